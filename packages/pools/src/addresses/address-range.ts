@@ -35,7 +35,7 @@ export function findSubnet(text: string): Subnet | undefined {
 }
 
 /**
- * The addresses of a subnet that no host may use: network and broadcast address of an IPv4 subnet larger than a /31
+ * Addresses of a subnet that hosts must not use: network and broadcast address of an IPv4 subnet larger than a /31
  * (RFC 3021), the subnet-router anycast address of an IPv6 subnet larger than a /127 (RFC 6164).
  */
 export function reservedOf(subnet: Subnet): ValueRange[] {

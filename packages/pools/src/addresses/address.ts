@@ -37,7 +37,7 @@ export function parseAddress(text: string): Address {
   return address;
 }
 
-/** IPv6 is written as RFC 5952 wants it, so equal addresses have equal texts. */
+/** IPv6 is written in the form of RFC 5952, so equal addresses have equal texts. */
 export function formatAddress(version: IpVersion, value: bigint): string {
   return version === 4 ? formatV4(Number(value)) : formatV6(value);
 }

@@ -14,8 +14,8 @@ export interface Overlap {
 }
 
 /**
- * Exact, patterns and excludes included, and never expanded. A network that cannot be read shares nothing:
- * its own issues say why.
+ * Exact, patterns and excludes included, and never expanded. An invalid network shares nothing; its own issues report
+ * why.
  */
 export function overlapOf(a: NetworkDraft, b: NetworkDraft): Overlap | undefined {
   const left = readClients(a, new IssueList());

@@ -13,7 +13,9 @@ const namedAlphabets: Readonly<Record<string, string>> = {
   printable: String.fromCharCode(...Array.from({ length: 95 }, (_, i) => 32 + i)),
 };
 
-/** A name (alnum, alpha, lower, upper, digits, hex, printable), a class as in a pattern ("[a-f0-9]"), or the characters. */
+/**
+ * A name (alnum, alpha, lower, upper, digits, hex, printable), a class as in a pattern ("[a-f0-9]"), or the characters.
+ */
 export function findAlphabet(text: string): string[] | undefined {
   const named = Object.hasOwn(namedAlphabets, text) ? namedAlphabets[text] : undefined;
   if (named !== undefined) return [...named];
@@ -22,7 +24,7 @@ export function findAlphabet(text: string): string[] | undefined {
   return text === '' ? undefined : [...new Set(text)];
 }
 
-/** The inside of `[a-z0-9_-]`: ranges and single characters, a backslash takes the next character as it is. */
+/** The inside of `[a-z0-9_-]`: ranges and single characters, a backslash escapes the next character. */
 export function findClass(text: string): string[] | undefined {
   const found = new Set<string>();
   const characters = [...text.matchAll(/\\?(.)/gsu)].map(([whole, character = '']) => ({

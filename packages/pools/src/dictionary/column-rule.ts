@@ -3,12 +3,12 @@ import type { Section } from './section.ts';
 export const encodings = ['none', 'url', 'base64', 'hex', 'html', 'json'] as const;
 export type Encoding = (typeof encodings)[number];
 
-/** What happens to a cell before it is used: trimmed, then cut to `maxLength` characters, then encoded. */
+/** Processing of a cell: trimmed, then cut to `maxLength` characters, then encoded. */
 export interface ColumnRule {
   readonly encode: Encoding;
   readonly trim: boolean;
   readonly maxLength: number | undefined;
-  /** Not part of a drawn row; still good for weights. */
+  /** Not part of a drawn row; may still hold weights. */
   readonly hidden: boolean;
   /** The cell's characters are bytes (latin1), not text. */
   readonly isBinary: boolean;

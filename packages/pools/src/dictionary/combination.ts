@@ -7,13 +7,13 @@ import { createPicker, type DrawPosition } from './picker.ts';
 /** Several dictionaries that feed one request. */
 export interface CombinedDraw {
   readonly mode: CombineMode;
-  /** How many combinations there are. */
+  /** Number of combinations. */
   readonly size: bigint;
-  /** One row per dictionary, in their order; undefined when the data has come to its end. */
+  /** One row per dictionary, in their order; undefined after the last row. */
   rows(position: DrawPosition): readonly (readonly string[])[] | undefined;
 }
 
-/** A dictionary of type `file` brings its rows along. */
+/** Rows of a dictionary of type `file`. */
 export interface CombinedPart {
   readonly dictionary: DictionaryDraft;
   readonly rows?: DictionaryDrawOptions['rows'];

@@ -22,7 +22,7 @@ export interface CompiledDictionary {
   readonly weightOf: ((row: bigint) => number) | undefined;
 }
 
-/** undefined for a protocol's parameters, and where `issues` say what is wrong. */
+/** Undefined for parameters of a protocol and for invalid dictionaries, see `issues`. */
 export function compileDictionary(
   draft: DictionaryDraft,
   issues: IssueList,
@@ -90,7 +90,7 @@ function weightsOf(source: RowSource, rule: SelectionRule): ((row: bigint) => nu
   return (row) => weightOfCell(source.row(BigInt(offset) + row)[column]);
 }
 
-/** 0 for what is not a number from 0 on. */
+/** 0 unless the value is a number ≥ 0. */
 export function weightOfCell(cell: string | undefined): number {
   const weight = cell?.trim() ? Number(cell) : Number.NaN;
   return Number.isFinite(weight) && weight >= 0 ? weight : 0;

@@ -1,4 +1,4 @@
-/** A Dictionary, stored or draft, as far as its values depend on it. */
+/** The members of a Dictionary, stored or draft, that determine its values. */
 export interface DictionaryDraft {
   readonly id?: number | null | undefined;
   /** list, table, range, random, pattern or file; protocol.<name> carries parameters and no values. */
@@ -14,10 +14,10 @@ export interface DictionaryDraft {
 
 export type DictionaryConfig = Readonly<Record<string, object>>;
 
-/** The rows of a dictionary of type `file`, read wherever the file is. */
+/** The rows of a dictionary of type `file`, read by the caller. */
 export interface FileRows {
   readonly count: number;
-  /** Taken where the dictionary names no columns. */
+  /** Used if the dictionary names no columns. */
   readonly columns?: readonly string[] | undefined;
   row(index: number): readonly string[];
 }
@@ -25,7 +25,7 @@ export interface FileRows {
 export const dictionaryTypes = ['list', 'table', 'range', 'random', 'pattern', 'file'] as const;
 export type DictionaryType = (typeof dictionaryTypes)[number];
 
-/** Parameters of an emulated protocol: nothing to draw from. */
+/** Parameters of an emulated protocol, without rows. */
 export function isProtocolType(type: string): boolean {
   return /^protocol\.[a-z0-9-]+$/i.test(type);
 }

@@ -169,7 +169,7 @@ describe('drawing from a dictionary', () => {
     ['user', [1, 2, 1, 1]],
     ['session', [1, 2, 2, 1]],
     ['request', [1, 2, 2, 2]],
-  ] as const)('scope %s says how long a row lasts', (scope, expected) => {
+  ] as const)('scope %s determines how long a row lasts', (scope, expected) => {
     const positions = [{}, { user: 1 }, { iteration: 1 }, { request: 1 }];
     for (const selection of ['sequential', 'random', 'shuffle']) {
       const draw = createDraw(list(100_000, selection, { scope }), { seed: 4, users: 2, requests: 2 });
@@ -212,7 +212,7 @@ describe('drawing from a dictionary', () => {
     expect(() => draw.value({}, 'w')).toThrow(RangeError);
   });
 
-  test('a file brings its rows along', () => {
+  test('a file dictionary uses the given rows', () => {
     const dictionary = { type: 'file', selection: 'sequential', config: { $source: { fileID: 12, header: true } } };
     const rows = { count: 2_000_000, columns: ['id', 'name'], row: (index: number) => [String(index), `n${index}`] };
     const draw = createDraw(dictionary, { seed: 1, rows });
@@ -221,7 +221,7 @@ describe('drawing from a dictionary', () => {
     expect(() => createDraw(dictionary, { seed: 1 })).toThrow(RangeError);
   });
 
-  test('users that were not announced are a mistake, not a repeated row', () => {
+  test('an unannounced user is an error, not a repeated row', () => {
     expect(() => createDraw(list(3, 'unique'), { seed: 1 }).value({ user: 1 })).toThrow(RangeError);
     expect(() => createDraw(list(3, 'unique', { scope: 'request' }), { seed: 1 }).value({ request: 1 })).toThrow(
       RangeError,

@@ -10,17 +10,17 @@ export interface DictionaryDrawOptions extends DrawOptions {
 }
 
 /**
- * The rows a dictionary yields. Everything drawn is a pure function of the options and the position, so processes
- * agree without talking; the columns of one position come from one row.
+ * The rows a dictionary yields. Everything drawn is a pure function of the options and the position, so processes agree
+ * without communication; the columns of one position come from one row.
  */
 export interface Draw {
-  /** Without the hidden ones. */
+  /** Without hidden columns. */
   readonly columns: readonly string[];
   /** Rows in the dictionary, after offset and limit. */
   readonly size: bigint;
-  /** One cell per column; undefined when the data has come to its end. */
+  /** One cell per column; undefined after the last row. */
   row(position: DrawPosition): readonly string[] | undefined;
-  /** The first column unless one is named. */
+  /** The first column by default. */
   value(position: DrawPosition, column?: string): string | undefined;
 }
 
@@ -61,7 +61,7 @@ export function parseDictionary(dictionary: DictionaryDraft, rows?: FileRows): C
   return compiled;
 }
 
-/** Rows as they are used: hidden columns left out, cells trimmed, cut and encoded. */
+/** Rows without hidden columns, their cells trimmed, cut and encoded. */
 export interface RowView {
   readonly columns: readonly string[];
   row(index: bigint): readonly string[];

@@ -7,7 +7,7 @@ export type Format = (value: FormatValue) => string;
 /** Directives that fit a kind of value. */
 export const formatDirectives = { integer: 'dxXobs', float: 'fs', text: 's' } as const;
 
-/** undefined where the format has no directive, or one that does not fit. */
+/** Undefined if the format has no directive or an unsuitable one. */
 export function findFormat(text: string, allowed: string): Format | undefined {
   const used = [...text.matchAll(directive)].filter((match) => match[4] !== undefined);
   const hasStray = text.replace(directive, '').includes('%');

@@ -3,12 +3,12 @@ import { integerBelow, type Key, keyOf, type Seed, subkeyOf, unitOf } from '../v
 import { floorIndex } from '../values/value-range.ts';
 import type { SelectionRule } from './selection-rule.ts';
 
-/** Who draws. Processes that give the same options agree on every row. */
+/** Identifies the reader. Processes with equal options agree on every row. */
 export interface DrawOptions {
   readonly seed: Seed;
   /** Users of the agent, numbered from 0. Default 1. */
   readonly users?: number | undefined;
-  /** Requests in one iteration, for scope `request`. 1 unless said. */
+  /** Requests in one iteration, for scope `request`. Default 1. */
   readonly requests?: number | undefined;
   /** The agent that emulates the user, also when its peer computes the value. Default 0 of 1. */
   readonly agentIndex?: number | undefined;
@@ -21,7 +21,7 @@ export interface DrawPosition {
   readonly request?: number | undefined;
 }
 
-/** The number of a row, or undefined where the data has come to its end. */
+/** The number of a row; undefined after the last row. */
 export type Picker = (position: DrawPosition) => bigint | undefined;
 
 export interface PickerParts {
@@ -31,7 +31,7 @@ export interface PickerParts {
   readonly options: DrawOptions;
   /** Distinguishes the dictionaries of one task. */
   readonly label: number;
-  /** Sequences of random values have no order to keep. */
+  /** Sequences of random values have no order. */
   readonly isRandomType: boolean;
   weightOf?: ((row: bigint) => number) | undefined;
 }
@@ -40,11 +40,11 @@ export function createPicker({ size, rule, options, label, isRandomType, weightO
   const { agentIndex = 0, agentCount = 1 } = options;
   if (!(agentIndex >= 0 && agentIndex < agentCount)) throw new RangeError(`no agent ${agentIndex} of ${agentCount}`);
   const [index, count] = [BigInt(agentIndex), BigInt(agentCount)];
-  // One row for the whole task cannot be shared out.
+  // One row for the whole task cannot be divided.
   const isSharded = rule.shard && rule.scope !== 'task';
   const own = !isSharded ? size : size > index ? (size - index - 1n) / count + 1n : 0n;
   if (own === 0n) return () => undefined;
-  // Agents that share rows out take every agentCount-th one.
+  // Agents that divide the rows take every agentCount-th one.
   const rowOf = (pick: bigint): bigint => (isSharded ? index + pick * count : pick);
   const key = keyOf(rule.seed ?? options.seed, 'dictionary', label, rule.scope === 'task' ? 0 : agentIndex);
   const pick = createPick({ own, rule, options, key, isRandomType, weightAt: weightOf && ((k) => weightOf(rowOf(k))) });
@@ -115,7 +115,7 @@ function createWeightedPick({ own, rule, key, weightAt = () => 1 }: PickParts): 
   };
 }
 
-/** The n-th draw of the agent, counted over its users in turn. */
+/** The n-th draw of the agent, counted over all its users. */
 function ordinalOf(rule: SelectionRule, options: DrawOptions, position: DrawPosition): number {
   const { user = 0, iteration = 0, request = 0 } = position;
   const { users = 1, requests = 1, agentIndex = 0 } = options;

@@ -21,7 +21,7 @@ const readers: Readonly<Record<string, Reader>> = {
 };
 
 /**
- * Everything a random column may yield, as a numbered sequence: a random draw is a random number, and a draw without
+ * All values of a random column as a numbered sequence: a random draw is a random number, and a draw without
  * repetition a permutation of the numbers.
  */
 export function readRandomColumn(section: Section): Sequence | undefined {
@@ -33,7 +33,7 @@ export function readRandomColumn(section: Section): Sequence | undefined {
   return readers[kind]?.(section);
 }
 
-/** 0 … 2147483647 unless `min` and `max` say otherwise. */
+/** 0 … 2147483647 without `min` and `max`. */
 function readIntegers(section: Section): Sequence | undefined {
   const formatText = section.text('format') ?? '%d';
   const format = findFormat(formatText, formatDirectives.integer);
@@ -80,7 +80,7 @@ function readBytes(section: Section): Sequence | undefined {
   };
 }
 
-/** A unicast address unless `min` and `max` say otherwise. */
+/** A unicast address without `min` and `max`. */
 function readAddresses(section: Section, version: IpVersion): Sequence | undefined {
   const find = (text: string): bigint | undefined => {
     const address = findAddress(text.trim());
@@ -92,7 +92,7 @@ function readAddresses(section: Section, version: IpVersion): Sequence | undefin
   return { size: bounds.max - bounds.min + 1n, at: (index) => formatAddress(version, bounds.min + index) };
 }
 
-/** Locally administered unicast unless `min` and `max` say otherwise. */
+/** Locally administered unicast without `min` and `max`. */
 function readMacs(section: Section): Sequence | undefined {
   if (section.raw('min') === undefined && section.raw('max') === undefined) {
     return { size: localSpace.size, at: (index) => formatMac(localSpace.at(Number(index))) };

@@ -4,7 +4,7 @@ import { findDateFormat, findFormat, formatDirectives } from './format.ts';
 import type { Section } from './section.ts';
 import type { Sequence } from './sequence.ts';
 
-/** How the values of one kind lie on the number line. */
+/** Maps the values of one kind to numbers. */
 interface RangeKind {
   find(text: string): bigint | undefined;
   print(value: bigint): string;

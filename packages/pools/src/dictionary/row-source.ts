@@ -96,8 +96,8 @@ const repeat = /\{(\d{1,4})\}/y;
 const lengthLimit = 8192;
 
 /**
- * `#` is a digit, `[a-z0-9]` one of the characters, `{n}` repeats what stands before it, a backslash takes the next
- * character as it is; everything else stands for itself. Texts are ordered like numbers, the last place fastest.
+ * `#` is a digit, `[a-z0-9]` one of the characters, `{n}` repeats the element before it, a backslash escapes the next
+ * character; all other characters are literal. Texts are ordered like numbers, the last position fastest.
  */
 export function findTextPattern(pattern: string): Sequence | undefined {
   const elements = findElements(pattern);

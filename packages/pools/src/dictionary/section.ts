@@ -1,6 +1,8 @@
 import { type IssueList, pointerOf } from '../values/issue.ts';
 
-/** One object of a dictionary's `config`, read member by member; what is never asked for is reported as unknown. */
+/**
+ * One object of a dictionary's `config`, read member by member; members that are never read are reported as unknown.
+ */
 export class Section {
   readonly path: string;
   readonly #values: Readonly<Record<string, unknown>>;

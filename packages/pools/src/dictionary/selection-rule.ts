@@ -11,10 +11,10 @@ export type DrawScope = (typeof drawScopes)[number];
 /** The `$selection` of a dictionary. */
 export interface SelectionRule {
   readonly selection: Selection;
-  /** What follows the last row; `stop` for unique, else `wrap`, unless said. */
+  /** Behaviour after the last row; by default `stop` for unique, otherwise `wrap`. */
   readonly onEnd: 'wrap' | 'stop' | 'last';
   readonly scope: DrawScope;
-  /** Agents share the rows out among themselves instead of each seeing all. Always so for unique. */
+  /** Agents divide the rows among themselves instead of each using all. Always true for unique. */
   readonly shard: boolean;
   /** Overrides the seed of the task. */
   readonly seed: Seed | undefined;

@@ -3,7 +3,7 @@ import { findMac, formatMac, isMulticastMac, type Mac } from './mac.ts';
 import { type MacBlock, type MacRecord, readMacRecord } from './mac-record.ts';
 
 export interface MacReferences {
-  /** Records by id; without them what refers to a record is neither checked nor resolved. */
+  /** Records by id; without them references to records are neither checked nor resolved. */
   readonly macs: ReadonlyMap<number, MacRecord> | undefined;
   readonly issues: IssueList;
 }

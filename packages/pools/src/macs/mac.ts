@@ -13,7 +13,7 @@ export function findMac(text: string): Mac | undefined {
   return digits?.length === 12 ? Number.parseInt(digits, 16) : undefined;
 }
 
-/** Six times two digits with the same separator: what nearly every draft holds, read without a RegExp. */
+/** Six pairs of digits with the same separator, the most common spelling, read without a RegExp. */
 function findCommonMac(text: string): Mac | undefined {
   const separator = text.charCodeAt(2);
   if (text.length !== 17 || (separator !== 0x3a && separator !== 0x2d)) return undefined;
@@ -45,7 +45,7 @@ export function normaliseMac(text: string): string {
   return formatMac(parseMac(text));
 }
 
-/** Broadcast is one of them. */
+/** Includes broadcast. */
 export function isMulticastMac(mac: Mac): boolean {
   return (Math.floor(mac / 2 ** 40) & 1) === 1;
 }

@@ -16,7 +16,7 @@ export interface NetworkAddresses {
   /** Ranges and pattern whose intersection is `clients`. */
   readonly ranges: readonly ValueRange[];
   readonly pattern: AddressPattern | undefined;
-  /** Only where it lies in the subnet: an IPv6 gateway may be link-local. */
+  /** Only if it is inside the subnet: an IPv6 gateway may be link-local. */
   readonly gateway: bigint | undefined;
 }
 

@@ -2,10 +2,10 @@ import type { MacOverride } from '../macs/mac-override.ts';
 import type { MacPolicy } from '../macs/mac-policy.ts';
 import type { MacRecord } from '../macs/mac-record.ts';
 
-/** A Network, stored or draft, as far as addresses and MACs depend on it. Empty texts count as absent. */
+/** The members of a Network, stored or draft, that determine addresses and MACs. Empty texts count as absent. */
 export interface NetworkDraft {
   readonly subnet: string;
-  /** "4" or "6" (canonical), "ipv4" and "ipv6" are read as the same; absent: as the subnet says. */
+  /** "4" or "6" (canonical), "ipv4" and "ipv6" are read as the same; absent: the version of the subnet. */
   readonly ipVersion?: string | number | null | undefined;
   readonly gateway?: string | null | undefined;
   readonly gatewayMac?: string | null | undefined;
@@ -16,7 +16,7 @@ export interface NetworkDraft {
   readonly ports?: string | null | undefined;
   readonly macPolicy?: MacPolicy | null | undefined;
   readonly macOverrides?: readonly MacOverride[] | null | undefined;
-  /** Where a preview begins, when the request itself does not say. */
+  /** Start of a preview if the request has none. */
   readonly start?: string | null | undefined;
   readonly limit?: number | null | undefined;
   readonly page?: number | null | undefined;

@@ -39,7 +39,7 @@ export function createAddressSet(draft: NetworkDraft): AddressSet {
   return addresses.clients;
 }
 
-/** The ports of a network; every port where it names none. */
+/** The ports of a network; all ports by default. */
 export function portsOf(draft: Pick<NetworkDraft, 'ports'>): PortSet {
   return parsePorts(draft.ports || '1-65535');
 }
@@ -47,7 +47,7 @@ export function portsOf(draft: Pick<NetworkDraft, 'ports'>): PortSet {
 export interface NetworkMacs {
   readonly assigner: MacAssigner | undefined;
   readonly overrides: ReadonlyMap<bigint, PlacedMac>;
-  /** undefined where the gateway answers ARP or neighbour discovery for itself. */
+  /** Undefined if the gateway itself answers ARP or neighbour discovery. */
   readonly gateway: PlacedMac | undefined;
 }
 

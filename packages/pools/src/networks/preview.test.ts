@@ -170,7 +170,7 @@ describe('the preview of a MAC policy', () => {
     expect(before.nextStart).not.toBeNull();
   });
 
-  test('takes start, limit and page from the draft unless the query says otherwise', () => {
+  test('takes start, limit and page from the draft, and the query overrides them', () => {
     const draft = { subnet: '10.0.0.0/24', limit: 5, page: 3 };
     expect(previewPage(draft, macs).rows[0]?.ip).toBe('10.0.0.11');
     expect(previewPage(draft, macs, { page: 1, limit: 2 }).rows.map((row) => row.ip)).toEqual(['10.0.0.1', '10.0.0.2']);

@@ -27,7 +27,7 @@ export interface PreviewPage {
   readonly totalPages: number;
 }
 
-/** `start` wins over `page`; `limit` is 1 … 1000, 100 unless said. */
+/** `start` takes precedence over `page`; `limit` is 1 … 1000, default 100. */
 export interface PreviewQuery {
   readonly page?: number | bigint | null | undefined;
   readonly start?: string | null | undefined;
@@ -56,7 +56,7 @@ export class Preview {
   readonly totalRows: bigint;
   readonly #clients: AddressSet;
   readonly #macs: NetworkMacs;
-  /** The gateway's address and the row it stands in. */
+  /** The gateway's address and its row. */
   readonly #gateway: { readonly value: bigint; readonly row: bigint; readonly mac: string } | undefined;
 
   constructor({ issues, addresses, macs }: CompiledNetwork) {

@@ -1,4 +1,4 @@
-/** An ApplicationParameter as far as its value depends on it. Numeric members are texts, read by `type`. */
+/** The members of an ApplicationParameter that determine its value. Numeric members are texts, read by `type`. */
 export interface ParameterDraft {
   readonly id?: number | null | undefined;
   readonly name?: string | null | undefined;

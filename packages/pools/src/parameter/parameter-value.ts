@@ -11,7 +11,10 @@ export interface ParameterContext {
   readonly seed: Seed;
   readonly user: number;
   readonly iteration: number;
-  /** Users of the task. With it, lists and counters run through all users in turn; without, each user starts anew. */
+  /**
+   * Users of the task. With it, lists and counters continue over all users; without it, each user starts from the first
+   * value.
+   */
   readonly users?: number | undefined;
   readonly system?: Partial<Readonly<Record<SystemValue, string | number>>> | undefined;
   /** The value a dictionary yields at this user and iteration. */
@@ -20,7 +23,7 @@ export interface ParameterContext {
 
 /**
  * The value of a parameter for one user and iteration: a pure function, so both ends of an exchange compute the same.
- * undefined where a dictionary has come to its end. `extract` has no value of its own: it is bytes that passed.
+ * Undefined after the last row of a dictionary. `extract` has no value of its own: it is taken from received bytes.
  */
 export function parameterValue(parameter: ParameterDraft, context: ParameterContext): string | undefined {
   switch (parameter.source) {

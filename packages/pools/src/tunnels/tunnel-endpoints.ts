@@ -4,7 +4,7 @@ import { AddressSet } from '../addresses/address-set.ts';
 import { type Issue, IssueList } from '../values/issue.ts';
 import { floorIndex, mergeRanges, subtractRanges } from '../values/value-range.ts';
 
-/** The members of a tunnel, or of `values`, that say where its ends are. */
+/** The members of a tunnel, or of `values`, that determine its endpoints. */
 export interface TunnelEnds {
   readonly endpoints?: string | null | undefined;
   readonly clientIp?: string | null | undefined;
@@ -19,9 +19,9 @@ export interface EndpointPair {
 }
 
 export interface EndpointPairs {
-  /** How many tunnels there are. */
+  /** Number of tunnels. */
   readonly count: bigint;
-  /** How many different pairs they use. */
+  /** Number of different pairs. */
   readonly pairCount: bigint;
   at(index: bigint): EndpointPair;
   first(limit: number): EndpointPair[];

@@ -27,9 +27,9 @@ export interface TunnelParams {
   readonly encapsulation?: string | undefined;
   /** l2tpv3: 0 (default), 4 or 8. */
   readonly cookieBytes?: number | undefined;
-  /** l2tpv3: the L2-specific sublayer of four bytes, there unless false. */
+  /** l2tpv3: the L2-specific sublayer of four bytes, present by default. */
   readonly l2Specific?: boolean | undefined;
-  /** mpls: labels in the stack, 1 unless said. */
+  /** mpls: labels in the stack, default 1. */
   readonly labels?: number | undefined;
   /** mpls: a pseudowire control word. */
   readonly controlWord?: boolean | undefined;
@@ -37,9 +37,9 @@ export interface TunnelParams {
 
 export interface TunnelMtuInput {
   readonly type: TunnelType;
-  /** Version of the outer IP header, 4 unless said. */
+  /** Version of the outer IP header, default 4. */
   readonly outerVersion?: IpVersion | undefined;
-  /** Largest outer packet, 1500 unless said. */
+  /** Largest outer packet, default 1500. */
   readonly outerMtu?: number | undefined;
   readonly params?: TunnelParams | undefined;
 }
@@ -47,7 +47,7 @@ export interface TunnelMtuInput {
 export interface TunnelMtu {
   /** Largest inner IP packet that is not fragmented. */
   readonly innerMtu: number;
-  /** What a packet of that size grows by. */
+  /** Overhead of a packet of that size. */
   readonly overheadBytes: number;
   readonly layers: readonly TunnelLayer[];
 }
@@ -65,7 +65,10 @@ const innerEthernet = (params: TunnelParams): TunnelLayer => ({
   bytes: params.innerVlan ? 18 : 14,
 });
 
-/** Headers from the outside in. Defaults over IPv4: gre 24, ipip 20, vxlan 50, geneve 50, l2tpv3 54, gtpu 36, wireguard 60, mpls 4. */
+/**
+ * Headers from the outside in. Defaults over IPv4: gre 24, ipip 20, vxlan 50, geneve 50, l2tpv3 54, gtpu 36, wireguard
+ * 60, mpls 4.
+ */
 const layersOfType: Readonly<Record<Exclude<TunnelType, 'ipsec'>, LayersOf>> = {
   gre: (params, outerIp) => {
     const options = [params.key, params.checksum, params.sequence].filter(isSet).length;
@@ -144,7 +147,7 @@ function upTo4(bytes: number): number {
   return Math.ceil(bytes / 4) * 4;
 }
 
-/** What one ESP transform (RFC 4303) adds to a packet, in bytes. */
+/** Overhead of one ESP transform (RFC 4303), in bytes. */
 interface EspTransform {
   readonly ivBytes: number;
   /** Payload, padding and the two trailer bytes together are a multiple of this. */

@@ -4,7 +4,7 @@ export interface ValueRange {
   readonly last: bigint;
 }
 
-/** Sorted, disjoint and never adjacent: the form the other functions of this file ask for. */
+/** Sorts and merges ranges: disjoint and never adjacent, as the other functions of this file expect. */
 export function mergeRanges(ranges: readonly ValueRange[]): ValueRange[] {
   const sorted = ranges.toSorted((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
   const merged: { first: bigint; last: bigint }[] = [];
@@ -17,7 +17,7 @@ export function mergeRanges(ranges: readonly ValueRange[]): ValueRange[] {
   return merged;
 }
 
-/** What is left of `whole` without the merged `holes`. */
+/** `whole` without the merged `holes`. */
 export function subtractRanges(whole: ValueRange, holes: readonly ValueRange[]): ValueRange[] {
   const left: ValueRange[] = [];
   let first = whole.first;

@@ -3,7 +3,7 @@ import { type CampaignStep, campaignParams, type FoundReference } from '@rushhou
 import type { Issue } from '../../errors.ts';
 import { createSchemaCheck, type SchemaCheck } from '../../schema-check.ts';
 
-/** Names and addresses that belong to nobody: RFC 2606, 6761, 5737, 3849. */
+/** Reserved names and addresses: RFC 2606, 6761, 5737, 3849. */
 const reservedEndings = ['test', 'example', 'invalid', 'localhost'];
 const reservedNames = ['example.com', 'example.net', 'example.org'];
 const reserved = new BlockList();
@@ -11,7 +11,7 @@ for (const prefix of ['192.0.2.0', '198.51.100.0', '203.0.113.0']) reserved.addS
 reserved.addSubnet('127.0.0.0', 8, 'ipv4');
 reserved.addSubnet('2001:db8::', 32, 'ipv6');
 
-/** Endings that names in a text would have; words with dots that are no names (versions, files) have others. */
+/** Top-level domains that mark a host name; versions and file names have other endings. */
 const endings =
   'com|net|org|io|info|biz|ru|cn|de|uk|eu|us|co|dev|app|xyz|top|online|site|cloud|me|tv|cc|gov|edu|mil|int|arpa|onion|local';
 const namePattern = new RegExp(`(?<![\\w.-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\\.)+(?:${endings})(?![\\w-])`, 'gi');
@@ -39,7 +39,7 @@ const isReservedAddress = (address: string) => {
   return version === 0 || reserved.check(address, version === 4 ? 'ipv4' : 'ipv6');
 };
 
-/** Every host of a third party in a piece of content: shipped content must name none. */
+/** All third-party hosts in a piece of content; built-in content must name none. */
 export const foreignNames = (content: unknown): string[] => {
   const found: string[] = [];
   for (const text of textsIn(content)) {
@@ -52,7 +52,7 @@ export const foreignNames = (content: unknown): string[] => {
 
 const kinds = { dictionaryId: 'dictionary', fileID: 'file' } as const;
 
-/** Records that steps name; `path` is the pointer into the steps. */
+/** Records referenced by steps; `path` is the pointer into the steps. */
 export const stepReferences = (steps: readonly CampaignStep[]): FoundReference[] =>
   steps.flatMap(({ params }, index) =>
     Object.entries(kinds).flatMap(([member, kind]): FoundReference[] => {
@@ -76,7 +76,7 @@ const checkOf = (action: Action) => {
   return check;
 };
 
-/** A value of a parameter as its type wants it; what is no number stays a text and is refused by the schema. */
+/** Converts a value to the type of its parameter; text that is no number stays text and is refused by the schema. */
 const typedValue = (type: string, text: string): unknown =>
   type === 'integer' && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 
@@ -88,7 +88,7 @@ const filled = (value: unknown, values: ReadonlyMap<string, unknown>): unknown =
   return value.replace(/\{\{(\w+)\}\}/g, (text, name: string) => (values.has(name) ? String(values.get(name)) : text));
 };
 
-/** The params of a step with every parameter in its place, and defaults for what it does not say. */
+/** The params of a step with all parameters filled in, and defaults for missing ones. */
 export const paramsOf = (
   { action, params }: CampaignStep,
   { parameters = [] }: Parameters,
@@ -102,7 +102,7 @@ export const paramsOf = (
   return own;
 };
 
-/** What is wrong with the params of a step. */
+/** The problems of the params of a step. */
 export const stepIssues = (
   step: CampaignStep,
   campaign: Parameters,

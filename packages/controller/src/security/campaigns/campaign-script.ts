@@ -8,7 +8,7 @@ const watchWeb = 'Inspect web traffic, with TLS opened where it may be, and refu
 const refusePorts = 'Let hosts reach only the ports and protocols they need; refuse unknown traffic on known ports.';
 const segment = 'Divide the network so that hosts reach only the services they need, and report scans.';
 
-/** What an action is mostly: a step says only what differs. */
+/** Defaults of the actions; a step lists only differences. */
 const stepDefaults: Record<Action, StepDefaults> = {
   'dns-query': {
     tactic: 'command-and-control',
@@ -140,7 +140,7 @@ const completeStep = ({ action, ...draft }: StepDraft, idx: number): CampaignSte
   ...draft,
 });
 
-/** Writes a campaign out from what is special about it. */
+/** Expands a campaign from its differences to the defaults. */
 export const campaign = ({
   steps,
   ...facts

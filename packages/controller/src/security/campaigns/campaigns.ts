@@ -9,7 +9,7 @@ import { theftAndMovement } from './theft-and-movement.ts';
 const completed = ({ issuer: _, issuerID: __, ...campaign }: StoredCampaign) =>
   completeCampaign({ ...campaign, builtin: false });
 
-/** Campaigns by id, shipped or brought by an imported task; those that are not there are left out. */
+/** Campaigns by id, built in or imported with a task; unknown ids are left out. */
 export const knownCampaigns = async (executor: Executor, ids: readonly number[]): Promise<FullCampaign[]> => {
   const shipped = ids.flatMap((id) => findCampaign(id) ?? []);
   const others = ids.filter((id) => findCampaign(id) === undefined);
@@ -21,7 +21,7 @@ export const everyCampaign = async (executor: Executor): Promise<FullCampaign[]>
   ...(await allCampaigns(executor)).map(completed),
 ];
 
-/** The number a member stands for; `{{name}}` is the default of that parameter. */
+/** The numeric value of a member; `{{name}}` is the default of that parameter. */
 const numberIn = (value: unknown, parameters: Campaign['parameters']): number => {
   const [, name] = /^\{\{(\w+)\}\}$/.exec(String(value)) ?? [];
   const given = name === undefined ? value : parameters.find((parameter) => parameter.name === name)?.default;
@@ -29,14 +29,14 @@ const numberIn = (value: unknown, parameters: Campaign['parameters']): number =>
   return Number.isFinite(number) ? number : 0;
 };
 
-/** Things done by one go of a step. */
+/** Exchanges of one iteration of a step. */
 const partsOf = ({ params }: CampaignStep, parameters: Campaign['parameters']) => {
   const number = (name: string) => numberIn(params[name], parameters);
   const chunk = number('chunk') || number('chunkBytes');
   return Math.max(1, number('count'), number('attempts'), chunk > 0 ? Math.ceil(number('bytes') / chunk) : 1);
 };
 
-/** How long steps take by their waits alone. */
+/** Duration of the steps by their waits alone. */
 export const estimateOf = (steps: readonly CampaignStep[], parameters: Campaign['parameters']) =>
   steps.reduce((sum, step) => {
     const number = (name: string) => numberIn(step.params[name], parameters);
@@ -53,7 +53,7 @@ type Written = Pick<
   'id' | 'name' | 'description' | 'version' | 'tags' | 'parameters' | 'steps' | 'builtin' | 'createdAt' | 'updatedAt'
 >;
 
-/** A campaign with all that follows from its steps. */
+/** A campaign with the values derived from its steps. */
 export const completeCampaign = (written: Written): FullCampaign => {
   const { id, name, description, version, tags, parameters, steps, builtin, createdAt, updatedAt } = written;
   const real = steps.filter(({ action }) => action !== 'wait');
@@ -76,7 +76,7 @@ const shipped = ({ day, parameters = [], ...script }: CampaignScript): FullCampa
   return completeCampaign({ ...script, parameters, builtin: true, createdAt: time, updatedAt: time });
 };
 
-/** Shipped with the controller; nobody writes them. */
+/** Built-in and read-only. */
 export const campaigns: readonly FullCampaign[] = [...commandAndControl, ...theftAndMovement].map(shipped);
 
 const byId = new Map(campaigns.map((one) => [one.id, one]));

@@ -27,7 +27,7 @@ export type LayerCell = Pick<NavigatorLayer['techniques'][number], 'techniqueID'
 
 const frame = { showTacticRowBackground: false, hideDisabled: false, sorting: 0 };
 
-/** A layer in the form the Navigator reads, of cells with a score each. */
+/** A layer in the format of the Navigator: cells with a score each. */
 export const layerOf = (
   cells: readonly LayerCell[],
   facts: Pick<NavigatorLayer, 'name' | 'description' | 'gradient' | 'legendItems'>,
@@ -46,7 +46,7 @@ export const layerOf = (
   })),
 });
 
-/** What a selection of campaigns covers, for the ATT&CK Navigator: the score is the number of campaigns. */
+/** Coverage of the selected campaigns for the ATT&CK Navigator: the score is the number of campaigns. */
 export const navigatorLayer = (selection: readonly FullCampaign[]): NavigatorLayer =>
   layerOf(
     cellsOf(selection).map(({ techniqueID, tactic, campaigns }) => ({

@@ -2,7 +2,7 @@ import { createCipheriv, hash } from 'node:crypto';
 
 interface SignIn {
   readonly sent: readonly string[];
-  /** What the server says to each. */
+  /** The replies of the server. */
   readonly answered: readonly string[];
 }
 
@@ -27,7 +27,7 @@ const signIns: Readonly<Record<string, (user: string, password: string) => SignI
   }),
 };
 
-/** How a client signs in, and how a server refuses it. What would end a line is no part of a name. */
+/** The sign-in of a client and its refusal by the server. Line ends are removed from names. */
 export const signIn = (protocol: string, user: string, password: string): SignIn => {
   const plain = (text: string) => text.replace(/["\\\p{Cc}]/gu, '').slice(0, 200);
   return (signIns[protocol] ?? (signIns['ftp'] as (typeof signIns)[string]))(plain(user), plain(password));
@@ -37,11 +37,11 @@ const letters = 'abcdefghijklmnopqrstuvwxyz';
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const words = ['report', 'customer', 'ledger', 'quarter', 'contract', 'address', 'invoice', 'draft', 'meeting', 'plan'];
 
-/** Bytes that look like chance and are the same for the same name. */
+/** Pseudo-random bytes, equal for equal names. */
 export const bytesOf = (name: string, length: number): Buffer =>
   createCipheriv('aes-256-ctr', hash('sha256', name, 'buffer'), Buffer.alloc(16)).update(Buffer.alloc(length));
 
-/** A word that nobody would say, as an algorithm makes names. */
+/** A random word like those of domain generation algorithms. */
 export const labelOf = (name: string, length: number): string =>
   [...bytesOf(name, length)].map((byte) => letters[byte % letters.length]).join('');
 
@@ -51,7 +51,7 @@ export const toBase32 = (bytes: Buffer): string => {
   return (bits.match(/.{1,5}/g) ?? []).map((five) => base32[Number.parseInt(five.padEnd(5, '0'), 2)]).join('');
 };
 
-/** Digits in groups whose check digit fits, as those on cards do; made up from chance. */
+/** Random card numbers with a valid check digit, in groups. */
 const cardLike = (name: string): string => {
   const digits = [9, 9, ...[...bytesOf(name, 13)].map((byte) => byte % 10)];
   const sum = digits.reduce((total, digit, i) => {
@@ -67,7 +67,7 @@ const linesOf = (length: number, lineOf: (n: number) => string): Buffer => {
   return Buffer.from(text.slice(0, length));
 };
 
-/** Data that is let out: noise, sentences, or numbers like those on cards. */
+/** Data to exfiltrate: noise, sentences or card numbers. */
 export const dataOf = (pattern: string, name: string, length: number): Buffer => {
   if (pattern === 'credit-card-like') return linesOf(length, (n) => `Robin Sample,${cardLike(`${name} ${n}`)},01/30`);
   if (pattern !== 'text') return bytesOf(name, length);
@@ -80,7 +80,7 @@ const nameBytes = (qname: string) =>
     Buffer.from([0]),
   ]);
 
-/** A question for an address as DNS writes it, and its answer with one. */
+/** A DNS query for an address, and its answer. */
 export const dnsMessages = (qname: string) => {
   const question = Buffer.concat([nameBytes(qname), Buffer.from([0, 1, 0, 1])]);
   const header = (flags: number, answers: number) =>
@@ -109,7 +109,7 @@ const smbFrame = (message: Buffer) => {
 };
 const accessDenied = 0xc0000022;
 
-/** Asks for a share as SMB2 does; the answer always refuses. */
+/** An SMB2 tree connect request; the answer always refuses. */
 export const smbMessages = (share: string) => {
   const path = Buffer.from(`\\\\server.test\\${share}`, 'utf16le');
   const request = Buffer.alloc(8);

@@ -2,17 +2,17 @@ import type { CampaignStep } from '@rushhour/contract';
 import type { Content, Exchange } from '@rushhour/protocol';
 import { bytesOf, dataOf, dnsMessages, labelOf, signIn, smbMessages, toBase32 } from './step-bytes.ts';
 
-/** What a step does once or several times, each a thing of its own on the network. */
+/** One exchange of a step on the network; a step has one or several. */
 export interface StepExchange {
   readonly exchange: Exchange;
   readonly port: number;
   readonly isTls?: boolean;
-  /** Wait before it, in milliseconds. */
+  /** Wait before the exchange, in milliseconds. */
   readonly delayMs?: number;
   readonly direction?: 's2c';
 }
 
-/** Members of all actions. They were checked and filled in by the schema of the action, which reads only its own. */
+/** Members of all actions, validated and filled in by the schema of the action; an action reads only its own. */
 export interface StepParams {
   readonly count: number;
   readonly domain: string;
@@ -47,19 +47,19 @@ export interface StepParams {
 export interface StepContext {
   readonly step: CampaignStep;
   readonly params: StepParams;
-  /** Which time it is, from 0. */
+  /** Iteration, from 0. */
   readonly iteration: number;
-  /** Sets this campaign and host apart from others, so that nothing is sent twice. */
+  /** Unique for campaign and host, so that no content is sent twice. */
   readonly name: string;
-  /** Name of the commanding host. */
+  /** Name of the C2 server. */
   readonly domain: string;
-  /** The bytes of a test file, or of the sample with this id; undefined where it is not here. */
+  /** The bytes of a test file, or of the sample with this id; undefined if missing. */
   findSample(kind: string, container: string, fileID: number | undefined): Content | undefined;
-  /** The values of a dictionary; undefined where it is not here. */
+  /** The values of a dictionary; undefined if missing. */
   findWords(dictionaryId: number): readonly string[] | undefined;
 }
 
-/** Echoes have no port; this one stands for them, as that of the service of this name. */
+/** ICMP echo has no port; this port of the echo service stands for it. */
 const echoPort = 7;
 
 type StepBuilder = (context: StepContext) => readonly StepExchange[];
@@ -122,7 +122,7 @@ const lookUp =
       return { exchange: ask(`${label}.${domain}`, qtype, isThereAt(n, count)), port: step.port };
     });
 
-/** Bytes in the labels of names, each of 63 letters at most. */
+/** Bytes encoded in labels of names, each of 63 characters at most. */
 const inNames =
   (qtype: string): StepBuilder =>
   ({ params: { bytes, chunk, encoding, domain }, step, iteration, name }) =>
@@ -206,7 +206,7 @@ const fetchFile: StepBuilder = ({
   return [{ exchange, port: step.port, direction: 's2c' }];
 };
 
-/** Signs in by one account after the other; the server always refuses. */
+/** Tries one account after another; the server always refuses. */
 const sprayLogins: StepBuilder = ({
   params: { attempts, protocol, dictionaryId },
   step,
@@ -244,7 +244,7 @@ const echoBeacon: StepBuilder = ({ params: { intervalMs, bytes }, iteration, nam
   },
 ];
 
-/** What each action is on the network; nothing is ever done on a host. */
+/** The network traffic of each action; nothing is executed on a host. */
 export const actions: Readonly<Record<Exclude<CampaignStep['action'], 'wait'>, StepBuilder>> = {
   'dns-query': lookUp(() => true),
   'dga-lookup': lookUp((n, count) => n === count - 1),

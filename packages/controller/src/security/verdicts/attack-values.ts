@@ -17,7 +17,7 @@ export interface AttackComparison {
   readonly newlyPassed: readonly Difference[];
   readonly newlyBlocked: readonly Difference[];
   readonly changedMechanism: readonly Difference[];
-  /** Tried in one of the runs only, or not decided in one of them. */
+  /** Attempted or decided in only one of the runs. */
   readonly incomparable: number;
 }
 
@@ -26,7 +26,7 @@ const isStopped = ({ outcome }: Compared) => outcome === 'blocked' || outcome ==
 const isDecided = (one: Compared) => isStopped(one) || one.outcome === 'passed';
 const textOf = ({ outcome, mechanism }: Compared) => (mechanism === null ? outcome : `${outcome} (${mechanism})`);
 
-/** What a device does otherwise than it did in an earlier run. */
+/** Differences to an earlier run. */
 export const compareResults = (baseline: readonly Compared[], run: readonly Compared[]): AttackComparison => {
   const before = new Map(baseline.filter(isDecided).map((one) => [keyOf(one), one]));
   const now = new Map(run.filter(isDecided).map((one) => [keyOf(one), one]));
@@ -64,7 +64,7 @@ type Name = (typeof names)[number];
 
 const percent = (share: number | null): number | undefined => (share === null ? undefined : share * 100);
 
-/** Splits `waf.blockRate`; undefined for every metric that is not made of results of attempts. */
+/** Splits `waf.blockRate`; undefined for metrics that are not derived from attempts. */
 const findName = (metric: string): { kind: AttackResult['kind']; name: Name } | undefined => {
   const dot = metric.lastIndexOf('.');
   const kind = kinds[metric.slice(0, dot)];
@@ -72,13 +72,13 @@ const findName = (metric: string): { kind: AttackResult['kind']; name: Name } | 
   return kind === undefined || name === undefined ? undefined : { kind, name };
 };
 
-/** What changed content counts as in a run. */
+/** How modified content counts in a run. */
 export const modifiedIsIn = async (read: Executor, runId: number): Promise<BlockPolicy['modifiedIs']> => {
   const [first] = await attemptPoliciesOf(read, runId);
   return (first?.policy['modifiedIs'] as BlockPolicy['modifiedIs'] | undefined) ?? defaultPolicy.modifiedIs;
 };
 
-/** Values for thresholds, of the results of a run that has ended. */
+/** Values for thresholds, from the results of an ended run. */
 export const createAttackValues = async (read: Executor, run: RunRecord) => {
   const modifiedIs = await modifiedIsIn(read, run.id);
   const results = await attackResultsOf(read, run.id);

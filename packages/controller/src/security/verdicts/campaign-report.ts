@@ -7,11 +7,11 @@ type Row = AttackCounts & { readonly name: string };
 
 export interface MalwareReport {
   readonly byType: readonly Row[];
-  /** What samples were wrapped in; `plain` for nothing. */
+  /** Container of the samples; `plain` for none. */
   readonly byContainer: readonly Row[];
-  /** Such as `http-download`. */
+  /** For example `http-download`. */
   readonly byTransport: readonly Row[];
-  /** Containers in which at least one sample came through. */
+  /** Containers in which at least one sample passed. */
   readonly missedContainers: readonly string[];
 }
 
@@ -20,10 +20,10 @@ const groupedBy = (results: readonly SampleResult[], nameOf: (result: SampleResu
     .map(([name, all]) => ({ name, ...countsOf(all) }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 
-/** Forms of samples are written `container/transport`, and more behind them. */
+/** Variants of samples start with `container/transport`. */
 const partOf = ({ variant }: SampleResult, part: 0 | 1) => variant.split('/')[part] ?? '';
 
-/** What a report says of samples; undefined when none was carried. */
+/** The part of a report about samples; undefined if none was transferred. */
 export const malwareReport = (results: readonly SampleResult[]): MalwareReport | undefined => {
   const samples = results.filter(({ kind, outcome }) => kind === 'malware' && outcome !== 'skipped');
   if (samples.length === 0) return undefined;
@@ -42,13 +42,13 @@ type Result = Pick<
 > & { readonly category: string };
 
 export interface CampaignReport {
-  /** Steps in the order in which they were done. */
+  /** Steps in the order of execution. */
   readonly timeline: readonly (Pick<Result, 'refName' | 'variant' | 'outcome' | 'mechanism' | 'techniques'> & {
     readonly at: string;
     readonly tactic: string;
     readonly durationMs: number;
   })[];
-  /** For the ATT&CK Navigator: the score is the percentage that was stopped. */
+  /** For the ATT&CK Navigator: the score is the block rate in percent. */
   readonly layer: NavigatorLayer;
 }
 
@@ -72,7 +72,7 @@ const cellsOf = (steps: readonly Result[]) => {
     });
 };
 
-/** What a report says of campaigns; undefined when none was played. */
+/** The part of a report about campaigns; undefined if none ran. */
 export const campaignReport = (results: readonly Result[]): CampaignReport | undefined => {
   const steps = results.filter(({ kind, outcome }) => kind === 'campaign' && outcome !== 'skipped');
   if (steps.length === 0) return undefined;

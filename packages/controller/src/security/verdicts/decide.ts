@@ -15,17 +15,17 @@ const blocked = (mechanism: AttackResult['mechanism'], why = ''): Verdict => ({ 
 const inconclusive = (why: string): Verdict => ({ outcome: 'inconclusive', mechanism: null, why });
 
 const hasAnswer = ({ client }: Observed) => client.end === 'response';
-/** Byte for byte what our server sent; of nothing sent, nothing received. */
+/** The bytes received equal the bytes our server sent, including none. */
 const isEqual = ({ client, server }: Observed) => client.rxSha256 === server.sentSha256;
 const isForeign = ({ client }: Observed) => !client.responseIsOurs;
 const isShort = ({ server: { seen } }: Observed) => seen === 'none' || seen === 'connected' || seen === 'partial';
 const hasBroken = ({ client: { end } }: Observed) => end === 'reset' || end === 'fin' || end === 'alert';
 
-/** A part of a request that arrives may be no block, where the policy says so. */
+/** The policy decides whether a partly received request counts as blocked. */
 const ifPartial = ({ server, policy }: Observed, verdict: Verdict): Verdict =>
   server.seen === 'partial' && !policy.partialIsBlock ? inconclusive('a part arrived') : verdict;
 
-/** Silence and refusal say something only when a harmless exchange works right after. */
+/** Silence and refusal count only if a benign exchange succeeds right afterwards. */
 const ifReachable = ({ controls, client }: Observed, verdict: Verdict): Verdict => {
   if (client.isShunned) return { ...verdict, mechanism: 'silent-drop', why: 'client_shunned' };
   return controls.after === true ? verdict : inconclusive('device_unreachable');
@@ -141,8 +141,8 @@ const untried = (client: ClientObservation | undefined): Decision => ({
 });
 
 /**
- * Says what became of an attempt, by the first row that fits. A device that afterwards lets nothing harmless through
- * either has blocked nothing: then only what demonstrably came through counts.
+ * Decides the outcome of an attempt by the first row that applies. If the device afterwards passes no benign exchange
+ * either, nothing counts as blocked: then only attempts that demonstrably passed count.
  */
 export const decide = (evidence: Evidence): Decision => {
   const { client, controls } = evidence;

@@ -7,7 +7,7 @@ const maxLetters = 4096;
 const textOf = (content: Content): string =>
   'file' in content ? `(file ${content.file})` : Buffer.from(content.data, 'base64').toString('latin1');
 
-/** What an attempt says, to be read by people. */
+/** The content of an attempt in readable form. */
 const linesOf = ({ exchange }: Attempt): string[] => {
   switch (exchange.protocol) {
     case 'http':
@@ -41,7 +41,7 @@ const covers = ({ firstAt, lastAt }: Dump, { startedAt, durationMs }: Placed): b
   return Date.parse(firstAt) <= began + durationMs && Date.parse(lastAt) >= began;
 };
 
-/** Adds to attempts where their packets can be had: dumps of the client's agent, filtered by its address and port. */
+/** Adds links to the packets of attempts: captures of the client's agent, filtered by address and port. */
 export const packetEvidence = (run: { readonly id: number; readonly taskID: number }, dumps: readonly Dump[]) => {
   const ready = dumps.filter(({ state }) => state === 'ready');
   return <Attempt extends Placed>(attempt: Attempt): Attempt & { packets?: string[] } => {
@@ -53,7 +53,7 @@ export const packetEvidence = (run: { readonly id: number; readonly taskID: numb
   };
 };
 
-/** What counts as stopped; the part of the values that the judgement needs. */
+/** The policy of what counts as blocked: the values that verdicts need. */
 export interface BlockPolicy {
   readonly resetIsBlock: boolean;
   readonly timeoutIsBlock: boolean;
@@ -70,7 +70,7 @@ export const defaultPolicy: BlockPolicy = {
   blockStatus: [403, 406],
 };
 
-/** What our server saw of all steps of an attempt. */
+/** The server's observations of all steps of an attempt. */
 export interface ServerSeen
   extends Pick<ServerObservation, 'ip' | 'port' | 'rxBytes' | 'rxSha256' | 'sentBytes' | 'sentSha256' | 'end'> {
   readonly agentId: number;
@@ -78,18 +78,18 @@ export interface ServerSeen
   readonly correlation: ServerObservation['correlation'] | 'tuple';
 }
 
-/** Harmless exchanges around an attempt. */
+/** Benign exchanges around an attempt. */
 export interface ControlsAround {
-  /** The last one before it, or the proof of the path. */
+  /** The last one before it, or the check of the path. */
   readonly before: boolean;
-  /** The first one after it; undefined when none came. */
+  /** The first one after it; undefined if there is none. */
   readonly after: boolean | undefined;
 }
 
-/** Everything that is known of an attempt once both ends have told. */
+/** All facts of an attempt after both sides have reported. */
 export interface Evidence {
   readonly attempt: Pick<Attempt, 'kind' | 'direction'>;
-  /** Undefined when the client never came to it. */
+  /** Undefined if the client did not reach it. */
   readonly client: ClientObservation | undefined;
   readonly server: ServerSeen;
   readonly controls: ControlsAround;
@@ -97,6 +97,6 @@ export interface Evidence {
 }
 
 export interface Decision extends Pick<AttackResult, 'outcome' | 'mechanism' | 'confidence' | 'reason'> {
-  /** Row of the table of decisions. */
+  /** Row of the decision table. */
   readonly row: number;
 }

@@ -29,7 +29,7 @@ export interface Joining {
   readonly jobRecords: readonly JobRecords[];
   /** Common start, milliseconds since 1970. */
   readonly t0: number;
-  /** Begins the names of attempts. */
+  /** Prefix of attempt names. */
   readonly name: string;
 }
 
@@ -58,7 +58,7 @@ const joinedHash = (hashes: readonly string[]): string =>
 
 const rank = { none: 0, connected: 1, partial: 2, modified: 3, full: 4 } as const;
 
-/** Of several sights of one step the one that saw most. */
+/** Of several observations of one step, the most complete one. */
 const bestOf = (sights: readonly Owned<ServerObservation>[]) =>
   sights.toSorted((a, b) => rank[b.seen] - rank[a.seen])[0] as Owned<ServerObservation>;
 
@@ -68,7 +68,7 @@ const seenOf = (steps: readonly Owned<ServerObservation>[], wanted: number): Ser
   return steps.every(({ seen }) => seen === 'connected') ? 'connected' : 'partial';
 };
 
-/** What our server saw of an attempt, all its steps together. */
+/** The server's observations of an attempt, for all steps. */
 const gather = (
   attempt: Attempt,
   sights: readonly Owned<ServerObservation>[],
@@ -97,7 +97,7 @@ const gather = (
 const isAsGood = (control: ControlObservation, next: ControlObservation | undefined): boolean =>
   control.isGood || (next?.reason === 'other-address' && next.isGood);
 
-/** The harmless exchanges of one client towards one target, in the order in which they were. */
+/** The benign exchanges of one client with one target, in order of time. */
 class Timeline {
   readonly #controls: readonly { startedMs: number; endedMs: number; isGood: boolean }[];
 
@@ -120,7 +120,7 @@ class Timeline {
 const channelOf = ({ agentId, orderIndex }: { agentId: number; orderIndex: number }, target: string) =>
   `${agentId} ${orderIndex} ${target}`;
 
-/** What both ends jobRecords, found again by attempt. */
+/** The records of both sides, by attempt. */
 class RecordIndex {
   readonly clients = new Map<number, Owned<ClientObservation>>();
   readonly #servers = new Map<number, Owned<ServerObservation>[]>();
@@ -145,7 +145,7 @@ class RecordIndex {
     if (client === undefined || client.port === 0) return nothingSeen;
     const same = this.#strangers.get(`${client.ip} ${client.port}`) ?? [];
     const seen = gather(attempt, same, 'tuple');
-    // What could not be recognised may have come whole all the same.
+    // Unrecognised data may still be complete.
     return seen.seen === 'modified' && seen.rxSha256 === client.sentSha256 ? { ...seen, seen: 'full' } : seen;
   }
 
@@ -167,7 +167,7 @@ const add = <K, V>(map: Map<K, V[]>, key: K, value: V): void => {
   else list.push(value);
 };
 
-/** One result for each attempt. */
+/** One result per attempt. */
 export const joinRecords = ({ attempts, policy, jobRecords, t0, name }: Joining): JoinedResult[] => {
   const ends = new RecordIndex(jobRecords);
   return attempts.map((attempt) => {

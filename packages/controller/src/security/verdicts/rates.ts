@@ -1,20 +1,20 @@
 import type { AttackResult } from '@rushhour/contract';
 import type { BlockPolicy } from './evidence.ts';
 
-/** A share with what it is known to lie in. */
+/** A rate with its confidence interval. */
 export interface Rate {
-  /** Null when there is nothing to reckon it from. */
+  /** Null if there are no decided attempts. */
   readonly value: number | null;
   readonly ci95: readonly [low: number, high: number] | null;
   readonly n: number;
-  /** From too few to be called good or bad. */
+  /** Too few attempts for a conclusion. */
   readonly isGraded: boolean;
 }
 
 const z = 1.959963984540054;
 const minGraded = 10;
 
-/** Wilson's interval: unlike the plain one it is right for few attempts and near 0 and 1. */
+/** Wilson score interval: valid for few attempts and near 0 and 1, unlike the normal approximation. */
 export const rateOf = (count: number, n: number): Rate => {
   if (n === 0) return { value: null, ci95: null, n, isGraded: false };
   const share = count / n;
@@ -55,15 +55,15 @@ export interface AttackRates {
   readonly blockRate: Rate;
   readonly detectionRate: Rate;
   readonly falsePositiveRate: Rate;
-  /** Half of the block rate, half of the harmless requests that were left alone; null when either is unknown. */
+  /** The mean of the block rate and the rate of benign requests that passed; null if either is unknown. */
   readonly balancedScore: number | null;
   readonly weightedBlockRate: number | null;
-  /** Of what was blocked as it is, the part that was blocked in every other form as well. */
+  /** The share of attacks blocked in plain form that were also blocked in all variants. */
   readonly evasionResistance: Rate;
   readonly coverage: Rate;
-  /** Of harmless requests while attacks are tried. */
+  /** Of benign requests during attacks. */
   readonly benignLatencyMs: LatencyMs | null;
-  /** Of harmless requests that were over before the first attack. */
+  /** Of benign requests that ended before the first attack. */
   readonly quietLatencyMs: LatencyMs | null;
 }
 
@@ -88,7 +88,7 @@ export const countsOf = (results: readonly Pick<Judged, 'outcome'>[]): AttackCou
   };
 };
 
-/** What an outcome counts as; undefined for what was not decided. */
+/** How an outcome counts; undefined if undecided. */
 const countsAs = ({ outcome }: Pick<Judged, 'outcome'>, modifiedIs: BlockPolicy['modifiedIs']) => {
   if (outcome === 'modified') return modifiedIs === 'own' ? 'modified' : modifiedIs;
   return outcome === 'blocked' || outcome === 'passed' ? outcome : undefined;
@@ -104,13 +104,13 @@ const latencyOf = (benign: readonly Judged[]): LatencyMs | null => {
   return { p50: quantile(sorted, 0.5), p95: quantile(sorted, 0.95), p99: quantile(sorted, 0.99) };
 };
 
-/** Whether a request was over before any attack began. */
+/** True if a request ended before the first attack started. */
 const isBeforeFirst = (attacks: readonly Judged[]) => {
   const first = attacks.reduce((min, { startedAt }) => Math.min(min, Date.parse(startedAt)), Number.POSITIVE_INFINITY);
   return ({ startedAt, durationMs }: Judged) => attacks.length > 0 && Date.parse(startedAt) + durationMs <= first;
 };
 
-/** The form without any encoding or evasion. */
+/** The variant without encoding or evasion. */
 export const isPlain = (variant: string) => /^plain(\/|$)/.test(variant);
 
 const resistanceOf = (attacks: readonly Judged[], modifiedIs: BlockPolicy['modifiedIs']): Rate => {
@@ -124,7 +124,7 @@ const resistanceOf = (attacks: readonly Judged[], modifiedIs: BlockPolicy['modif
   return rateOf(resisting.length, stopped.length);
 };
 
-/** The rates of a run. What was not decided is outside all of them but the coverage. */
+/** The rates of a run. Undecided attempts affect the coverage only. */
 export const rates = (results: readonly Judged[], modifiedIs: BlockPolicy['modifiedIs'] = 'blocked'): AttackRates => {
   const tried = results.filter(({ outcome }) => outcome !== 'skipped');
   const isDecided = (one: Judged) => countsAs(one, modifiedIs) !== undefined;

@@ -16,19 +16,19 @@ import { packetEvidence, requestText } from './evidence.ts';
 import { type AttackCounts, type AttackRates, countsOf, isPlain, rates } from './rates.ts';
 import { readSignatureFacts, type SignatureFacts, signatureIdOf } from './signature-facts.ts';
 
-/** A result with what is worth reading of it. */
+/** A result with its details. */
 export interface ShownAttempt extends AttackResult {
   readonly category: string;
-  /** Of attempts made from signatures that are still in the catalogue. */
+  /** For attempts whose signature is still in the catalogue. */
   readonly signature?: SignatureFacts;
-  /** Where its packets can be downloaded, where they were captured. */
+  /** Links to its packets, if they were captured. */
   readonly packets?: readonly string[];
 }
 
-/** An attempt that went wrong for the device, with the request itself. */
+/** An attempt on which the device failed, with the request. */
 export interface Exhibit extends ShownAttempt {
   readonly request: string;
-  /** Beginning of a foreign answer. */
+  /** Start of a foreign answer. */
   readonly response: string;
 }
 
@@ -36,14 +36,14 @@ interface Row extends AttackCounts {
   readonly name: string;
 }
 
-/** What a report says of a security test. */
+/** The part of a report about a security test. */
 export interface SecurityReport {
-  /** As the user named it in the labels of the run. */
+  /** From the labels of the run. */
   readonly device: string;
-  /** Hashes of the sets of attempts: equal ones tried the same. */
+  /** Hashes of the sets of attempts; equal hashes mean equal attempts. */
   readonly fingerprints: readonly string[];
   readonly rates: AttackRates;
-  /** Fewer attempts were decided than a conclusion needs. */
+  /** Enough attempts were decided for a conclusion. */
   readonly isConclusive: boolean;
   readonly matrix: readonly (Row & { readonly severity: string })[];
   readonly passed: readonly Exhibit[];
@@ -51,18 +51,18 @@ export interface SecurityReport {
   readonly mechanisms: readonly { readonly mechanism: string; readonly count: number }[];
   readonly evasion: readonly Row[];
   readonly techniques: readonly Row[];
-  /** Of runs that carried samples. */
+  /** For runs that transferred samples. */
   readonly malware: MalwareReport | null;
-  /** Of runs that played campaigns. */
+  /** For runs of campaigns. */
   readonly campaign: CampaignReport | null;
   readonly controls: readonly (ControlObservation & { readonly at: string })[];
-  /** What fuzzing found out, each with what does it again. */
+  /** Findings of fuzzing, each with its reproducer. */
   readonly findings: readonly (FindingObservation & { readonly at: string })[];
   readonly baselineRunID: number | null;
   readonly comparison: AttackComparison | null;
-  /** Thresholds made of these results. */
+  /** Thresholds on these results. */
   readonly gate: { readonly passed: boolean; readonly thresholds: readonly ThresholdResult[] };
-  /** With request and answer where there are not too many. */
+  /** With request and answer unless there are too many. */
   readonly attempts: readonly (ShownAttempt & Partial<Exhibit>)[];
 }
 
@@ -82,7 +82,7 @@ const shown = (result: StoredAttackResult, catalogue: Catalogue): ShownAttempt =
   return { ...shownResult(result), category: result.category, ...(signature && { signature }) };
 };
 
-/** Worst first: by severity, then what is known to be exploited, then by score and by how likely it is exploited. */
+/** Worst first: by severity, known exploitation, score, and probability of exploitation. */
 const worstFirst =
   (catalogue: Catalogue) =>
   (a: StoredAttackResult, b: StoredAttackResult): number => {
@@ -113,7 +113,7 @@ const matrixOf = (attacks: readonly StoredAttackResult[]): SecurityReport['matri
       (a, b) => a.name.localeCompare(b.name) || severities.indexOf(a.severity) - severities.indexOf(b.severity),
     );
 
-/** Texts of requests by the name of the attempt. */
+/** Requests as text, by the name of the attempt. */
 const requestsOf = (files: readonly RunAttempts[], runId: number, wanted: ReadonlySet<string>) => {
   const texts = new Map<string, string>();
   for (const { text, sha256 } of files) {
@@ -159,7 +159,7 @@ const falsePositivesIn = (results: readonly StoredAttackResult[]) =>
     .filter(({ kind, outcome }) => kind === 'benign' && (outcome === 'blocked' || outcome === 'modified'))
     .slice(0, maxExhibits);
 
-/** For what is said of every attempt: long texts would make reports many times as large. */
+/** Shortened facts for the list of all attempts: long texts would multiply the size of reports. */
 const briefly = (catalogue: Catalogue): Catalogue =>
   new Map(
     [...catalogue].map(([id, facts]) => [id, { ...facts, remediation: facts.remediation.slice(0, briefLetters) }]),
@@ -168,7 +168,7 @@ const briefly = (catalogue: Catalogue): Catalogue =>
 const attacksIn = (results: readonly StoredAttackResult[]) =>
   results.filter(({ kind }) => kind !== 'benign') as unknown as AttackResult[];
 
-/** Undefined when the run tried no attacks, or has not ended. */
+/** Undefined if the run had no attacks or has not ended. */
 export const readSecurityReport = async (
   read: Executor,
   run: RunRecord,

@@ -31,11 +31,11 @@ const readJobRecords = async (read: Executor, runID: number, jobs: RunAttempts['
 
 interface SettleDeps {
   readonly store: Store;
-  /** Where files of alerts are read from. */
+  /** Storage of alert files. */
   readonly blobs: Pick<Blobs, 'read'>;
 }
 
-/** Joins what both ends jobRecords of the attempts of a run and stores what became of each. Nothing where there were none. */
+/** Joins the records of both sides and stores the result of each attempt. Does nothing for runs without attempts. */
 export const settleAttacks = async (
   { store, blobs }: SettleDeps,
   { id, taskID, number, t0, labels }: RunRecord,
@@ -69,7 +69,7 @@ export const settleAttacks = async (
   });
 };
 
-/** Settles anew the runs whose alerts are in a file that has only now become complete. */
+/** Settles runs again whose alert file has just been completed. */
 export const settleAlerts = async (deps: SettleDeps, fileId: number): Promise<void> => {
   for (const runId of await endedRunsNaming(deps.store.read, fileId)) {
     const run = await runs.find(deps.store.read, runId);

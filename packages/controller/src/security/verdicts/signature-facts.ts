@@ -3,13 +3,13 @@ import type { Executor } from '../../store/engine/database.ts';
 import { cveSignatures, withDetails } from '../../store/security/cve.ts';
 import { signaturePlaceholder } from '../content/waf/placeholders.ts';
 
-/** What a reader must know of a signature to judge how bad it is that it got through. */
+/** The facts of a signature by which its impact is judged. */
 export type SignatureFacts = Pick<
   CveSummary,
   'cveIDs' | 'cweIDs' | 'cvssScore' | 'cvssVector' | 'epssScore' | 'kev' | 'remediation'
 >;
 
-/** The signature an attempt was made from; undefined for payloads, samples, campaigns and harmless requests. */
+/** The signature of an attempt; undefined for payloads, samples, campaigns and benign requests. */
 export const signatureIdOf = ({
   kind,
   refID,
@@ -21,7 +21,7 @@ export const signatureIdOf = ({
 
 const rowsAtOnce = 1000;
 
-/** Facts as the catalogue has them now, by id; of signatures that were deleted there are none. */
+/** Current facts of the catalogue, by id; none for deleted signatures. */
 export const readSignatureFacts = async (
   read: Executor,
   ids: Iterable<number>,

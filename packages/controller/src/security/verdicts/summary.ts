@@ -2,7 +2,7 @@ import type { AttackSummary } from '@rushhour/contract';
 import type { AttackCount } from '../../store/security/attack-counts.ts';
 import { rateOf } from './rates.ts';
 
-/** Outcomes counted; what was changed on its way counts as stopped. */
+/** Counts of outcomes; modified content counts as blocked. */
 export const attackSummary = (counts: readonly Omit<AttackCount, 'group'>[]): AttackSummary => {
   const sum = (isWanted: (count: Omit<AttackCount, 'group'>) => boolean) =>
     counts.filter(isWanted).reduce((all, { total }) => all + total, 0);

@@ -24,7 +24,7 @@ const rules: readonly (readonly [RegExp, Category])[] = [
   [/scanner|\btech\b|detect|user-agent/, 'scanner'],
 ];
 
-/** The kind of attack that tags and titles speak of. */
+/** The attack category named by tags and titles. */
 export const categoryOf = (...texts: readonly string[]): Category => {
   const text = texts.join(' ').toLowerCase().replaceAll(',', ' ').replaceAll('_', '-');
   return rules.find(([pattern]) => pattern.test(text))?.[1] ?? 'other';

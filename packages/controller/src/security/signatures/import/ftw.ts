@@ -19,7 +19,10 @@ import { type ReadTemplate, Refusal, refusing, type TemplateFile, type TemplateO
 
 const maxRepeat = 1_048_576;
 
-/** `{{.Payload}}`, where there is one, `{{ "A" | repeat 10 }}`, `{{ repeat 10 "A" }}` and `{{ randAlphaNum 8 }}` in our own words; other calls are refused. */
+/**
+ * Translates `{{.Payload}}`, `{{ "A" | repeat 10 }}`, `{{ repeat 10 "A" }}` and `{{ randAlphaNum 8 }}`; other calls are
+ * refused.
+ */
 const withoutGoTemplates = (text: string, payload?: string): string => {
   let [result, end] = ['', 0];
   for (const match of text.matchAll(/\{\{(.*?)\}\}/gs)) {
@@ -37,7 +40,7 @@ const translated = (whole: string, call: string, payload: string | undefined): s
   if (piped) return repeated(piped[1] ?? '', Number(piped[2]));
   if (direct) return repeated(direct[2] ?? '', Number(direct[1]));
   if (random) return `{{randAlphaNum(${bounded(Number(random[1]))})}}`;
-  // A function with arguments or behind a pipe; everything else is a payload that happens to have braces.
+  // A function with arguments or after a pipe; anything else is a payload that contains braces.
   if (/^-?\s*[A-Za-z]\w*\s+\S/.test(call) || /\|\s*[A-Za-z]/.test(call)) {
     throw new Refusal(`the template function in ${whole.slice(0, 60)} is not allowed`);
   }
@@ -53,7 +56,7 @@ const bounded = (count: number) => {
 
 const maxTests = 1000;
 
-/** Tests of web application firewalls in the form of the OWASP Core Rule Set, versions 2 and 3: one signature a test. */
+/** Tests of the OWASP Core Rule Set, formats 2 and 3: one signature per test. */
 export const readFtw = ({ path, bytes }: TemplateFile): TemplateOutcome[] => {
   let file: Members;
   try {
@@ -110,10 +113,10 @@ const signatureOf = ({ file, test, title, ruleId, path }: Test): ReadTemplate =>
   return { templateId: title, source: 'ftw', sourceRef: clipped(title, 250), draft, warnings };
 };
 
-/** What is put where a template says `{{.Payload}}`. */
+/** Replaces `{{.Payload}}` of a template. */
 const payloadOf = (test: Members) => (test['payload'] === undefined ? undefined : textOf(test['payload']));
 
-/** The stages of a test. One with a payload instead has a single one, made of its own template over that of the file. */
+/** The stages of a test. A test with a payload has one stage: its own template merged over the template of the file. */
 const stagesOf = (file: Members, test: Members): Members[] => {
   if (payloadOf(test) === undefined && test['template'] === undefined) {
     return listOf(test['stages']).map((stage) => membersOf(membersOf(stage)['stage'] ?? stage));
@@ -124,7 +127,7 @@ const stagesOf = (file: Members, test: Members): Members[] => {
   return [{ input, output: test['output'] }];
 };
 
-/** A test that only says which rules must stay silent is a harmless request. */
+/** A test that only lists rules that must not match is a benign request. */
 const expectationOf = (stages: readonly Members[], ruleId: string): NonNullable<CveDraft['expect']> => {
   const ids = new Set<string>();
   let expectsNoAlert = false;
@@ -166,7 +169,7 @@ const requestOf = (input: Members, { idx, warnings, payload }: Stage): SigReques
 
 const bytesOf = (encoded: string) => Buffer.from(encoded, 'base64').toString('latin1');
 
-/** Headers are members, or a list of names with values. */
+/** Headers are an object, or a list of names and values. */
 const pairsOf = (headers: unknown): [string, string][] =>
   Array.isArray(headers)
     ? headers.map((header) => [textOf(membersOf(header)['name']), textOf(membersOf(header)['value'])])

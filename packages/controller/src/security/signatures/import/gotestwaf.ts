@@ -17,7 +17,7 @@ import { Refusal, refusing, type TemplateFile, type TemplateOutcome } from './te
 
 const maxPayloads = 2000;
 
-/** Cases of gotestwaf: one signature for each way to write the payloads and each place to put them. */
+/** Cases of gotestwaf: one signature for each combination of encoder and placeholder. */
 export const readGotestwaf = ({ path, bytes }: TemplateFile): TemplateOutcome[] => {
   try {
     const file = requireMembers(readYaml(bytes), 'the file');

@@ -5,10 +5,10 @@ export type Members = Readonly<Record<string, unknown>>;
 export const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The members of an object; none where there is no object. */
+/** The members of an object; none if the value is not an object. */
 export const membersOf = (value: unknown): Members => (isMembers(value) ? value : {});
 
-/** A list, also where one element stands alone. */
+/** A list; a single value counts as a list of one. */
 export const listOf = (value: unknown): readonly unknown[] =>
   value === undefined || value === null ? [] : Array.isArray(value) ? value : [value];
 
@@ -17,7 +17,7 @@ export const textOf = (value: unknown): string =>
 
 export const textsOf = (value: unknown): string[] => listOf(value).map(textOf);
 
-/** Words of a list, or of a text with commas between them. */
+/** Words of a list or of a comma-separated text. */
 export const wordsOf = (value: unknown): string[] =>
   textsOf(value)
     .flatMap((text) => text.split(','))
@@ -34,13 +34,13 @@ export const clipped = (text: string, length: number) => {
   return whole.length > length ? `${whole.slice(0, length - 1)}…` : whole;
 };
 
-/** One line without blanks around it. */
+/** One trimmed line. */
 export const nameOf = (text: string, otherwise: string) =>
   clipped(text.replace(/\s+/g, ' ').trim() || otherwise, 250).trim();
 
 const maxTags = 32;
 
-/** Tags in our spelling. */
+/** Tags in canonical spelling. */
 export const tagsOf = (words: readonly string[]) => {
   const plain = words.map((word) =>
     word
@@ -58,7 +58,7 @@ export const cweIdsOf = (words: readonly string[]) => matching(words, /^CWE-\d{1
 const matching = (words: readonly string[], pattern: RegExp) =>
   [...new Set(words.map((word) => word.trim().toUpperCase()).filter((word) => pattern.test(word)))].slice(0, 64);
 
-/** A text that is sent as it is: what looks like a placeholder is none. */
+/** A text that is sent unchanged, even if it looks like a placeholder. */
 export const literal = (text: string) => text.replaceAll('{{', '{{"{{"}}');
 
 export const requireMembers = (value: unknown, what: string): Members => {

@@ -8,7 +8,7 @@ const maxBytes = 32 * 1_048_576;
 const check = createSchemaCheck({ ...CveDraft, additionalProperties: false } as typeof CveDraft, 'first');
 const sources = ['user', 'nuclei', 'ftw', 'gotestwaf', 'http-raw', 'pcap', 'builtin'] as const;
 
-/** Signatures as we export them, or one by itself. */
+/** Signatures in the export format, or a single one. */
 export const readNative = ({ path, bytes }: TemplateFile): TemplateOutcome[] => {
   try {
     if (bytes.length > maxBytes) throw new Refusal(`the file has more than ${maxBytes} bytes`);
@@ -34,7 +34,7 @@ const signatureOf = (signature: Members, fallbackRef: string): TemplateOutcome =
     const source = sources.find((candidate) => candidate === signature['source']) ?? 'user';
     return {
       templateId: sourceRef,
-      // Only we make built-in ones.
+      // Imports never create built-in signatures.
       source: source === 'builtin' ? 'user' : source,
       sourceRef,
       draft: draft as unknown as CveDraft,

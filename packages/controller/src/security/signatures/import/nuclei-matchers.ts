@@ -7,8 +7,8 @@ const classSample: Readonly<Record<string, string>> = { d: '1', w: 'a', s: ' ', 
 const escapeSample: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
 
 /**
- * A text that matches the pattern, where a simple one can be derived. Patterns run on a linear-time
- * engine; one that it does not take answers `undefined`, like one without a sample.
+ * A text that matches the pattern, if a simple one can be derived. Patterns run on a linear-time engine. Undefined for
+ * patterns that the engine refuses or that have no sample.
  */
 const sampleOfPattern = (pattern: string): string | undefined => {
   if (pattern.length > 2000) return undefined;
@@ -96,7 +96,9 @@ interface Synthesis {
   body: string[];
 }
 
-/** What the server answers so that a template would have found its weakness: from matchers, never used to judge. */
+/**
+ * The answer with which the template reports the vulnerability, derived from its matchers. It never affects verdicts.
+ */
 export const answerFromMatchers = (
   block: Members,
   requestIdx: number,
@@ -151,7 +153,7 @@ const take = (made: Synthesis, matcher: Members, warn: (warning: string) => void
   }
 };
 
-/** `Name: value` as it is; other words go where they can be found. */
+/** `Name: value` is taken unchanged; other words are put into a header where the matcher finds them. */
 const headerOf = (word: string, part: string) => {
   const [, name, value] = /^([A-Za-z0-9-]+):\s*([^\r\n]*)$/.exec(word.trim()) ?? [];
   if (name !== undefined && value !== undefined) return { name, value: literal(value) };
@@ -162,7 +164,7 @@ const headerOf = (word: string, part: string) => {
   };
 };
 
-/** The two conditions that are simple enough: a status, and a text that must be in the body. */
+/** The two supported conditions: a status, and a text in the body. */
 const takeConditions = (made: Synthesis, conditions: readonly string[], warn: (warning: string) => void) => {
   for (const condition of conditions) {
     const status = /\bstatus_code(?:_\d+)?\s*==\s*(\d{3})\b/.exec(condition)?.[1];

@@ -39,7 +39,10 @@ const requestOf = (block: Members, path: string, idx: number): SigRequest => {
   return { idx, kind: 'http', method: textOf(block['method']) || 'GET', path, headers, ...(body !== '' && { body }) };
 };
 
-/** The target of a request is always the server of the task: what stands for its address goes, another address is refused. */
+/**
+ * The target of a request is always the server of the task: placeholders of its address are removed, other addresses
+ * are refused.
+ */
 const bound = (request: SigRequest): SigRequest => {
   if (request.kind !== 'http') return request;
   const path = request.path.trim().replace(/^\{\{\s*(?:BaseURL|RootURL)\s*\}\}/, '');
@@ -106,7 +109,7 @@ export const dnsRequest = (block: Members, idx: number): SigRequest => {
 
 const maxValues = 2000;
 
-/** Lists of values; files of values stay where they are. */
+/** Lists of values; files of values are not read. */
 export const payloadsOf = (block: Members, warn: (warning: string) => void): SigPayload[] =>
   Object.entries(membersOf(block['payloads'])).map(([name, given]) => {
     if (!/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name))

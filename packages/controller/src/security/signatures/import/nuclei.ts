@@ -21,7 +21,7 @@ import { dnsRequest, httpRequests, payloadsOf, tcpRequests } from './nuclei-requ
 import { readYaml } from './read-yaml.ts';
 import { type ReadTemplate, Refusal, refusing, type TemplateFile, type TemplateOutcome } from './template.ts';
 
-/** Parts of templates that run programs, browsers or scripts, or leave the tester's own network. */
+/** Parts of templates that run programs, browsers or scripts, or leave the test network. */
 const refusedParts = ['code', 'javascript', 'headless', 'file', 'ssl', 'whois', 'websocket', 'workflows', 'flow'];
 const severities = ['info', 'low', 'medium', 'high', 'critical', 'unknown'] as const;
 
@@ -39,7 +39,7 @@ export const readNuclei = ({ path, bytes }: TemplateFile): TemplateOutcome[] => 
   ];
 };
 
-/** A refused template is called by its own id where that could be read. */
+/** A refused template is named by its id if that is readable. */
 const renamed = (outcome: TemplateOutcome, idOf: () => string): TemplateOutcome =>
   'refused' in outcome ? { ...outcome, templateId: idOf() } : outcome;
 
@@ -144,7 +144,7 @@ const takeHttp = (content: Content, block: Members, warn: (warning: string) => v
   takeShared(content, block, warn);
 };
 
-/** Payloads, names that answers would have given, and the answer. */
+/** Payloads, names that answers would define, and the answer. */
 const takeShared = (content: Content, block: Members, warn: (warning: string) => void) => {
   content.payloads.push(
     ...payloadsOf(block, warn).filter(({ name }) => content.payloads.every((known) => known.name !== name)),

@@ -7,7 +7,9 @@ const maxSessions = 100;
 const maxSteps = 20;
 const maxKeptBytes = 32 * 1_048_576;
 
-/** Sessions of a capture, one signature each: what the client responses is sent, what the server responses is answered. */
+/**
+ * Sessions of a capture, one signature each: the bytes of the client are the request, those of the server the answer.
+ */
 export const readPcapSessions = ({ path, bytes }: TemplateFile): TemplateOutcome[] => {
   try {
     const analyzer = new CaptureAnalyzer({ steps: true, keepPayload: true, maxKeptBytes, maxSessions });
@@ -56,7 +58,7 @@ const signatureOf = (path: string, session: PcapSession) => {
   };
 };
 
-/** What the server responses after each step of the client. */
+/** The bytes of the server after each step of the client. */
 const answersOf = ({ steps }: PcapSession): SigResponse[] => {
   const responses: Buffer[][] = [];
   for (const { side, data } of steps) {

@@ -4,7 +4,7 @@ import { categoryOf } from './category.ts';
 import { literal, nameOf, tagsOf } from './members.ts';
 import { Refusal, refusing, type TemplateFile, type TemplateOutcome } from './template.ts';
 
-/** One request a file; names that end with .white are harmless ones. */
+/** One request per file; names that end with .white are benign. */
 export const readHttpRaw = ({ path, bytes }: TemplateFile): TemplateOutcome[] => [
   refusing(path, () => {
     const isBenign = /\.white$/i.test(path);
@@ -34,7 +34,7 @@ export const readHttpRaw = ({ path, bytes }: TemplateFile): TemplateOutcome[] =>
   }),
 ];
 
-/** The body is taken as bytes: it need not be text. */
+/** The body is taken as bytes and need not be text. */
 const bodyOf = (bytes: Buffer) => {
   const text = bytes.toString('latin1');
   const end = /\r?\n\r?\n/.exec(text.replace(/^\s+/, (blanks) => '.'.repeat(blanks.length)));
@@ -44,7 +44,7 @@ const bodyOf = (bytes: Buffer) => {
 
 type HttpRequest = Extract<SigRequest, { kind: 'http' }>;
 
-/** Reads a request as it would go over the wire. Lines may end with LF; the length is counted anew when it is sent. */
+/** Reads a request in wire format. Lines may end with LF; the length is computed again when the request is sent. */
 export const readRawRequest = (raw: string, idx: number): HttpRequest => {
   const text = raw.replace(/^(?:\s*@[a-z-]+:[^\n]*\n)+/i, '').replace(/^\s+/, '');
   const [head = '', body] = splitOnce(text, /\r?\n\r?\n/);

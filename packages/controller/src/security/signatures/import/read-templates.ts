@@ -12,7 +12,10 @@ type Known = Exclude<CveFormat, 'auto'>;
 
 const pcapMagics = ['d4c3b2a1', 'a1b2c3d4', '4d3cb2a1', 'a1b23c4d', '0a0d0d0a'];
 
-/** Tells the form of a file from its name and its first bytes; undefined for what is no template at all, such as a README. */
+/**
+ * Recognises the format of a file by its name and first bytes; undefined for files that are no template, such as a
+ * README.
+ */
 export const detectFormat = (path: string, bytes: Buffer): Known | undefined => {
   if (pcapMagics.includes(bytes.subarray(0, 4).toString('hex'))) return 'pcap';
   const head = bytes.subarray(0, 65_536).toString('latin1');
@@ -57,7 +60,7 @@ export type FileContent =
   | { readonly kind: 'list'; readonly enrichments: readonly Enrichment[] }
   | { readonly kind: 'unknown' };
 
-/** What a file holds. Templates that are refused are among its outcomes; a list is refused as a whole. */
+/** The content of a file. Refused templates are among its outcomes; a list is refused as a whole. */
 export const readTemplates = (file: TemplateFile, format: CveFormat): FileContent => {
   const known = format === 'auto' ? detectFormat(file.path, file.bytes) : format;
   if (known === undefined) return { kind: 'unknown' };

@@ -5,7 +5,7 @@ const maxBytes = 2 * 1_048_576;
 const maxAliases = 20;
 const maxDepth = 64;
 
-/** Reads YAML that nobody vouches for: no tags, few aliases, nothing deep, nothing large. */
+/** Reads untrusted YAML: without tags, with limited aliases, depth and size. */
 export const readYaml = (bytes: Buffer): unknown => {
   if (bytes.length > maxBytes) throw new Refusal(`the template has more than ${maxBytes} bytes`);
   const text = bytes.toString('utf8');
@@ -23,7 +23,7 @@ export const readYaml = (bytes: Buffer): unknown => {
   }
 };
 
-/** How deep brackets are nested, and lines indented: a bound from above that costs one pass. */
+/** An upper bound of the depth, by brackets and indentation, in one pass. */
 const depthOf = (text: string) => {
   let [depth, deepest] = [0, 0];
   for (let i = 0; i < text.length; i += 1) {

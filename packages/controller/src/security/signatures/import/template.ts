@@ -2,11 +2,11 @@ import type { CveDraft, CveSignature } from '@rushhour/contract';
 
 type Source = CveSignature['source'];
 
-/** A template that was read: what it becomes, and what of it could not be taken. */
+/** A template that was read: the signature, and the parts that were left out. */
 export interface ReadTemplate {
   readonly templateId: string;
   readonly source: Source;
-  /** What tells it apart from others of its source, the next time it is imported. */
+  /** Identifies the template within its source at the next import. */
   readonly sourceRef: string;
   readonly draft: CveDraft;
   readonly warnings: readonly string[];
@@ -19,7 +19,7 @@ export interface RefusedTemplate {
 
 export type TemplateOutcome = ReadTemplate | RefusedTemplate;
 
-/** What is known about a CVE besides its signatures. Members that are not there say nothing. */
+/** Facts about a CVE besides its signatures. A missing member means unknown. */
 export interface Enrichment {
   readonly cveID: string;
   readonly patch: Partial<
@@ -41,18 +41,18 @@ export interface Enrichment {
   >;
 }
 
-/** A file to be read: its name in the archive and its text. */
+/** A file to read: its name in the archive and its text. */
 export interface TemplateFile {
   readonly path: string;
   readonly bytes: Buffer;
 }
 
-/** Something in a template that we do not take; the message becomes the reason in the report. */
+/** An unsupported part of a template; the message becomes the reason in the report. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 }
 
-/** Runs a reader; what it refuses becomes an outcome. */
+/** Runs a reader; a refusal becomes an outcome. */
 export const refusing = (templateId: string, read: () => ReadTemplate): TemplateOutcome => {
   try {
     return read();

@@ -9,11 +9,11 @@ const membersOf = (value: unknown): Members => (isMembers(value) ? value : {});
 
 const maxPayload = 64 * 1024;
 
-/** Bytes of the packet as text: marks of requests stand there when the log has no headers. */
+/** Packet bytes as text: contains the tokens of requests when the log has no headers. */
 const payloadText = (payload: unknown): string =>
   typeof payload === 'string' && payload.length <= maxPayload ? Buffer.from(payload, 'base64').toString('latin1') : '';
 
-// The action of a rule is what it asks for; only the verdict says what became of the packet.
+// The action of a rule is only a request; the verdict is what happened to the packet.
 const verdictOf = ({ verdict }: Members): string => shortText(membersOf(verdict)['action']);
 
 const parsed = (line: string): unknown => {
@@ -87,7 +87,7 @@ export const parseLeefLine: LineParser = (line, nearMs) => {
 
 const headParts = 7;
 
-/** Splits at bars that are not escaped; what follows the last wanted part stays whole. */
+/** Splits at unescaped bars; the rest after the last requested part stays whole. */
 const splitHead = (text: string, parts: number): string[] => {
   const found: string[] = [];
   let part = '';
@@ -108,7 +108,7 @@ const splitHead = (text: string, parts: number): string[] => {
 const unescaped = (value: string) =>
   value.replace(/\\([=\\nr|])/g, (_, letter: string) => ({ n: '\n', r: '\r' })[letter] ?? letter);
 
-/** `key=value` pairs; values hold blanks, and end where the next key begins. */
+/** `key=value` pairs; values may contain spaces and end at the next key. */
 const extensionOf = (text: string): ReadonlyMap<string, string> => {
   const keys = [...text.matchAll(/(?:^|\s)([A-Za-z0-9_.[\]-]{1,100})=/g)];
   return new Map(

@@ -4,7 +4,7 @@ const clock = String.raw`(?<hour>\d{2}):(?<minute>\d{2}):(?<second>\d{2})(?:[.,]
 const zone = String.raw`(?:\s?(?:Z|UTC|GMT|(?<zone>[+-]\d{2}:?\d{2})))?`;
 const form = (date: string) => new RegExp(`^${date}${zone}$`, 'i');
 
-/** ISO 8601 and its kin, syslog with and without a year, web servers, packet logs. */
+/** ISO 8601 and variants, syslog with and without a year, web servers, packet logs. */
 const forms: readonly RegExp[] = [
   form(String.raw`(?<year>\d{4})[-/](?<month>\d{2})[-/](?<day>\d{2})[T ]${clock}`),
   form(String.raw`(?<month>[a-z]{3}) {1,2}(?<day>\d{1,2}) (?:(?<year>\d{4}) )?${clock}`),
@@ -19,7 +19,7 @@ const zoneMs = (text: string | undefined): number => {
   return (sign === '-' ? -60_000 : 60_000) * (Number(hours ?? 0) * 60 + Number(minutes ?? 0));
 };
 
-/** From 1; 0 when there is no such month. */
+/** From 1; 0 for an unknown month. */
 const monthOf = (text: string): number => (/^\d/.test(text) ? Number(text) : months.indexOf(text.toLowerCase()) + 1);
 
 const timeIn = ({ month = '', day, hour, minute, second, fraction = '0', zone: offset }: Parts, year: number): number =>
@@ -37,8 +37,8 @@ const dated = (parts: Parts, nearMs: number): number | undefined => {
 };
 
 /**
- * A time as logs write it, in milliseconds since 1970, from which it may be counted in seconds or milliseconds as well.
- * Without a zone it is taken for UTC; without a year it is the time closest to `nearMs`.
+ * Parses a time of a log into milliseconds since 1970; seconds and milliseconds since 1970 are accepted, too. Without a
+ * zone it is UTC; without a year it is the time closest to `nearMs`.
  */
 export const alertTimeOf = (text: string, nearMs: number): number | undefined => {
   const trimmed = text.slice(0, 64).trim();
@@ -51,7 +51,7 @@ export const alertTimeOf = (text: string, nearMs: number): number | undefined =>
 const stamp =
   /^(?:<\d{1,3}>)?(?:1 )?(\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}:\d{2}\S{0,20}|[A-Za-z]{3} {1,2}\d{1,2} (?:\d{4} )?\d{2}:\d{2}:\d{2}|\d{2}\/\d{2}(?:\/\d{4})?-\d{2}:\d{2}:\d{2}\.\d{1,9})/;
 
-/** The time a line of a log begins with. */
+/** The time at the start of a log line. */
 export const leadingTimeOf = (line: string, nearMs: number): number | undefined => {
   const found = stamp.exec(line)?.[1];
   return found === undefined ? undefined : alertTimeOf(found, nearMs);

@@ -1,38 +1,38 @@
 import { findAddress, formatAddress } from '@rushhour/pools';
 
 interface AlertEnd {
-  /** In its shortest form; empty when the alert does not say. */
+  /** In its shortest form; empty if unknown. */
   readonly ip: string;
-  /** 0 when the alert does not say. */
+  /** 0 if unknown. */
   readonly port: number;
 }
 
-/** One alert of a device, whatever the format of its log. */
+/** One alert of a device, independent of the log format. */
 export interface DeviceAlert {
-  /** Milliseconds since 1970; undefined when it is not known. */
+  /** Milliseconds since 1970; undefined if unknown. */
   readonly timeMs: number | undefined;
   readonly rule: string;
   readonly message: string;
-  /** The action of the device; empty when it does not say. */
+  /** The action of the device; empty if unknown. */
   readonly action: string;
   readonly from: AlertEnd;
   readonly to: AlertEnd;
-  /** Everything the line says, to look for tokens and names in. */
+  /** The whole line, searched for tokens and names. */
   readonly text: string;
 }
 
-/** What one line of a log says: a time even where it is no alert, so that it is known how far the log goes. */
+/** The content of a log line. Lines that are no alert have a time too: it shows how far the log goes. */
 interface LogLine {
   readonly timeMs: number | undefined;
   readonly alert?: DeviceAlert;
 }
 
-/** Reads one line; undefined when it is none of the format. `nearMs` settles the year of times that have none. */
+/** Reads one line; undefined if it has another format. `nearMs` determines the year of times without one. */
 export type LineParser = (line: string, nearMs: number) => LogLine | undefined;
 
 const maxLetters = 1000;
 
-/** A member of a line as short text, whatever it is. */
+/** A member of a line as short text, whatever its type. */
 export const shortText = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, maxLetters) : '';
 

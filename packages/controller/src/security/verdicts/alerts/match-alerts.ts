@@ -3,29 +3,29 @@ import type { DeviceAlert } from './device-alert.ts';
 
 export type AlertMatch = 'tuple' | 'token' | 'signature';
 
-/** What of an attempt can stand in an alert. */
+/** The facts of an attempt that an alert may contain. */
 export interface AlertedAttempt {
   /** Number within its file. */
   readonly id: number;
   readonly startMs: number;
   readonly endMs: number;
-  /** Whether anything was sent at all. */
+  /** True if anything was sent. */
   readonly isTried: boolean;
   readonly client: { readonly ip: string; readonly port: number };
-  /** Ports it was sent to and arrived at. */
+  /** Ports to which it was sent and at which it arrived. */
   readonly ports: readonly number[];
-  /** Whether its protocol carries a token. */
+  /** True if its protocol carries a token. */
   readonly hasToken: boolean;
-  /** CVE, rules and names, as alerts may write them. */
+  /** CVE, rules and names in the spelling of alerts. */
   readonly names: readonly string[];
 }
 
 interface AlertRules {
   readonly windowMs: number;
-  /** All of them must agree. */
+  /** All criteria must match. */
   readonly matchOn: readonly AlertMatch[];
   readonly runToken: string;
-  /** Until when the log covers attempts. */
+  /** The end of the time that the log covers. */
   readonly coveredUntilMs: number;
 }
 
@@ -37,7 +37,7 @@ const maxLooked = 5000;
 const folded = (text: string) => text.toLowerCase().replaceAll('_', '-');
 const isWordLetter = (letter: string | undefined) => letter !== undefined && /[a-z0-9]/.test(letter);
 
-/** Whether a name stands in a text and is not part of a longer one. */
+/** True if a text contains a name as a whole word. */
 const holds = (text: string, name: string): boolean => {
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
     if (!isWordLetter(text[at - 1]) && !isWordLetter(text[at + name.length])) return true;
@@ -63,7 +63,7 @@ const tokensIn = (text: string, runToken: string): ReadonlySet<number> => {
   return found;
 };
 
-/** The address and port of the client say it all: the port is one of its own for every attempt. */
+/** The address and port of the client are sufficient: every attempt has its own port. */
 const isSameTuple = ({ client, ports }: AlertedAttempt, { from, to }: DeviceAlert): boolean => {
   if (client.port === 0) return false;
   const agrees = (near: DeviceAlert['from'], far: DeviceAlert['to']) =>
@@ -86,7 +86,7 @@ const add = <K>(map: Map<K, Indexed[]>, key: K, one: Indexed): void => {
   else list.push(one);
 };
 
-/** Alerts by what attempts are looked for with; those without a time are found by token alone. */
+/** Indexes of alerts; alerts without a time are found by token only. */
 class Alerts {
   readonly #timed: readonly Indexed[];
   readonly #byToken = new Map<number, Indexed[]>();
@@ -104,7 +104,7 @@ class Alerts {
     }
   }
 
-  /** Those that may be of the attempt, in time; of more than can be looked at only the first. */
+  /** Candidates for the attempt, in time; only the first ones if there are too many. */
   near({ id, startMs, endMs, client }: AlertedAttempt, { windowMs, matchOn }: AlertRules): readonly Indexed[] {
     const [fromMs, toMs] = [startMs - windowMs, endMs + windowMs];
     const isNear = ({ timeMs }: Indexed) => Number.isNaN(timeMs) || (timeMs >= fromMs && timeMs <= toMs);
@@ -133,7 +133,7 @@ const shown = ({ timeMs, rule, message, action }: DeviceAlert): AttackResult['al
   action,
 });
 
-/** Whether an alert could be matched to the attempt at all. */
+/** True if an alert could be matched to the attempt. */
 const isComparable = ({ isTried, client, hasToken, names }: AlertedAttempt, { matchOn }: AlertRules): boolean =>
   isTried &&
   matchOn.length > 0 &&
@@ -141,7 +141,7 @@ const isComparable = ({ isTried, client, hasToken, names }: AlertedAttempt, { ma
   (!matchOn.includes('token') || hasToken) &&
   (!matchOn.includes('signature') || names.length > 0);
 
-/** What a log of alerts says of each attempt. What it cannot know of stays unknown. */
+/** The detection of each attempt by a log of alerts; unknown where the log cannot show it. */
 export const matchAlerts = (
   attempts: readonly AlertedAttempt[],
   alerts: readonly DeviceAlert[],

@@ -4,12 +4,12 @@ import { createPatternParser } from './syslog-pattern.ts';
 
 export type AlertFormat = 'suricata-eve' | 'cef' | 'leef' | 'syslog-regex';
 
-/** Alerts of the time that is asked for, and how far the log goes. */
+/** Alerts within the requested time, and how far the log goes. */
 export interface ReadAlerts {
   readonly alerts: readonly DeviceAlert[];
-  /** Latest time of any line; undefined when none tells one. */
+  /** Latest time of any line; undefined if no line has one. */
   readonly lastMs: number | undefined;
-  /** There was more than is read: what was not found may have been there. */
+  /** The log exceeds the limits: alerts may be missing. */
   readonly isCut: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface AlertReading {
   readonly format: AlertFormat;
   /** Of `syslog-regex`. */
   readonly regex?: string | undefined;
-  /** Half open; alerts without a time are kept. */
+  /** Half-open; alerts without a time are kept. */
   readonly fromMs: number;
   readonly toMs: number;
   readonly limits?: Partial<typeof defaultLimits>;
@@ -31,7 +31,7 @@ const parserOf = ({ format, regex }: AlertReading): LineParser => {
   return format === 'leef' ? parseLeefLine : createPatternParser(regex);
 };
 
-/** Lines of a stream; longer ones than allowed are left out whole. */
+/** Lines of a stream; lines over the limit are left out. */
 async function* linesOf(content: AsyncIterable<Buffer>, lineBytes: number): AsyncGenerator<string> {
   let open: Buffer[] = [];
   let length = 0;
@@ -57,7 +57,7 @@ async function* linesOf(content: AsyncIterable<Buffer>, lineBytes: number): Asyn
   yield line();
 }
 
-/** Nothing a line holds makes this throw: what cannot be read is passed over. */
+/** Never throws: unreadable lines are skipped. */
 const parsed = (parse: LineParser, line: string, nearMs: number) => {
   try {
     return parse(line, nearMs);
@@ -66,7 +66,7 @@ const parsed = (parse: LineParser, line: string, nearMs: number) => {
   }
 };
 
-/** Reads a log line by line, however long it is, as far as the limits go. */
+/** Reads a log line by line up to the limits. */
 export const readAlerts = async (content: AsyncIterable<Buffer>, reading: AlertReading): Promise<ReadAlerts> => {
   const { fromMs, toMs } = reading;
   const limits = { ...defaultLimits, ...reading.limits };

@@ -9,7 +9,7 @@ import { alertEnd } from './device-alert.ts';
 import { type AlertedAttempt, type AlertMatch, type Detection, matchAlerts } from './match-alerts.ts';
 import { type AlertFormat, type ReadAlerts, readAlerts } from './read-alerts.ts';
 
-/** The alerts part of what counts as stopped. */
+/** The part of the policy about alerts. */
 interface AlertOptions {
   readonly enabled: boolean;
   readonly format: AlertFormat;
@@ -35,7 +35,7 @@ interface JudgedFile {
 const signaturesAtOnce = 200;
 const tokenless: readonly Exchange['protocol'][] = ['raw', 'dns', 'icmp'];
 
-/** What devices may call a signature: its CVE and the rules that are meant to find it. */
+/** Names of a signature in alerts: its CVE and the rules that detect it. */
 const signatureNames = async (read: Executor, results: readonly JoinedResult[]) => {
   const ids = [...new Set(results.flatMap((result) => signatureIdOf(result) ?? []))];
   const names = new Map<number, readonly string[]>();
@@ -79,7 +79,7 @@ const attemptsOf = (
   });
 };
 
-/** Undefined when there is nothing to read yet: then nothing is known, rather than nothing detected. */
+/** Undefined while there is nothing to read: detection is then unknown, not zero. */
 const alertsIn = async (
   { read, blobs }: AlertSources,
   { fileID, format, regex }: AlertOptions,
@@ -87,21 +87,21 @@ const alertsIn = async (
 ): Promise<(ReadAlerts & { readonly completedMs: number }) | undefined> => {
   const file = fileID === undefined ? undefined : await files.find(read, fileID);
   if (file === undefined || file.state !== 'ready' || file.category === 'malware') return undefined;
-  // A storage that does not answer leaves detection unknown, and the rest of the results whole.
+  // If the storage fails, detection is unknown; the other results are unaffected.
   const content = await blobs.read(file.sha256).catch(() => undefined);
   if (content === undefined) return undefined;
   const found = await readAlerts(content as AsyncIterable<Buffer>, { format, regex, ...span }).catch(() => undefined);
   return found && { ...found, completedMs: Date.parse(file.updatedAt) };
 };
 
-/** What was written later than the last that was read is not known; of a whole file that is when it was completed. */
+/** Events after the last line read are unknown; for a complete file the limit is the time of its completion. */
 const coveredUntil = ({
   isCut,
   lastMs = Number.NEGATIVE_INFINITY,
   completedMs,
 }: ReadAlerts & { completedMs: number }) => (isCut ? lastMs : Math.max(lastMs, completedMs));
 
-/** Whether the device noticed each attempt, by its alerts; undefined when they are not to be read or not there. */
+/** Detection of each attempt by the device's alerts; undefined if alerts are not configured or missing. */
 export const detectionsOf = async (
   sources: AlertSources,
   judged: JudgedFile,

@@ -7,16 +7,16 @@ type Group = (typeof groups)[number];
 
 const endPattern = (name: string) => `(?P<${name}>\\d{1,3}(?:\\.\\d{1,3}){3}):(?P<${name}Port>\\d{1,5})`;
 
-/** What packet logs write: two ends with ports and an arrow, often the rule in brackets before them. */
+/** The format of packet logs: two endpoints with an arrow, often preceded by the rule in brackets. */
 const defaultPattern = `(?:\\[\\d+:(?P<rule>\\d+):\\d+\\]\\s+(?P<message>[^\\[]*).*?|)${endPattern('src')}\\s*->\\s*${endPattern('dst')}`;
 
-/** The engine is linear, not fast. */
+/** The engine runs in linear time but is slow. */
 const maxLetters = 16_384;
 
-/** Throws what is wrong with it. */
+/** Throws if the pattern is invalid. */
 const compiled = (pattern: string) => RE2JS.compile(pattern);
 
-/** Why a pattern cannot be used; undefined when it can. */
+/** The reason why a pattern cannot be used; undefined if it can. */
 export const patternProblem = (pattern: string): string | undefined => {
   try {
     const known: readonly string[] = groups;
@@ -27,7 +27,7 @@ export const patternProblem = (pattern: string): string | undefined => {
   }
 };
 
-/** Lines of any log, by a linear-time pattern whose named groups say what is where. */
+/** Reads lines of any log by a linear-time pattern with named groups. */
 export const createPatternParser = (pattern: string = defaultPattern): LineParser => {
   const regex = compiled(pattern);
   const named = new Set(Object.keys(regex.namedGroups()));
