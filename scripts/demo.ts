@@ -92,7 +92,7 @@ async function conclude(client: Client, id: number, runId: number) {
       `  ${outcome.padEnd(8)}${name}: ${aggregation}(${metric}) = ${actual ?? 'no data'}, wanted ${operator} ${value}`,
     );
   }
-  print(`validity  ${run.validity.valid ? 'the result can be believed' : run.validity.reasons.join('; ')}`);
+  print(`validity  ${run.validity.valid ? 'valid' : run.validity.reasons.join('; ')}`);
   const report = await client.tasks.report({ params: { id, runId }, query: { format: 'html' } });
   const folder = join(root, 'data');
   mkdirSync(folder, { recursive: true });

@@ -73,7 +73,7 @@ describe('nginx with ModSecurity and the Core Rule Set between our two agents', 
     const csv = await reportOf(lab, run.id, run.runId, 'csv');
     expect(csv.split('\r\n').filter((line) => /^\d+-[0-9a-f]{8}-\d+,/.test(line))).toHaveLength(attempts.length);
     expect(await reportOf(lab, run.id, run.runId, 'junit')).toContain('waf: sql-injection 1');
-    expect(await reportOf(lab, run.id, run.runId, 'html')).toContain('Attacks that got through');
+    expect(await reportOf(lab, run.id, run.runId, 'html')).toContain('Attacks not blocked');
   });
 
   it('blocks nothing in detection mode, which fails the gate, and nothing when absent', async () => {

@@ -26,7 +26,7 @@ it('tasks of streams, echoes and trials run between two agents, and both sides a
   }
   expect(rfc2544.html).toContain('<h2>RFC 2544</h2>');
   expect(rfc2544.csv.split('\r\n')).toHaveLength(1 + 2 * 4 + 1);
-  expect(rfc2544.junit).toContain('RFC 2544: frames of 1518 bytes come through');
+  expect(rfc2544.junit).toContain('RFC 2544: frames of 1518 bytes arrive');
   expect(rfc2544.progress.join()).toMatch(/latency of 1518 bytes, trial 6: \d+ frames\/s/);
   // A killed agent cannot release its addresses; its successor does.
   expect(routes.before).toContain('10.99.0.77');

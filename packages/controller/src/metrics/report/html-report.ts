@@ -48,22 +48,22 @@ const burstsOf = (rows: readonly Rfc2544Result[]) =>
     return [`<tr>${numbers(String(frameSize), burst, perSecond(burstFps), String(repeats))}</tr>`];
   });
 
-/** The tables that RFC 2544 asks for; a test that was not made has none. */
+/** The tables of RFC 2544; tests that did not run have none. */
 export const rfc2544Section = (rows: readonly Rfc2544Result[]): string => {
   const parts = [
-    ['Throughput', ['Frame size', 'Frames/s', 'Mbit/s', 'Of the line', 'Trials', 'Limited by'], throughputOf(rows)],
+    ['Throughput', ['Frame size', 'Frames/s', 'Mbit/s', '% of line rate', 'Trials', 'Limited by'], throughputOf(rows)],
     ['Latency', ['Frame size', 'Frames/s', 'Min', 'Average', 'p50', 'p99', 'Max'], latencyOf(rows)],
     ['Frame loss', ['Frame size', 'Rate', 'Frames/s', 'Sent', 'Received', 'Lost'], lossOf(rows)],
     ['Back-to-back frames', ['Frame size', 'Longest burst', 'Frames/s', 'Repeats'], burstsOf(rows)],
   ] as const;
   const shown = parts.filter(([, , lines]) => lines.length > 0);
-  if (shown.length === 0) return '<p>No trial was made.</p>';
+  if (shown.length === 0) return '<p>No trials</p>';
   return shown.map(([title, head, lines]) => `<h3>${title}</h3>${table(head, lines)}`).join('');
 };
 
 const maxLetters = 2000;
 
-/** What fuzzing found out; empty where nothing was fuzzed or found. */
+/** Findings of fuzzing; empty if there are none. */
 export const findingsSection = ({ findings }: SecurityReport): string => {
   if (findings.length === 0) return '';
   const rows = findings.map(({ at, kind, name, target, detail, reproducer }) => {
@@ -71,7 +71,7 @@ export const findingsSection = ({ findings }: SecurityReport): string => {
     const input = reproducer === undefined ? '–' : JSON.stringify(reproducer).slice(0, maxLetters);
     return `<tr>${cells}<td><pre>${escaped(input)}</pre></td></tr>`;
   });
-  return `<h3>Findings</h3>${table(['When', 'Kind', 'Case', 'Target', 'What', 'Does it again'], rows)}`;
+  return `<h3>Findings</h3>${table(['Time', 'Kind', 'Case', 'Target', 'Finding', 'Reproducer'], rows)}`;
 };
 
 export const reportSections = [
@@ -114,7 +114,7 @@ const valueCells = ({ type, unit, sum, rate, last, avg, p50, p95, p99, max }: Me
   return ['', '', text(p50), text(p95), text(p99), text(max)].map((value) => cell(value, 'n')).join('');
 };
 
-/** Counters that never moved fill pages and tell nothing; the other forms of the report hold them. */
+/** Counters at zero are left out here; the other report formats contain them. */
 const isTelling = ({ type, sum, metric }: MetricValue) => type !== 'counter' || Boolean(sum) || metric === 'errors';
 
 const metricsOf = (summary: RunSummary) =>
@@ -122,7 +122,7 @@ const metricsOf = (summary: RunSummary) =>
     .map(({ plugin, role, configurationIndex, seconds, window, metrics }) => {
       const head = ['Metric', 'Total', 'Rate', 'p50 / last', 'p95', 'p99', 'Max'];
       const rows = metrics.filter(isTelling).map((metric) => `<tr>${cell(metric.metric)}${valueCells(metric)}</tr>`);
-      const title = `${configurationIndex + 1}. ${plugin}, ${role} · ${seconds.toFixed(0)} s (${window === 'steady' ? 'steady part' : 'all of it'})`;
+      const title = `${configurationIndex + 1}. ${plugin}, ${role} · ${seconds.toFixed(0)} s (${window === 'steady' ? 'steady state' : 'whole run'})`;
       return `<h3>${escaped(title)}</h3>${table(head, rows)}`;
     })
     .join('');
@@ -132,7 +132,7 @@ const summaryOf = ({ run, isPartial }: ReportData) => {
   const status = statusNames[run.status] ?? String(run.status);
   const rows = [
     ['Verdict', `<span class="badge ${verdict}">${verdict}</span>`],
-    ['Ended as', `<span class="badge ${status}">${status}</span> ${escaped(run.stopReason)}`],
+    ['Status', `<span class="badge ${status}">${status}</span> ${escaped(run.stopReason)}`],
     ['Started', escaped(run.startedAt ?? '–')],
     ['Ended', escaped(run.finishedAt ?? '–')],
     ['Duration', run.durationSec === null ? '–' : `${run.durationSec.toFixed(1)} s`],
@@ -140,20 +140,20 @@ const summaryOf = ({ run, isPartial }: ReportData) => {
     ...Object.entries(run.labels).map(([name, value]) => [escaped(name), escaped(value)]),
   ].map(([name, value]) => `<tr><th>${name}</th><td>${value}</td></tr>`);
   const doubts = run.validity.valid
-    ? '<p>The result is valid: nothing known speaks against believing it.</p>'
-    : `<div class="warn"><strong>Read this before you believe the numbers</strong><ul>${run.validity.reasons.map((reason) => `<li>${escaped(reason)}</li>`).join('')}</ul></div>`;
-  const partial = isPartial ? '<p class="warn">The run has not ended: these numbers will change.</p>' : '';
+    ? '<p>No validity issues detected.</p>'
+    : `<div class="warn"><strong>Results may be unreliable</strong><ul>${run.validity.reasons.map((reason) => `<li>${escaped(reason)}</li>`).join('')}</ul></div>`;
+  const partial = isPartial ? '<p class="warn">The run has not ended; the results are preliminary.</p>' : '';
   const error = run.error === '' ? '' : `<p class="warn">${escaped(run.error)}</p>`;
   return `${partial}${error}<table><tbody>${rows.join('')}</tbody></table>${doubts}`;
 };
 
 const thresholdsOf = ({ run }: ReportData) => {
-  if (run.thresholds.length === 0) return '<p>The run had no thresholds.</p>';
+  if (run.thresholds.length === 0) return '<p>No thresholds</p>';
   const rows = run.thresholds.map(
     ({ name, aggregation, metric, operator, value, actual, outcome }) =>
       `<tr>${cell(name)}${cell(`${aggregation}(${metric}) ${operator} ${value}`)}${cell(actual ?? 'no data', 'n')}<td><span class="badge ${escaped(outcome)}">${escaped(outcome)}</span></td></tr>`,
   );
-  return table(['Threshold', 'Must hold', 'Measured', 'Outcome'], rows);
+  return table(['Threshold', 'Condition', 'Actual', 'Result'], rows);
 };
 
 const agentsOf = ({ agents }: ReportData) =>
@@ -167,7 +167,7 @@ const agentsOf = ({ agents }: ReportData) =>
 
 const eventsOf = ({ events }: ReportData) =>
   table(
-    ['Time', 'What', 'Message'],
+    ['Time', 'Event', 'Message'],
     events.map(({ ts, type, message }) => `<tr>${cell(ts)}${cell(type)}${cell(message)}</tr>`),
   );
 
@@ -182,7 +182,7 @@ const writers: Record<ReportSection, readonly [string, (data: ReportData) => str
       charts
         .filter(({ lines }) => lines.length > 0)
         .map(svgChart)
-        .join('') || '<p>There is no data.</p>',
+        .join('') || '<p>No data</p>',
   ],
   metrics: ['Metrics', ({ run }) => metricsOf(run.summary)],
   agents: ['Agents', agentsOf],

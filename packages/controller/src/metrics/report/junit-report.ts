@@ -24,7 +24,7 @@ const casesOf = ({ run, isPartial }: ReportData): Case[] => {
     skipped: isPartial ? 'the run has not ended' : '',
   };
   const valid = {
-    name: 'the result can be believed',
+    name: 'the result is valid',
     failure: run.validity.valid ? '' : `${verdict}: ${run.validity.reasons.join('; ')}`,
     skipped: '',
   };
@@ -42,7 +42,7 @@ const casesOf = ({ run, isPartial }: ReportData): Case[] => {
   return [ended, valid, ...thresholds];
 };
 
-/** One case for each signature or payload, in all its forms; harmless ones fail when they were stopped. */
+/** One case per signature or payload, with all its variants; benign ones fail when they are blocked. */
 const attackCases = ({ security }: ReportData): Case[] => {
   const groups = Map.groupBy(security?.attempts ?? [], ({ kind, refID, refName }) => `${kind} ${refID} ${refName}`);
   return [...groups.values()].map((all) => {
@@ -51,25 +51,25 @@ const attackCases = ({ security }: ReportData): Case[] => {
       expected === 'allow' ? outcome === 'blocked' || outcome === 'modified' : outcome === 'passed';
     const wrong = all.filter(isWrong);
     const decided = all.filter(({ outcome }) => ['blocked', 'modified', 'passed'].includes(outcome));
-    const verb = expected === 'allow' ? 'stopped' : 'got through';
+    const verb = expected === 'allow' ? 'blocked' : 'passed';
     return {
       name: `${kind}: ${refName}`,
       failure: wrong.length === 0 ? '' : `${verb}: ${wrong.map(({ variant }) => variant).join(', ')}`,
-      skipped: decided.length === 0 ? `nothing can be said: ${all[0]?.reason ?? ''}` : '',
+      skipped: decided.length === 0 ? `undecided: ${all[0]?.reason ?? ''}` : '',
     };
   });
 };
 
-/** One case for each size of frames: whether anything came through, and whether it was the path that was measured. */
+/** One case per frame size: frames arrive, and the path, not an agent, is the limit. */
 const trialCases = ({ run }: ReportData): Case[] =>
   (run.rfc2544 ?? []).flatMap(({ frameSize, throughput }) => {
     if (throughput === undefined) return [];
     const { fps, limit } = throughput;
     const isAgents = limit === 'generator' || limit === 'receiver';
     return {
-      name: `RFC 2544: frames of ${frameSize} bytes come through`,
-      failure: fps === 0 ? 'no rate was found at which they do' : '',
-      skipped: isAgents ? `${Math.round(fps)} frames a second were the limit of the ${limit}, not of the path` : '',
+      name: `RFC 2544: frames of ${frameSize} bytes arrive`,
+      failure: fps === 0 ? 'no rate without loss was found' : '',
+      skipped: isAgents ? `${Math.round(fps)} frames per second were the limit of the ${limit}, not of the path` : '',
     };
   });
 

@@ -1,4 +1,4 @@
-// Names come from users and agents: nothing of theirs is ever markup.
+// Names come from users and agents and are never markup.
 export const escaped = (text: unknown) => String(text).replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
 export const cell = (value: unknown, kind = '') => `<td${kind && ` class="${kind}"`}>${escaped(value)}</td>`;
 export const table = (head: readonly string[], rows: readonly string[]) =>
@@ -23,7 +23,7 @@ const microseconds = (value: number): string => {
   return `${(value / 1_000_000).toFixed(2)} s`;
 };
 
-/** A number as a person reads it in its unit. */
+/** A number in readable form, with its unit. */
 export const numberText = (value: number | null | undefined, unit: string): string => {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–';
   if (unit === 'us' || unit === 'µs') return microseconds(value);

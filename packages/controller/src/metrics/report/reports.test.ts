@@ -70,14 +70,14 @@ const seriesOf = (values: (number | null)[]) => ({
 });
 
 describe('the HTML report', () => {
-  it('shows numbers as people read them, and why not to believe them', () => {
+  it('shows readable numbers and the reasons why they may be unreliable', () => {
     const html = htmlReport(data());
     for (const text of ['8 k', '1 k/s', '210 µs', '12.3 ms', '2.00 s', 'the generator was the limit', '<svg']) {
       expect(html).toContain(text);
     }
   });
 
-  it('needs nothing from elsewhere and runs nothing that users wrote', () => {
+  it('loads nothing from elsewhere and executes no user input', () => {
     const html = htmlReport(data());
     expect(html).not.toMatch(/<script|src=|href=|@import|url\(/);
     expect(html).toContain('&#60;script&#62;');

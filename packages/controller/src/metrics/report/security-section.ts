@@ -7,7 +7,7 @@ const percent = (value: number | null) => (value === null ? '–' : `${(value * 
 const rateText = ({ value, ci95, n, isGraded }: Rate) =>
   value === null || ci95 === null
     ? '–'
-    : `${percent(value)} (${percent(ci95[0])} to ${percent(ci95[1])}, n = ${n}${isGraded ? '' : ', too few to judge'})`;
+    : `${percent(value)} (95 % CI ${percent(ci95[0])}–${percent(ci95[1])}, n = ${n}${isGraded ? '' : ', not enough data'})`;
 
 const countCells = ({ attempts, blocked, modified, passed, inconclusive }: AttackCounts) =>
   [attempts, blocked, modified, passed, inconclusive].map((count) => cell(count, 'n')).join('');
@@ -20,17 +20,17 @@ const summaryOf = ({ rates, isConclusive, device, gate, fingerprints }: Security
   const rows = [
     ['Device', device || '–'],
     ['Block rate', rateText(rates.blockRate)],
-    ['False positives', rateText(rates.falsePositiveRate)],
+    ['False positive rate', rateText(rates.falsePositiveRate)],
     ['Balanced score', percent(rates.balancedScore)],
-    ['Block rate by severity', percent(rates.weightedBlockRate)],
-    ['Resistance to evasion', rateText(rates.evasionResistance)],
+    ['Block rate, weighted by severity', percent(rates.weightedBlockRate)],
+    ['Evasion resistance', rateText(rates.evasionResistance)],
     ['Coverage', rateText(rates.coverage)],
-    ['Latency of harmless requests before the first attack', latencyText(rates.quietLatencyMs)],
-    ['Latency of harmless requests among attacks', latencyText(rates.benignLatencyMs)],
-    ['Gate', gate.thresholds.length === 0 ? 'none set' : gate.passed ? 'passed' : 'failed'],
-    ['Sets of attempts', fingerprints.map((hash) => hash.slice(0, 12)).join(', ')],
+    ['Latency of benign requests before the first attack', latencyText(rates.quietLatencyMs)],
+    ['Latency of benign requests during attacks', latencyText(rates.benignLatencyMs)],
+    ['Gate', gate.thresholds.length === 0 ? 'not configured' : gate.passed ? 'passed' : 'failed'],
+    ['Hashes of attempts', fingerprints.map((hash) => hash.slice(0, 12)).join(', ')],
   ].map(([name, text]) => `<tr><th>${escaped(name)}</th>${cell(text)}</tr>`);
-  const doubt = isConclusive ? '' : '<p class="warn">Not conclusive: too few attempts could be decided.</p>';
+  const doubt = isConclusive ? '' : '<p class="warn">Inconclusive: too few attempts were decided.</p>';
   return `${doubt}<table><tbody>${rows.join('')}</tbody></table>`;
 };
 
@@ -40,10 +40,10 @@ const scoreText = (score: number | null | undefined, digits: number) =>
 const packetLinks = (packets: readonly string[] = []) =>
   packets.map((address) => `<p><a href="${escaped(address)}">Packets</a></p>`).join('');
 
-/** Attacks that got through, with what the catalogue knows of their signatures. */
+/** Attacks that passed, with the facts of their signatures. */
 const passedOf = ({ passed }: SecurityReport) => {
-  if (passed.length === 0) return '<h3>Attacks that got through</h3><p>None.</p>';
-  const head = ['What', 'Form', 'Severity', 'CVE', 'CWE', 'CVSS', 'EPSS', 'KEV', 'Request and remedy'];
+  if (passed.length === 0) return '<h3>Attacks not blocked</h3><p>None</p>';
+  const head = ['Attack', 'Variant', 'Severity', 'CVE', 'CWE', 'CVSS', 'EPSS', 'KEV', 'Request and remediation'];
   const rows = passed.map(({ refName, variant, severity, request, signature, packets }) => {
     const names = [refName, variant, severity, signature?.cveIDs.join(' ') || '–', signature?.cweIDs.join(' ') || '–'];
     const scores = [scoreText(signature?.cvssScore, 1), scoreText(signature?.epssScore, 3)];
@@ -55,15 +55,15 @@ const passedOf = ({ passed }: SecurityReport) => {
     ];
     return `<tr>${cells.join('')}<td><pre>${escaped(request.slice(0, 600))}</pre>${remedy}${packetLinks(packets)}</td></tr>`;
   });
-  return `<h3>Attacks that got through</h3>${table(head, rows)}`;
+  return `<h3>Attacks not blocked</h3>${table(head, rows)}`;
 };
 
 const exhibits = (title: string, all: readonly Exhibit[]) =>
   `<h3>${escaped(title)}</h3>${
     all.length === 0
-      ? '<p>None.</p>'
+      ? '<p>None</p>'
       : table(
-          ['What', 'Form', 'Severity', 'Request'],
+          ['Request', 'Variant', 'Severity', 'Content'],
           all.map(
             ({ refName, variant, severity, request, packets }) =>
               `<tr>${cell(refName)}${cell(variant)}${cell(severity)}<td><pre>${escaped(request.slice(0, 600))}</pre>${packetLinks(packets)}</td></tr>`,
@@ -76,7 +76,7 @@ const comparisonOf = ({ comparison, baselineRunID }: SecurityReport) => {
   const groups = [
     ['Newly passed', comparison.newlyPassed],
     ['Newly blocked', comparison.newlyBlocked],
-    ['Blocked otherwise', comparison.changedMechanism],
+    ['Blocked differently', comparison.changedMechanism],
   ] as const;
   const rows = groups.flatMap(([name, all]) =>
     all.map(
@@ -84,8 +84,8 @@ const comparisonOf = ({ comparison, baselineRunID }: SecurityReport) => {
         `<tr>${[name, refName, variant, before, after].map((text) => cell(text)).join('')}</tr>`,
     ),
   );
-  const head = ['Change', 'What', 'Form', 'Before', 'Now'];
-  return `<h3>Compared with run ${escaped(baselineRunID)}</h3>${rows.length === 0 ? '<p>No change.</p>' : table(head, rows)}`;
+  const head = ['Change', 'Attack', 'Variant', 'Before', 'Now'];
+  return `<h3>Compared with run ${escaped(baselineRunID)}</h3>${rows.length === 0 ? '<p>No change from the previous run</p>' : table(head, rows)}`;
 };
 
 const malwareOf = ({ malware }: SecurityReport) => {
@@ -99,7 +99,7 @@ const malwareOf = ({ malware }: SecurityReport) => {
     all.map((row) => `<tr>${cell(group)}${cell(row.name)}${countCells(row)}</tr>`),
   );
   const missed = malware.missedContainers.join(', ') || 'none';
-  return `<h3>Samples</h3><p>Containers in which samples came through: ${escaped(missed)}.</p>${table(['By', 'Name', ...countHead], rows)}`;
+  return `<h3>Samples</h3><p>Containers in which samples passed: ${escaped(missed)}</p>${table(['By', 'Name', ...countHead], rows)}`;
 };
 
 const campaignOf = ({ campaign }: SecurityReport) => {
@@ -108,31 +108,31 @@ const campaignOf = ({ campaign }: SecurityReport) => {
     ({ at, refName, variant, tactic, techniques, outcome, mechanism }) =>
       `<tr>${[at, refName, variant, tactic, techniques.join(', '), outcome, mechanism ?? ''].map((text) => cell(text)).join('')}</tr>`,
   );
-  return `<h3>Campaigns</h3>${table(['Time', 'Campaign', 'Step', 'Tactic', 'Technique', 'Outcome', 'How'], rows)}`;
+  return `<h3>Campaigns</h3>${table(['Time', 'Campaign', 'Step', 'Tactic', 'Technique', 'Outcome', 'Mechanism'], rows)}`;
 };
 
 /** The part of the report on security tests. */
 export const securitySection = (report: SecurityReport | null): string => {
-  if (report === null) return '<p>The run was no security test.</p>';
+  if (report === null) return '<p>Not a security test</p>';
   const matrix = report.matrix.map((row) => `<tr>${cell(row.name)}${cell(row.severity)}${countCells(row)}</tr>`);
   const mechanisms = report.mechanisms.map(({ mechanism, count }) => `<tr>${cell(mechanism)}${cell(count, 'n')}</tr>`);
   const evasion = report.evasion.map((row) => `<tr>${cell(row.name)}${countCells(row)}</tr>`);
   const techniques = report.techniques.map((row) => `<tr>${cell(row.name)}${countCells(row)}</tr>`);
   const controls = report.controls.map(
     ({ at, reason, target, isGood, detail }) =>
-      `<tr>${[at, reason, target, isGood ? 'good' : 'lost', detail].map((text) => cell(text)).join('')}</tr>`,
+      `<tr>${[at, reason, target, isGood ? 'passed' : 'failed', detail].map((text) => cell(text)).join('')}</tr>`,
   );
   return [
     summaryOf(report),
     `<h3>By category and severity</h3>${table(['Category', 'Severity', ...countHead], matrix)}`,
     passedOf(report),
     exhibits('False positives', report.falsePositives),
-    `<h3>How the device blocks</h3>${table(['Mechanism', 'Attempts'], mechanisms)}`,
-    `<h3>Forms of attack</h3>${table(['Form', ...countHead], evasion)}`,
+    `<h3>Blocking mechanisms</h3>${table(['Mechanism', 'Attempts'], mechanisms)}`,
+    `<h3>Evasion variants</h3>${table(['Variant', ...countHead], evasion)}`,
     `<h3>Techniques (ATT&amp;CK)</h3>${table(['Technique', ...countHead], techniques)}`,
     malwareOf(report),
     campaignOf(report),
-    `<h3>Proofs of the path</h3>${table(['Time', 'Why', 'Target', 'Result', 'Detail'], controls)}`,
+    `<h3>Path checks</h3>${table(['Time', 'Reason', 'Target', 'Result', 'Detail'], controls)}`,
     comparisonOf(report),
   ].join('');
 };

@@ -84,7 +84,7 @@ export const campaignReport = (results: readonly Result[]): CampaignReport | und
         ...{ at: startedAt, tactic: category, refName, variant, outcome, mechanism, techniques, durationMs },
       })),
     layer: layerOf(cellsOf(steps), {
-      name: 'What the device stopped',
+      name: 'Blocked by the device',
       description: 'Score: percentage of the attempts of a technique that were stopped',
       gradient: { colors: ['#d7301f', '#fee8c8', '#1a9850'], minValue: 0, maxValue: 100 },
       legendItems: [

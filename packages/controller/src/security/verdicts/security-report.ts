@@ -200,10 +200,7 @@ export const readSecurityReport = async (
     passed: passed.map((result) => withPackets(exhibit(result, requests, catalogue))),
     falsePositives: stopped.map((result) => withPackets(exhibit(result, requests, catalogue))),
     mechanisms: grouped(results, ({ mechanism }) => (mechanism === null ? [] : [mechanism])).map(
-      ({ name, attempts }) => ({
-        mechanism: name,
-        count: attempts,
-      }),
+      ({ name, attempts }) => ({ mechanism: name, count: attempts }),
     ),
     evasion: grouped(attacks, ({ variant }) => [isPlain(variant) ? 'plain' : (variant.split('/')[0] ?? variant)]),
     techniques: grouped(attacks, ({ techniques }) => techniques),

@@ -124,8 +124,8 @@ const complete = (id: number, content: string) =>
     { headers: { 'content-range': `bytes 0-${fileBytes - 1}/${fileBytes}` } },
   );
 
-describe('attacks that got through', () => {
-  it('are shown worst first with what the catalogue knows of their signatures', async () => {
+describe('attacks that passed', () => {
+  it('are shown worst first with the facts of their signatures', async () => {
     const known = {
       ...{ cveIDs: ['CVE-2021-44228'], cweIDs: ['CWE-502'], cvssVersion: '3.1', cvssScore: 10 },
       ...{ cvssVector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:C/C:H/I:H/A:H', epssScore: 0.975, kev: true },

@@ -34,7 +34,7 @@ export const ends = { sources: [agent('client')], targets: [agent('server')] };
 export const lasting = {
   values: { duration: { mode: 'time', seconds: param('seconds'), warmUpSec: param('warmUpSec') } },
   parameters: [
-    whole('seconds', 10, [1, 86_400], 'Length of the test in seconds'),
-    whole('warmUpSec', 2, [0, 3600], 'Seconds at its beginning that are not judged'),
+    whole('seconds', 10, [1, 86_400], 'Duration in seconds'),
+    whole('warmUpSec', 2, [0, 3600], 'Warm-up in seconds, excluded from results'),
   ],
 };

@@ -2,7 +2,7 @@ import { type BuiltinTemplate, ends, lasting, param, twoAgents, whole } from './
 
 export const dnsQueries: BuiltinTemplate = {
   name: 'DNS queries',
-  description: 'DNS queries by UDP at a set rate for a name that the server knows.',
+  description: 'Sends DNS queries over UDP at a fixed rate for a name that the server resolves.',
   tags: 'dns,rate,starter',
   task: {
     comment: 'DNS queries',
@@ -23,8 +23,8 @@ export const dnsQueries: BuiltinTemplate = {
   },
   slots: twoAgents('dns'),
   parameters: [
-    whole('qps', 500, [1, 10_000_000], 'Queries a second'),
-    { name: 'name', type: 'string', default: 'www.example.test', description: 'The name that is asked for' },
+    whole('qps', 500, [1, 10_000_000], 'Queries per second'),
+    { name: 'name', type: 'string', default: 'www.example.test', description: 'Query name' },
     ...lasting.parameters,
   ],
 };

@@ -5,7 +5,7 @@ const [client] = ends.sources;
 export const httpManyClients: BuiltinTemplate = {
   name: 'HTTP through 10,000 client addresses',
   description:
-    'HTTP requests from the addresses of a network, one after another, as from so many clients. The network must have at least as many addresses as connections, such as a /18 for 10,000, and the agent must be able to use them; 127.1.0.0/18 works on any machine by itself.',
+    'Sends HTTP requests from all addresses of a network in rotation, like as many clients. The network must have at least as many addresses as connections, such as a /18 for 10,000, and the agent must be able to use them; 127.1.0.0/18 works on any machine by itself.',
   tags: 'http,addresses,starter',
   task: {
     comment: 'HTTP through 10,000 client addresses',
@@ -29,10 +29,10 @@ export const httpManyClients: BuiltinTemplate = {
       name: 'clientNetwork',
       type: 'integer',
       min: 1,
-      description: 'Id of the network with the addresses of the clients',
+      description: 'Id of the network with the client addresses',
     },
-    whole('connections', 10_000, [1, 1_000_000], 'Connections at once, each from an address of its own'),
-    whole('rps', 2000, [1, 10_000_000], 'Requests a second of all clients together'),
+    whole('connections', 10_000, [1, 1_000_000], 'Concurrent connections, each from its own address'),
+    whole('rps', 2000, [1, 10_000_000], 'Requests per second of all clients'),
     ...lasting.parameters,
   ],
 };

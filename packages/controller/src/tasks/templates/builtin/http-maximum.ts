@@ -3,7 +3,7 @@ import { type BuiltinTemplate, ends, lasting, param, twoAgents, whole } from './
 export const httpMaximum: BuiltinTemplate = {
   name: 'HTTP maximum rate',
   description:
-    'Finds out how many HTTP requests a second go through: every connection sends its next request as soon as it has its answer.',
+    'Finds the maximum rate of HTTP requests: every connection sends its next request as soon as it has received the response.',
   tags: 'http,maximum,starter',
   task: {
     comment: 'HTTP maximum rate',
@@ -23,8 +23,8 @@ export const httpMaximum: BuiltinTemplate = {
   slots: twoAgents('http'),
   parameters: [
     ...lasting.parameters,
-    whole('connections', 50, [1, 1_000_000], 'Connections, each with one request under way'),
-    whole('responseSize', 0, [0, 67_108_864], 'Bytes the server answers with'),
-    whole('cores', 1, [1, 256], 'Processor cores of each agent'),
+    whole('connections', 50, [1, 1_000_000], 'Concurrent connections, each with one request in flight'),
+    whole('responseSize', 0, [0, 67_108_864], 'Response size in bytes'),
+    whole('cores', 1, [1, 256], 'CPU cores per agent'),
   ],
 };

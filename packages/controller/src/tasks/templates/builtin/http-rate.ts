@@ -3,7 +3,7 @@ import { type BuiltinTemplate, ends, lasting, param, twoAgents, whole } from './
 export const httpRate: BuiltinTemplate = {
   name: 'HTTP requests per second',
   description:
-    'Sends HTTP requests at a set rate, whatever the server does, and measures how long answers take from the moment each request was due.',
+    'Sends HTTP requests at a fixed rate, independent of the server, and measures latency from the time at which each request was due.',
   tags: 'http,rate,starter',
   task: {
     comment: 'HTTP requests per second',
@@ -21,10 +21,10 @@ export const httpRate: BuiltinTemplate = {
   },
   slots: twoAgents('http'),
   parameters: [
-    whole('rps', 1000, [1, 10_000_000], 'Requests a second'),
+    whole('rps', 1000, [1, 10_000_000], 'Requests per second'),
     ...lasting.parameters,
-    whole('connections', 50, [1, 1_000_000], 'Most connections at once'),
-    { name: 'path', type: 'string', default: '/', description: 'What is asked for' },
-    whole('responseSize', 1024, [0, 67_108_864], 'Bytes the server answers with'),
+    whole('connections', 50, [1, 1_000_000], 'Maximum concurrent connections'),
+    { name: 'path', type: 'string', default: '/', description: 'Request path' },
+    whole('responseSize', 1024, [0, 67_108_864], 'Response size in bytes'),
   ],
 };

@@ -2,7 +2,7 @@ import { type BuiltinTemplate, ends, lasting, param, twoAgents, whole } from './
 
 export const tcpConnections: BuiltinTemplate = {
   name: 'TCP connections',
-  description: 'Opens and closes TCP connections at a set rate and measures how long opening takes.',
+  description: 'Opens and closes TCP connections at a fixed rate and measures the connection time.',
   tags: 'tcp,rate,starter',
   task: {
     comment: 'TCP connections',
@@ -14,5 +14,5 @@ export const tcpConnections: BuiltinTemplate = {
     ],
   },
   slots: twoAgents('tcp'),
-  parameters: [whole('cps', 500, [1, 10_000_000], 'Connections opened a second'), ...lasting.parameters],
+  parameters: [whole('cps', 500, [1, 10_000_000], 'Connections per second'), ...lasting.parameters],
 };

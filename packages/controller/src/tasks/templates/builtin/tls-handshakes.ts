@@ -3,7 +3,7 @@ import { type BuiltinTemplate, ends, lasting, param, twoAgents, whole } from './
 export const tlsHandshakes: BuiltinTemplate = {
   name: 'TLS handshakes',
   description:
-    'Full TLS 1.3 handshakes at a set rate, nothing after them: what the key exchange and certificates cost.',
+    'Full TLS 1.3 handshakes without application data at a fixed rate: the cost of key exchange and certificates.',
   tags: 'tls,rate,starter',
   task: {
     comment: 'TLS handshakes',
@@ -21,8 +21,8 @@ export const tlsHandshakes: BuiltinTemplate = {
   },
   slots: twoAgents('tls'),
   parameters: [
-    whole('handshakes', 100, [1, 1_000_000], 'Handshakes a second'),
-    whole('connections', 100, [1, 100_000], 'Most handshakes at once'),
+    whole('handshakes', 100, [1, 1_000_000], 'Handshakes per second'),
+    whole('connections', 100, [1, 100_000], 'Maximum concurrent handshakes'),
     ...lasting.parameters,
   ],
 };

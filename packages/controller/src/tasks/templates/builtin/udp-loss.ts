@@ -2,7 +2,8 @@ import { type BuiltinTemplate, ends, lasting, param, twoAgents, whole } from './
 
 export const udpLoss: BuiltinTemplate = {
   name: 'UDP loss and jitter',
-  description: 'Numbered and timed UDP packets at a set rate: loss, reordering, duplicates, latency and jitter.',
+  description:
+    'UDP packets with sequence numbers and timestamps at a fixed rate: loss, reordering, duplicates, latency and jitter.',
   tags: 'udp,loss,jitter,starter',
   task: {
     comment: 'UDP loss and jitter',
@@ -21,9 +22,9 @@ export const udpLoss: BuiltinTemplate = {
   },
   slots: twoAgents('udp'),
   parameters: [
-    whole('pps', 1000, [1, 10_000_000], 'Packets a second of all flows together'),
-    whole('size', 200, [24, 65_507], 'Bytes of a packet above UDP'),
-    whole('flows', 1, [1, 1_000_000], 'Flows, each with its own ports and numbers'),
+    whole('pps', 1000, [1, 10_000_000], 'Packets per second of all flows'),
+    whole('size', 200, [24, 65_507], 'UDP payload size in bytes'),
+    whole('flows', 1, [1, 1_000_000], 'Flows, each with its own ports and sequence numbers'),
     ...lasting.parameters,
   ],
 };
