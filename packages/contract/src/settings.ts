@@ -77,6 +77,7 @@ const retention = section({
   dumpsDays: integer(30, [1, 36_500], 'Packet dumps are kept'),
   logsDays: integer(30, [1, 36_500], 'Logs are kept'),
   notificationsDays: integer(90, [1, 36_500], 'Notifications are kept'),
+  trashDays: integer(14, [1, 3650], 'File contents that no record refers to are kept in the trash'),
   diskHighPct: integer(90, [10, 99], 'Disk use above which new runs are refused'),
 });
 

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { Approvals } from './ai/approvals/approvals.ts';
 import type { FileService } from './assets/files/file-service.ts';
 import { sweepIdempotencyKeys } from './http/idempotency.ts';
@@ -22,12 +23,21 @@ interface Parts {
   runs: Runs;
   dumps: CaptureStore;
   approvals: Approvals;
+  log: Logger;
 }
 
 /** The periodic chores. */
-export const choresOf = ({ store, settings, files, runs, dumps, approvals }: Parts): Chore[] => [
+export const choresOf = ({ store, settings, files, runs, dumps, approvals, log }: Parts): Chore[] => [
   { name: 'sessions', everyMs: hourMs, run: () => store.database.transaction(sweepSessions) },
   { name: 'uploads', everyMs: hourMs / 4, run: () => files.expireUploads() },
+  {
+    name: 'trash',
+    everyMs: hourMs,
+    run: async () => {
+      const removed = await files.emptyTrash(settings.current().retention.trashDays);
+      if (removed > 0) log.info({ removed }, 'deleted file contents whose days in the trash were over');
+    },
+  },
   {
     name: 'imports',
     everyMs: hourMs / 12,

@@ -12,6 +12,8 @@ export interface Config {
   secretKey?: Buffer;
   admin?: { email: string; password: string };
   tls?: { cert: string; key: string };
+  /** The installation id of a data folder or bucket that the database of this installation takes over. */
+  adoptData?: string;
   /** Agents started beside the controller, on the same machine. */
   localAgents?: number;
 }
@@ -44,6 +46,7 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     databaseUrl === undefined || /^postgres(ql)?:\/\//.test(databaseUrl),
     'DATABASE_URL must begin with postgres://',
   );
+  const adoptData = env['RUSHHOUR_ADOPT_DATA'] || undefined;
   const s3Url = s3UrlOf(env['S3_URL'], problems);
   const secretKey = keyOf(env['RUSHHOUR_SECRET_KEY'], problems);
   const admin = adminOf(env['RUSHHOUR_ADMIN_EMAIL'], env['RUSHHOUR_ADMIN_PASSWORD'], problems);
@@ -58,6 +61,7 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     dataDir: resolve(env['RUSHHOUR_DATA_DIR'] || './data'),
     ...(databaseUrl && { databaseUrl }),
     ...(s3Url && { s3Url }),
+    ...(adoptData && { adoptData }),
     ...(secretKey && { secretKey }),
     ...(admin && { admin }),
     ...(tls && { tls }),

@@ -10,6 +10,7 @@ import { createFileService } from './assets/files/file-service.ts';
 import { type Bus, localBus } from './bus/local.ts';
 import { choresOf } from './chores.ts';
 import type { Config } from './config.ts';
+import { StartError } from './errors.ts';
 import { buildApp } from './http/app.ts';
 import { prepareFirstStart } from './people/first-start.ts';
 import { createRecordings } from './plan/load/recordings.ts';
@@ -18,9 +19,13 @@ import { createRunService } from './run-service.ts';
 import { ensureBuiltinSamples } from './security/malware/ensure-builtin.ts';
 import { createVault } from './security/malware/vault.ts';
 import { ensureBuiltinSignatures } from './security/signatures/ensure-builtin.ts';
+import type { Blobs } from './store/blobs/blobs.ts';
 import { createFolderBlobs } from './store/blobs/folder.ts';
 import { createHashPool, type HashPool } from './store/blobs/hash-pool.ts';
-import { openStore, type Store } from './store/store.ts';
+import { assertDatabasePresent, bindStore, markedFolder } from './store/installation.ts';
+import { countUsers } from './store/people/users.ts';
+import { databaseFile, openStore, type Store } from './store/store.ts';
+import { loadControllerId } from './store/system/controller-id.ts';
 import { loadSettings } from './store/system/settings.ts';
 import { createHealth } from './system/health.ts';
 import { startHousekeeping } from './system/housekeeping.ts';
@@ -34,17 +39,45 @@ const openBlobs = async ({ s3Url, dataDir }: Config, hashes: HashPool) => {
   return createS3Blobs({ url: s3Url, folder, hashes });
 };
 
+/** Binds the data folder and the bucket to the installation of the database. */
+const bindStores = async ({ dataDir, adoptData: adopt }: Config, store: Store, blobs: Blobs, log: Logger) => {
+  const installation = await loadControllerId(store.database);
+  const binding = { installation, isFresh: (await countUsers(store.read)) === 0, adopt };
+  await bindStore(markedFolder(dataDir), binding);
+  const { marked } = blobs;
+  const bindBucket = async () => {
+    if (marked) await bindStore(marked, binding);
+  };
+  // Without the object store the controller starts; its contents are not swept before the bucket is known to be ours.
+  await bindBucket().catch((error: unknown) => {
+    if (error instanceof StartError) throw error;
+    log.error({ err: error }, `could not read the installation of ${marked?.name}`);
+  });
+  return bindBucket;
+};
+
 const openFiles = async (config: Config, store: Store, log: Logger) => {
   const hashes = createHashPool();
   const onError = (error: unknown) => log.error({ err: error }, 'files');
-  const files = createFileService({ store, blobs: await openBlobs(config, hashes), onError });
+  const blobs = await openBlobs(config, hashes);
+  const bindBucket = await bindStores(config, store, blobs, log).catch(async (error: unknown) => {
+    await hashes.close();
+    throw error;
+  });
+  const files = createFileService({ store, blobs, onError });
+  const recover = async () => {
+    await bindBucket();
+    const report = await files.recover();
+    const isLoss = report.trashed > 0 || report.restored > 0;
+    log[isLoss ? 'warn' : 'info'](report, 'swept file contents: orphans went to the trash');
+  };
   let recovery: Promise<unknown> | undefined;
   return {
     files,
     /** In the background: requests need not wait for it. */
     startRecovery: () => {
       hashes.start();
-      recovery = files.recover().catch(onError);
+      recovery = recover().catch(onError);
     },
     close: async () => {
       await recovery;
@@ -73,12 +106,22 @@ const ensureBuiltin = async (
   );
 };
 
+/** Database, events and files of one installation. What was opened before a refusal is closed again. */
+const openStorage = async (config: Config, log: Logger) => {
+  const { dataDir, databaseUrl, adoptData } = config;
+  if (databaseUrl === undefined) assertDatabasePresent(dataDir, databaseFile(dataDir), adoptData);
+  await using opened = new AsyncDisposableStack();
+  const store = opened.adopt(await openStore(config), (it) => it.close());
+  const bus = opened.adopt(await openBus(config, log), (it) => it.close());
+  const storage = await openFiles(config, store, log);
+  opened.move();
+  return { store, bus, storage };
+};
+
 /** Everything below HTTP, in the order of its dependencies; `close` stops it in reverse. */
 const openServices = async (config: Config, log: Logger) => {
-  const store = await openStore(config);
-  const bus = await openBus(config, log);
+  const { store, bus, storage } = await openStorage(config, log);
   const settings = await loadSettings(store.read, store.secrets, bus);
-  const storage = await openFiles(config, store, log);
   const { files } = storage;
   const credentials = await prepareFirstStart(store, config.admin);
   const vault = createVault({ blobs: files.blobs, secrets: store.secrets });
@@ -99,7 +142,7 @@ const openServices = async (config: Config, log: Logger) => {
   });
   const { runs, planner } = runService;
   const { approvals, drafts } = createApprovalService({ store, settings, bus, runs, planner });
-  const housekeeping = startHousekeeping(choresOf({ store, settings, files, runs, dumps, approvals }), log);
+  const housekeeping = startHousekeeping(choresOf({ store, settings, files, runs, dumps, approvals, log }), log);
   const services = { store, settings, bus, health, files, agents, ...runService, approvals, drafts, vault };
   return { services, credentials, storage, housekeeping, stopRuns: close };
 };

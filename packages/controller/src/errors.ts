@@ -34,6 +34,11 @@ export class ApiError extends Error {
   }
 }
 
+/** The controller cannot start. The message is one sentence that says why and what to do; no stack is shown. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
+}
+
 /** One problem of a request: where (JSON pointer), what (stable code), and a sentence. */
 export interface Issue {
   path: string;

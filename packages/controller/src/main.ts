@@ -2,8 +2,14 @@ import { enableCompileCache, flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { ConfigError, readConfig } from './config.ts';
 import type { Controller } from './controller.ts';
+import { StartError } from './errors.ts';
+import { StorageUnavailable } from './store/engine/database.ts';
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
+
+/** Whether the message alone says why the start failed. */
+const isExplained = (error: unknown): error is Error =>
+  error instanceof StartError || error instanceof StorageUnavailable;
 
 /** The first signal lets requests in flight finish, the second ends the process at once. */
 const stopOnSignal = (controller: Controller) => {
@@ -39,8 +45,10 @@ try {
   // By then everything is loaded; flushing now keeps the next start fast even if the process is killed.
   setTimeout(flushCompileCache, 10_000).unref();
 } catch (error) {
-  process.stderr.write(
-    error instanceof ConfigError ? `${error.message}\n` : `could not start: ${(error as Error).stack}\n`,
-  );
+  if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
+  else
+    process.stderr.write(
+      `could not start: ${(isExplained(error) ? error.message : (error as Error).stack) ?? error}\n`,
+    );
   process.exit(error instanceof ConfigError ? 78 : 1);
 }

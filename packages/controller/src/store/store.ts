@@ -22,6 +22,8 @@ export interface Store {
   close(): Promise<void>;
 }
 
+export const databaseFile = (dataDir: string) => join(dataDir, 'rushhour.db');
+
 /** Opens the database, brings its schema up to date and checks that the secret key fits. */
 export const openStore = async ({ dataDir, databaseUrl, secretKey }: StoreOptions): Promise<Store> => {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -29,7 +31,7 @@ export const openStore = async ({ dataDir, databaseUrl, secretKey }: StoreOption
   // The PostgreSQL driver is loaded only where it is used.
   const database =
     databaseUrl === undefined
-      ? openSqlite(join(dataDir, 'rushhour.db'))
+      ? openSqlite(databaseFile(dataDir))
       : (await import('./engine/postgres.ts')).openPostgres(databaseUrl);
   try {
     const schemaVersion = await migrate(database);

@@ -29,15 +29,16 @@ export const startTestController = async (overrides: Partial<Config> = {}) => {
   };
   const controller = await startController(config);
 
-  const visitor = (): SignedIn => {
+  const visitor = (url = controller.url): SignedIn => {
     const send = cookieJar();
-    return { send, client: createClient(controller.url, send) };
+    return { send, client: createClient(url, send) };
   };
-  const signIn = async ({ email, password }: { email: string; password: string } = admin): Promise<SignedIn> => {
-    const visit = visitor();
+  const signInAt = async (url: string, { email, password }: { email: string; password: string }): Promise<SignedIn> => {
+    const visit = visitor(url);
     await visit.client.auth.login({ body: { email, password } });
     return visit;
   };
+  const signIn = (credentials: { email: string; password: string } = admin) => signInAt(controller.url, credentials);
   /** A user in a new group with exactly these permissions, signed in with a password of their own. */
   const signInWith = async (administrator: SignedIn, permissions: readonly number[], name = `user${counter()}`) => {
     const { data: groupID } = await administrator.client.groups.create({
@@ -58,6 +59,8 @@ export const startTestController = async (overrides: Partial<Config> = {}) => {
     config,
     visitor,
     signIn,
+    /** Signs in at another controller of the same installation. */
+    signInAt,
     signInWith,
     /** Stops it and leaves its data, so that another may be started on `config`. */
     stop: controller.close,

@@ -197,6 +197,7 @@ timeResetUs: Timer reset (µs) | timestamps: TCP timestamps | timezone: Time zon
 timingGapThresholdMs: Minimum gap kept | tls: Use TLS | mail.tls: TLS mode | harReplayParams.tls: TLS mode
 cveReplayParams.tls: TLS | tlsParams: TLS | to: To | toSec: Window end (s) | totalSessions: Total sessions
 tpid: VLAN tag type (TPID) | tpsRampStep: Rate increase per second | trafficClass: Traffic class | transport: Transport
+trashDays: Trash retention of file contents (days)
 trialSec: Trial duration (s) | trimmedPcapFileId: Trimmed capture | tsDstEnd: Last selector destination
 tsDstStart: First selector destination | tsSrcEnd: Last selector source | tsSrcStart: First selector source | ttl: TTL
 tunnel: Tunnel | tunnelClientIp: Tunnel client address | tunnelEndpoints: Tunnel endpoints | tunnelId: Tunnel ID

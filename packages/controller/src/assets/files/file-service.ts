@@ -80,6 +80,7 @@ export interface StoredFile extends FileRow {
   open(): Promise<Readable>;
 }
 
+const dayMs = 86_400_000;
 const origin = { userId: null, address: '', requestId: 'housekeeping', operation: 'files.expire' };
 export const isCapture = (category: string) => category === 'pcap' || category === 'capture';
 
@@ -170,7 +171,7 @@ export const createFileService = ({ store, blobs, onError }: Deps) => {
     remove,
     /** Ends uploads that were not completed in time. */
     expireUploads: () => expireUploads(store, remove),
-    /** After a start: removes leftovers of a crash and resumes interrupted analyses. */
+    /** After a start: removes leftovers of a crash, moves orphans to the trash and resumes interrupted analyses. */
     recover: async () => {
       for (const { id } of await filesInState(store.read, 'analysing')) {
         const row = await files.find(store.read, id);
@@ -178,6 +179,7 @@ export const createFileService = ({ store, blobs, onError }: Deps) => {
       }
       return blobs.sweep(isUsed, (part) => isPartUsed(store.read, part));
     },
+    emptyTrash: (days: number) => blobs.emptyTrash(days * dayMs),
     close: () => captures.close(),
   };
 };

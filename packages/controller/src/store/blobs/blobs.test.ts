@@ -173,13 +173,20 @@ describe.each(kinds)('blobs in $name', ({ name, open }) => {
 
   test('are swept when nobody refers to them, and temp files with them, but nothing in use', async () => {
     await blobs.sweep(nothing, nothing);
+    await blobs.emptyTrash(-2000);
     const used = await keep(randomBytes(10));
     const orphan = await keep(randomBytes(11));
     const pending = await blobs.stage(Readable.from([randomBytes(12)]));
     await writeFile(join(folder, '.staging', 'left-by-a-crash'), 'half');
     const report = await blobs.sweep(async (sha256) => sha256 === used);
-    expect(report).toEqual({ blobs: 1, temps: 1, parts: 0 });
+    expect(report).toEqual({ trashed: 1, restored: 0, temps: 1, parts: 0 });
     expect([await blobs.exists(used), await blobs.exists(orphan)]).toEqual([true, false]);
+    expect(await blobs.emptyTrash(60_000)).toBe(0);
+    expect(await blobs.sweep(everything)).toMatchObject({ trashed: 0, restored: 1 });
+    expect(await blobs.exists(orphan)).toBe(true);
+    await blobs.sweep(async (sha256) => sha256 === used);
+    expect(await blobs.emptyTrash(-2000)).toBe(1);
+    expect(await blobs.sweep(everything)).toMatchObject({ restored: 0 });
     await blobs.commit(pending);
     expect(await blobs.exists(pending.sha256)).toBe(true);
   });

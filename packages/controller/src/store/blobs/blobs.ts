@@ -32,9 +32,21 @@ export type IsReferenced = (sha256: string) => Promise<boolean>;
 export type IsOpenPart = (id: string) => Promise<boolean>;
 
 export interface SweepReport {
-  readonly blobs: number;
+  /** Unreferenced blobs that were moved to the trash. */
+  readonly trashed: number;
+  /** Blobs in the trash that are referenced again and were moved back. */
+  readonly restored: number;
   readonly temps: number;
   readonly parts: number;
+}
+
+/** A store that records which installation it belongs to. */
+export interface MarkedStore {
+  /** Names the store in messages. */
+  readonly name: string;
+  readMark(): Promise<string | undefined>;
+  writeMark(installation: string): Promise<void>;
+  isEmpty(): Promise<boolean>;
 }
 
 export interface Space {
@@ -64,8 +76,16 @@ export interface Blobs {
   findPath(sha256: string): Promise<string | undefined>;
   /** False, and nothing removed, when `isReferenced` says the content is still in use. */
   remove(sha256: string, isReferenced?: IsReferenced): Promise<boolean>;
-  /** Removes what a crash left: unreferenced blobs, temp files no one is writing, parts no upload owns. */
+  /**
+   * Tidies up after a crash: temp files no one is writing and parts no upload owns are removed. Unreferenced blobs go to
+   * the trash, because the database may be the wrong one; those in the trash that are referenced come back.
+   */
   sweep(isReferenced: IsReferenced, isOpenPart?: IsOpenPart): Promise<SweepReport>;
+
+  /** Removes blobs that have been in the trash for longer than this; answers their number. */
+  emptyTrash(maxAgeMs: number): Promise<number>;
+  /** Where the contents are not in the data folder: the store that holds them. */
+  readonly marked: MarkedStore | undefined;
 
   openPart(id: string): Promise<void>;
   /**

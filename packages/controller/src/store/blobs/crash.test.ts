@@ -54,22 +54,26 @@ const hasBytes = (path: string) =>
 const temps = () => readdir(join(folder, '.staging')).catch(() => []);
 const visible = async () => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile() && !/\.(staging|parts)/.test(entry.parentPath));
+  return entries.filter((entry) => entry.isFile() && !/\.(staging|parts|trash)/.test(entry.parentPath));
 };
 
 test('a kill while content arrives leaves only a temp file, which the sweep removes', async () => {
   await killAfterFirstLine('stage', async () => hasBytes(join(folder, '.staging', (await temps())[0] ?? '')));
   expect(await temps()).toHaveLength(1);
   expect(await visible()).toEqual([]);
-  expect(await createFolderBlobs({ folder, hashes }).sweep(async () => true)).toEqual({ blobs: 0, temps: 1, parts: 0 });
+  expect(await createFolderBlobs({ folder, hashes }).sweep(async () => true)).toMatchObject({
+    trashed: 0,
+    temps: 1,
+    parts: 0,
+  });
   expect(await temps()).toEqual([]);
 });
 
-test('a kill between the rename and the row leaves a whole blob, which the sweep removes as an orphan', async () => {
+test('a kill between the rename and the row leaves a whole blob, which the sweep puts in the trash as an orphan', async () => {
   const sha256 = await killAfterFirstLine('commit');
   const blobs = createFolderBlobs({ folder, hashes });
   expect(await blobs.size(sha256)).toBe(100_000);
-  expect(await blobs.sweep(async () => false)).toEqual({ blobs: 1, temps: 0, parts: 0 });
+  expect(await blobs.sweep(async () => false)).toMatchObject({ trashed: 1, temps: 0, parts: 0 });
   expect(await visible()).toEqual([]);
 });
 

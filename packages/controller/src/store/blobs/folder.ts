@@ -1,4 +1,4 @@
-import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, opendir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { BlobError } from './blob-error.ts';
@@ -67,7 +67,37 @@ class FolderShelf implements Shelf {
     }
   }
 
+  async trash(sha256: string) {
+    const target = this.#trashPath(sha256);
+    await this.#makeFolder(dirname(target));
+    const now = new Date();
+    await utimes(this.findPath(sha256), now, now);
+    await rename(this.findPath(sha256), target);
+  }
+
+  async restore(sha256: string) {
+    const target = this.findPath(sha256);
+    await this.#makeFolder(dirname(target));
+    await rename(this.#trashPath(sha256), target);
+    await sync(dirname(target));
+  }
+
+  removeTrashed(sha256: string) {
+    return rm(this.#trashPath(sha256), { force: true });
+  }
+
+  async *listTrash(): AsyncGenerator<ShelvedBlob> {
+    for (const sha256 of await readdir(join(this.#folder, '.trash')).catch(() => [])) {
+      const found = hashPattern.test(sha256) ? await stat(this.#trashPath(sha256)).catch(() => undefined) : undefined;
+      if (found) yield { sha256, modifiedMs: found.mtimeMs };
+    }
+  }
+
   async tidy() {}
+
+  #trashPath(sha256: string) {
+    return join(this.#folder, '.trash', sha256);
+  }
 
   /** A folder that was just made is durable only when its parent is. */
   async #makeFolder(path: string) {

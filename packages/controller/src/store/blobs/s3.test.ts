@@ -53,7 +53,7 @@ test('content that is committed again is young again, so that a sweep elsewhere 
   expect(await modifiedAt(await commit(60_000))).toBe(first);
   expect(await modifiedAt(await commit(100))).toBeGreaterThan(first);
   const sweeper = createS3Blobs({ url: server.url, folder, hashes });
-  expect(await sweeper.sweep(async () => false)).toMatchObject({ blobs: 0 });
+  expect(await sweeper.sweep(async () => false)).toMatchObject({ trashed: 0 });
 });
 
 test('a store that does not answer fails the commit, and the content can still be discarded', async () => {

@@ -8,12 +8,13 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
+  PutObjectCommand,
   paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { BlobError } from './blob-error.ts';
-import type { Blobs } from './blobs.ts';
+import type { Blobs, MarkedStore } from './blobs.ts';
 import { parseS3Url, type S3Location } from './s3-url.ts';
 import type { Shelf, ShelvedBlob } from './shelved-blobs.ts';
 import { hashPattern, ShelvedBlobs } from './shelved-blobs.ts';
@@ -35,6 +36,9 @@ const createClient = ({ endpoint, region, accessKeyId, secretAccessKey }: S3Loca
     requestHandler: { connectionTimeout: 5_000, socketTimeout: 120_000 },
   });
 
+const trashPrefix = 'trash/';
+const markName = 'installation';
+
 const isMissing = (error: unknown) =>
   (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404;
 
@@ -43,12 +47,24 @@ class S3Shelf implements Shelf {
   readonly #client: S3Client;
   readonly #bucket: string;
   readonly #prefix: string;
+  readonly marked: MarkedStore;
 
   constructor(location: S3Location, graceMs: number) {
     this.graceMs = graceMs;
     this.#client = createClient(location);
     this.#bucket = location.bucket;
     this.#prefix = location.prefix;
+    this.marked = {
+      name: `the bucket ${location.bucket}${location.prefix && ` (prefix ${location.prefix})`}`,
+      readMark: () => this.#readMark(),
+      writeMark: async (installation) => {
+        await this.#client.send(new PutObjectCommand({ ...this.#objectOf(markName), Body: installation }));
+      },
+      isEmpty: async () => {
+        for await (const _ of this.list()) return false;
+        return true;
+      },
+    };
   }
 
   async put(path: string, sha256: string) {
@@ -82,14 +98,24 @@ class S3Shelf implements Shelf {
     await this.#client.send(new DeleteObjectCommand(this.#objectOf(sha256)));
   }
 
-  async *list(): AsyncGenerator<ShelvedBlob> {
-    const all = { Bucket: this.#bucket, Prefix: this.#prefix };
-    for await (const page of paginateListObjectsV2({ client: this.#client }, all)) {
-      for (const { Key = '', LastModified } of page.Contents ?? []) {
-        const sha256 = this.#findHash(Key);
-        if (sha256) yield { sha256, modifiedMs: LastModified?.getTime() ?? Date.now() };
-      }
-    }
+  list() {
+    return this.#listUnder('');
+  }
+
+  listTrash() {
+    return this.#listUnder(trashPrefix);
+  }
+
+  trash(sha256: string) {
+    return this.#move(sha256, trashPrefix + sha256);
+  }
+
+  restore(sha256: string) {
+    return this.#move(trashPrefix + sha256, sha256);
+  }
+
+  async removeTrashed(sha256: string) {
+    await this.#client.send(new DeleteObjectCommand(this.#objectOf(trashPrefix + sha256)));
   }
 
   async tidy() {
@@ -102,12 +128,39 @@ class S3Shelf implements Shelf {
     }
   }
 
-  #objectOf(sha256: string) {
-    return { Bucket: this.#bucket, Key: `${this.#prefix}${sha256}` };
+  #objectOf(name: string) {
+    return { Bucket: this.#bucket, Key: `${this.#prefix}${name}` };
   }
 
-  #findHash(key: string) {
-    const name = key.slice(this.#prefix.length);
+  async *#listUnder(folder: string): AsyncGenerator<ShelvedBlob> {
+    const all = { Bucket: this.#bucket, Prefix: this.#prefix + folder };
+    for await (const page of paginateListObjectsV2({ client: this.#client }, all)) {
+      for (const { Key = '', LastModified } of page.Contents ?? []) {
+        const sha256 = this.#findHash(Key, folder);
+        if (sha256) yield { sha256, modifiedMs: LastModified?.getTime() ?? Date.now() };
+      }
+    }
+  }
+
+  async #move(from: string, to: string) {
+    const source = this.#objectOf(from);
+    const CopySource = `${source.Bucket}/${encodeURI(source.Key)}`;
+    await this.#client.send(new CopyObjectCommand({ ...this.#objectOf(to), CopySource }));
+    await this.#client.send(new DeleteObjectCommand(source));
+  }
+
+  async #readMark() {
+    try {
+      const { Body } = await this.#client.send(new GetObjectCommand(this.#objectOf(markName)));
+      return (await Body?.transformToString())?.trim();
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #findHash(key: string, folder = '') {
+    const name = key.slice(this.#prefix.length + folder.length);
     return hashPattern.test(name) ? name : undefined;
   }
 

@@ -3,7 +3,16 @@ import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { createKeyedQueue } from '../../concurrency/keyed-queue.ts';
 import { BlobError } from './blob-error.ts';
-import type { Blobs, ByteRange, IsOpenPart, IsReferenced, Staged, StageOptions, SweepReport } from './blobs.ts';
+import type {
+  Blobs,
+  ByteRange,
+  IsOpenPart,
+  IsReferenced,
+  MarkedStore,
+  Staged,
+  StageOptions,
+  SweepReport,
+} from './blobs.ts';
 import { Parts } from './parts.ts';
 import { openSealed, plainSizeOf } from './seal.ts';
 import { Staging, type StagingOptions } from './staging.ts';
@@ -26,6 +35,13 @@ export interface Shelf {
   findPath(sha256: string): string | undefined;
   remove(sha256: string): Promise<void>;
   list(): AsyncIterable<ShelvedBlob>;
+  /** Moves content to the trash; the time of the move becomes its `modifiedMs` there. */
+  trash(sha256: string): Promise<void>;
+  /** Moves content back from the trash. */
+  restore(sha256: string): Promise<void>;
+  removeTrashed(sha256: string): Promise<void>;
+  listTrash(): AsyncIterable<ShelvedBlob>;
+  readonly marked?: MarkedStore;
   /** Removes what an interrupted `put` left. */
   tidy(): Promise<void>;
 }
@@ -112,13 +128,50 @@ export class ShelvedBlobs implements Blobs {
   async sweep(isReferenced: IsReferenced, isOpenPart?: IsOpenPart): Promise<SweepReport> {
     const temps = await this.#staging.sweep();
     const parts = isOpenPart ? await this.#parts.sweep(isOpenPart) : 0;
+    const restored = await this.#restoreReferenced(isReferenced);
     const youngest = Date.now() - this.#shelf.graceMs;
-    let blobs = 0;
+    let trashed = 0;
     for await (const { sha256, modifiedMs } of this.#shelf.list()) {
-      if (modifiedMs <= youngest && (await this.remove(sha256, isReferenced))) blobs += 1;
+      if (modifiedMs <= youngest && (await this.#trashUnreferenced(sha256, isReferenced))) trashed += 1;
     }
     await this.#shelf.tidy();
-    return { blobs, temps, parts };
+    return { trashed, restored, temps, parts };
+  }
+
+  async emptyTrash(maxAgeMs: number): Promise<number> {
+    const oldest = Date.now() - maxAgeMs;
+    let removed = 0;
+    for await (const { sha256, modifiedMs } of this.#shelf.listTrash()) {
+      if (modifiedMs > oldest) continue;
+      await this.#shelf.removeTrashed(sha256);
+      removed += 1;
+    }
+    return removed;
+  }
+
+  get marked() {
+    return this.#shelf.marked;
+  }
+
+  #trashUnreferenced(sha256: string, isReferenced: IsReferenced) {
+    return this.#lock(sha256, async () => {
+      if (await isReferenced(sha256)) return false;
+      await this.#shelf.trash(sha256);
+      return true;
+    });
+  }
+
+  async #restoreReferenced(isReferenced: IsReferenced) {
+    let restored = 0;
+    for await (const { sha256 } of this.#shelf.listTrash()) {
+      const isBack = await this.#lock(sha256, async () => {
+        if (!(await isReferenced(sha256))) return false;
+        await this.#shelf.restore(sha256);
+        return true;
+      });
+      if (isBack) restored += 1;
+    }
+    return restored;
   }
 
   openPart(id: string) {
