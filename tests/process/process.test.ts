@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,11 +41,32 @@ describe('the first start', () => {
     expect(await second.kill('SIGINT')).toBe(0);
   });
 
-  it('makes the key and the database readable by the owner only', async () => {
-    const controller = await start();
-    await controller.kill('SIGTERM');
-    expect(statSync(join(dataDir, 'secret.key')).mode & 0o777).toBe(0o600);
-    expect(readdirSync(dataDir)).toContain('rushhour.db');
+  it('makes folder, key and database readable by the owner only', async () => {
+    const folder = join(dataDir, 'new');
+    // Without this variable the compile cache is in the data folder, and was the first to make it.
+    const env = { RUSHHOUR_DATA_DIR: folder, NODE_COMPILE_CACHE: '' };
+    const controller = await start(env);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(files.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['rushhour.db', 'rushhour.db-wal', 'secret.key']),
+    );
+    for (const { name } of files) expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
+    await controller.kill('SIGKILL');
+    for (const { name } of files) chmodSync(join(folder, name), 0o644);
+    chmodSync(folder, 0o755);
+    await (await start(env)).kill('SIGKILL');
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    for (const { name } of files) expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
+  });
+
+  it('is refused in a folder of others, whose permissions stay', async () => {
+    chmodSync(dataDir, 0o755);
+    writeFileSync(join(dataDir, 'notes.txt'), '');
+    await expect(start()).rejects.toThrow(
+      /ended with 1: could not start: the data folder \S+ is open to other users[^\n]*\n$/,
+    );
+    expect(statSync(dataDir).mode & 0o777).toBe(0o755);
   });
 
   it('is refused with all problems of the configuration', async () => {
@@ -73,10 +94,14 @@ describe('the first start', () => {
     }
   });
 
-  it('happens once when two controllers start together on one folder', async () => {
-    const controllers = await Promise.all([start(), start()]);
-    expect(controllers.filter((one) => one.output().includes('password')).length).toBe(1);
-    for (const controller of controllers) await controller.kill('SIGTERM');
+  it('is refused while another controller uses the folder, and possible once that one was killed', async () => {
+    const two = await Promise.allSettled([start(), start()]);
+    const [first] = two.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const [refusal] = two.flatMap((one) => (one.status === 'rejected' ? [(one.reason as Error).message] : []));
+    expect(refusal).toMatch(/^ended with 1: could not start: another controller uses the data folder [^\n]*\n$/);
+    expect((await fetch(`${first?.url}/readyz`)).status).toBe(200);
+    await first?.kill('SIGKILL');
+    await (await start()).kill('SIGTERM');
   });
 });
 

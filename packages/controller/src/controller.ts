@@ -22,6 +22,7 @@ import { ensureBuiltinSignatures } from './security/signatures/ensure-builtin.ts
 import type { Blobs } from './store/blobs/blobs.ts';
 import { createFolderBlobs } from './store/blobs/folder.ts';
 import { createHashPool, type HashPool } from './store/blobs/hash-pool.ts';
+import { lockDataFolder, prepareDataFolder } from './store/data-folder.ts';
 import { assertDatabasePresent, bindStore, markedFolder } from './store/installation.ts';
 import { countUsers } from './store/people/users.ts';
 import { databaseFile, openStore, type Store } from './store/store.ts';
@@ -109,18 +110,22 @@ const ensureBuiltin = async (
 /** Database, events and files of one installation. What was opened before a refusal is closed again. */
 const openStorage = async (config: Config, log: Logger) => {
   const { dataDir, databaseUrl, adoptData } = config;
-  if (databaseUrl === undefined) assertDatabasePresent(dataDir, databaseFile(dataDir), adoptData);
   await using opened = new AsyncDisposableStack();
+  if (databaseUrl === undefined) {
+    prepareDataFolder(dataDir);
+    opened.defer(lockDataFolder(dataDir));
+    assertDatabasePresent(dataDir, databaseFile(dataDir), adoptData);
+  }
   const store = opened.adopt(await openStore(config), (it) => it.close());
   const bus = opened.adopt(await openBus(config, log), (it) => it.close());
-  const storage = await openFiles(config, store, log);
-  opened.move();
-  return { store, bus, storage };
+  const storage = opened.adopt(await openFiles(config, store, log), (it) => it.close());
+  const kept = opened.move();
+  return { store, bus, storage, close: () => kept.disposeAsync() };
 };
 
 /** Everything below HTTP, in the order of its dependencies; `close` stops it in reverse. */
 const openServices = async (config: Config, log: Logger) => {
-  const { store, bus, storage } = await openStorage(config, log);
+  const { store, bus, storage, close: closeStorage } = await openStorage(config, log);
   const settings = await loadSettings(store.read, store.secrets, bus);
   const { files } = storage;
   const credentials = await prepareFirstStart(store, config.admin);
@@ -144,13 +149,13 @@ const openServices = async (config: Config, log: Logger) => {
   const { approvals, drafts } = createApprovalService({ store, settings, bus, runs, planner });
   const housekeeping = startHousekeeping(choresOf({ store, settings, files, runs, dumps, approvals, log }), log);
   const services = { store, settings, bus, health, files, agents, ...runService, approvals, drafts, vault };
-  return { services, credentials, storage, housekeeping, stopRuns: close };
+  return { services, credentials, storage, housekeeping, stopRuns: close, closeStorage };
 };
 
 /** Starts everything in order; `close` stops it in reverse. */
 export const startController = async (config: Config) => {
   const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
-  const { services, credentials, storage, housekeeping, stopRuns } = await openServices(config, log);
+  const { services, credentials, storage, housekeeping, stopRuns, closeStorage } = await openServices(config, log);
   const { store, settings, bus, files, agents, runs, metrics, health } = services;
   const app = await buildApp({ log, tls: config.tls, ...services });
   let localAgents: ReturnType<typeof startLocalAgents> | undefined;
@@ -163,9 +168,7 @@ export const startController = async (config: Config) => {
     await agents.close();
     await app.close();
     await housekeeping.stop();
-    await storage.close();
-    await bus.close();
-    await store.close();
+    await closeStorage();
   };
   try {
     await runs.recover();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ConfigError, readConfig } from './config.ts';
 import type { Controller } from './controller.ts';
 import { StartError } from './errors.ts';
+import { prepareDataFolder } from './store/data-folder.ts';
 import { StorageUnavailable } from './store/engine/database.ts';
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
@@ -30,7 +31,10 @@ const stopOnSignal = (controller: Controller) => {
 };
 
 try {
+  // Everything this process and its children write is for their user alone.
+  process.umask(0o077);
   const config = readConfig(process.env);
+  prepareDataFolder(config.dataDir);
   // Two thirds of the start time is spent on compiling TypeScript, so the result is cached.
   enableCompileCache(join(config.dataDir, 'compile-cache'));
   const { startController } = await import('./controller.ts');

@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { prepareDataFolder } from './data-folder.ts';
 import { createChange, type RunChange } from './engine/change.ts';
 import type { Database, Executor } from './engine/database.ts';
 import { migrate } from './engine/migrate.ts';
@@ -26,7 +26,7 @@ export const databaseFile = (dataDir: string) => join(dataDir, 'rushhour.db');
 
 /** Opens the database, brings its schema up to date and checks that the secret key fits. */
 export const openStore = async ({ dataDir, databaseUrl, secretKey }: StoreOptions): Promise<Store> => {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  prepareDataFolder(dataDir);
   const secrets = createSecrets(loadKey(secretKey, dataDir));
   // The PostgreSQL driver is loaded only where it is used.
   const database =

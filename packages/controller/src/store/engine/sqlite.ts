@@ -1,3 +1,4 @@
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { type Compiled, type Database, type Row, StorageUnavailable, UniqueViolation } from './database.ts';
 import { copyOf } from './row.ts';
@@ -9,6 +10,8 @@ const snapshotMs = 100;
 
 /** SQLite in a file: one connection writes, another reads what is committed and never waits. */
 export const openSqlite = (file: string): Database => {
+  // SQLite would make it readable by everybody. Its log files get the same permissions.
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
   const writer = connect(file);
   const reader = createReader(file);
   let lastWrite: Promise<unknown> = Promise.resolve();
