@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Client, RequestFailed } from '@rushhour/client';
 import { api, type Collection } from '@rushhour/contract';
@@ -32,10 +33,22 @@ const login = async (options: Map<string, string>) => {
   );
 };
 
-const watch = (url: string | undefined) =>
-  withRefresh(openSession(url), async (client) => {
-    for await (const event of await client.notifications.stream()) print(JSON.stringify(event));
-  });
+const reopenMs = 1000;
+
+/** Follows the notifications. The controller ends a stream with its access token: it is refreshed and reopened. */
+const watch = async (url: string | undefined) => {
+  let lastId: string | undefined;
+  for (;;) {
+    await withRefresh(openSession(url), async (client) => {
+      const headers = lastId === undefined ? {} : { 'last-event-id': lastId };
+      for await (const event of await client.notifications.stream({}, { headers })) {
+        lastId = event.id ?? lastId;
+        print(JSON.stringify(event));
+      }
+    });
+    await sleep(reopenMs);
+  }
+};
 
 const call = async (tag: string, operation: string | undefined, args: readonly string[]) => {
   const [name, collection] = collections.find(([, { tag: known }]) => known === tag) ?? [];

@@ -29,7 +29,7 @@ const maxHeaderBytes = 16 * 1024;
 export const buildApp = async ({ log, tls, ...services }: AppOptions): Promise<FastifyInstance> => {
   const app = createFastify(log, tls);
   const rate = createRateLimit();
-  const streams = createStreams();
+  const streams = createStreams(services.store.read);
   const uploads = createUploads();
   const sockets = socketsOf(app);
   app.addHook('preClose', async () => {

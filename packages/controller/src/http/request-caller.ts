@@ -58,7 +58,8 @@ export class RequestCaller implements Caller {
     return this.#abort.signal;
   }
   abort() {
-    this.#abort?.abort();
+    this.#abort ??= new AbortController();
+    this.#abort.abort();
   }
   header(name: string) {
     const value = this.#request.headers[name];

@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
+import type { Kysely } from 'kysely';
 import type { Tokens } from '../caller.ts';
 import { forbidden } from '../errors.ts';
 import { tokenHash } from '../people/sessions.ts';
 import type { Executor } from '../store/engine/database.ts';
 import { statement } from '../store/engine/statement.ts';
+import type { Tables } from '../store/tables/index.ts';
 
 const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -34,7 +36,8 @@ export interface SessionFacts {
   permissions: ReadonlySet<number>;
 }
 
-const find = statement((db, p: { hash: string; now: string }) =>
+/** Sessions in which requests are accepted now. */
+const openSessions = (db: Kysely<Tables>, now: string) =>
   db
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.userID')
@@ -47,10 +50,15 @@ const find = statement((db, p: { hash: string; now: string }) =>
       'users.agreementAccepted',
       'groups.permissions',
     ])
-    .where('sessions.accessHash', '=', p.hash)
-    .where('sessions.accessExpiresAt', '>', p.now)
+    .where('sessions.accessExpiresAt', '>', now)
     .where('users.isActive', '=', 1)
-    .where('users.deletedAt', 'is', null),
+    .where('users.deletedAt', 'is', null);
+
+const find = statement((db, p: { hash: string; now: string }) =>
+  openSessions(db, p.now).where('sessions.accessHash', '=', p.hash),
+);
+const findById = statement((db, p: { id: number; now: string }) =>
+  openSessions(db, p.now).where('sessions.id', '=', p.id),
 );
 
 const parsed = new Map<string, ReadonlySet<number>>();
@@ -94,16 +102,26 @@ export const findSession = (
 const readSession = async (read: Executor, accessToken: string, known: Map<string, SessionFacts> | undefined) => {
   const row = await find.first(read, { hash: tokenHash(accessToken), now: new Date().toISOString() });
   if (row === undefined) return undefined;
-  const session: SessionFacts = {
-    sessionId: row.sessionId,
-    userId: row.userId,
-    expiresAtMs: Date.parse(row.accessExpiresAt),
-    isRequiredToSetPassword: row.isRequiredToSetPassword === 1,
-    agreementAccepted: row.agreementAccepted === 1,
-    permissions: permissionsOf(row.permissions),
-  };
+  const session = factsOf(row);
   known?.set(accessToken, session);
   return session;
+};
+
+type SessionRow = NonNullable<Awaited<ReturnType<typeof find.first>>>;
+
+const factsOf = (row: SessionRow): SessionFacts => ({
+  sessionId: row.sessionId,
+  userId: row.userId,
+  expiresAtMs: Date.parse(row.accessExpiresAt),
+  isRequiredToSetPassword: row.isRequiredToSetPassword === 1,
+  agreementAccepted: row.agreementAccepted === 1,
+  permissions: permissionsOf(row.permissions),
+});
+
+/** The session as it is now, whichever of its tokens is current; undefined once requests are refused. */
+export const findSessionById = async (read: Executor, id: number): Promise<SessionFacts | undefined> => {
+  const row = await findById.first(read, { id, now: new Date().toISOString() });
+  return row && factsOf(row);
 };
 
 /** One cookie of the Cookie header, without parsing the others. */

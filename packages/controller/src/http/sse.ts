@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { tooMany } from '../errors.ts';
+import type { Executor } from '../store/engine/database.ts';
 import type { RequestCaller } from './request-caller.ts';
+import { findSessionById } from './session.ts';
 
 const pingMs = 15_000;
 
@@ -10,9 +12,36 @@ interface ServerEvent {
   data: unknown;
 }
 
-/** Open event streams: counted for each user, ended together when the controller stops. */
-export const createStreams = () => {
+const recheckMs = 2000;
+
+const isSame = (before: ReadonlySet<number>, now: ReadonlySet<number>) =>
+  before.size === now.size && [...before].every((value) => now.has(value));
+
+/** Whether the session of a stream still has the rights it had when the stream was opened. */
+const isStillAllowed = async (read: Executor, caller: RequestCaller) => {
+  const session = await findSessionById(read, caller.sessionId);
+  return session !== undefined && !session.isRequiredToSetPassword && isSame(caller.permissions, session.permissions);
+};
+
+/**
+ * Open event streams: counted for each user, ended together when the controller stops. A stream ends soon after its
+ * session does, and when the rights of its user change: the client then opens it anew with the rights it has.
+ */
+export const createStreams = (read: Executor) => {
   const open = new Map<number, Set<RequestCaller>>();
+
+  const recheck = async () => {
+    for (const caller of [...open.values()].flatMap((callers) => [...callers])) {
+      if (!(await isStillAllowed(read, caller).catch(() => false))) caller.abort();
+    }
+  };
+  let isChecking = false;
+  const timer = setInterval(async () => {
+    if (isChecking) return;
+    isChecking = true;
+    await recheck();
+    isChecking = false;
+  }, recheckMs).unref();
 
   const admit = (caller: RequestCaller, limit: number) => {
     const own = open.get(caller.userId) ?? new Set();
@@ -27,6 +56,7 @@ export const createStreams = () => {
   return {
     admit,
     endAll: () => {
+      clearInterval(timer);
       for (const callers of open.values()) for (const caller of callers) caller.abort();
     },
   };

@@ -65,6 +65,10 @@ export class AiCall implements AiCaller {
   get signal() {
     return this.#visit.signal;
   }
+  /** Time since the call was admitted. */
+  get ageMs() {
+    return performance.now() - this.#startedMs;
+  }
   get isRead() {
     return this.ai.risk === 'R0';
   }

@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { createBudgetAlert } from '../approvals/budget-alert.ts';
 import { digestOf } from '../approvals/digest.ts';
-import { type Authenticated, assertAddress, authenticate } from '../keys/authenticate.ts';
+import { type Authenticated, assertAddress, authenticate, invalidKey } from '../keys/authenticate.ts';
 import { createBadKeyThrottle, createLimits } from '../keys/limits.ts';
 import { assertOperation } from '../keys/scopes.ts';
 import { advised } from './advice.ts';
@@ -32,6 +32,11 @@ export interface Parts {
   body?: unknown;
 }
 export type AiHandler = (request: object, caller: AiCaller) => unknown;
+
+/** A call that waited longer is checked again before it answers. */
+const longCallMs = 2000;
+/** The key was accepted before: a refusal now is no attempt at guessing. */
+const uncounted = { assertMayTry: () => {}, count: () => {} };
 
 /**
  * The pipeline of every AI key call, over REST and MCP: authenticate, scope, constraints, limits, idempotency,
@@ -61,6 +66,13 @@ export const createPipeline = ({ store, settings, bus, log, once }: Deps) => {
     const who = await identify(visit);
     assertOpen(who, visit.address);
     return who;
+  };
+
+  /** Refuses when the key, its owner or the gateway lost the right to go on since `who` was admitted. */
+  const recheck = async (visit: Pick<Visit, 'header' | 'address'>, who: Authenticated) => {
+    const now = await authenticate(store, uncounted, visit);
+    assertOpen(now, visit.address);
+    if (now.key.effectiveScopes.size !== who.key.effectiveScopes.size) throw invalidKey();
   };
 
   /** Admits a call or refuses it with a reason. */
@@ -98,6 +110,7 @@ export const createPipeline = ({ store, settings, bus, log, once }: Deps) => {
       const reply = capped(
         sanitizeTree(redactor.redact(await perform(call, readParts, handler)), Number.POSITIVE_INFINITY),
       );
+      if (call.isRead && call.ageMs > longCallMs) await recheck(call, call);
       if ((reply as { truncated?: boolean } | undefined)?.truncated) call.setHeader('x-truncated', 'true');
       await settle(call, undefined);
       if (call.ai.risk === 'byPlan') alert(call.key).catch((error) => log.error({ err: error }, 'budget alert'));
@@ -133,7 +146,7 @@ export const createPipeline = ({ store, settings, bus, log, once }: Deps) => {
     });
   };
 
-  return { enter, admit, run, settle, redactor, flush: audit.flush, close: audit.close };
+  return { enter, recheck, admit, run, settle, redactor, flush: audit.flush, close: audit.close };
 };
 
 export type Pipeline = ReturnType<typeof createPipeline>;

@@ -84,7 +84,7 @@ export interface Authenticated {
 /** Finds the current key of a request: revoked rights of the key or its owner take effect at once. */
 export const authenticate = async (
   store: Store,
-  throttle: ReturnType<typeof createBadKeyThrottle>,
+  throttle: Pick<ReturnType<typeof createBadKeyThrottle>, 'assertMayTry' | 'count'>,
   visit: KeyHeaders & { address: string },
 ): Promise<Authenticated> => {
   throttle.assertMayTry(visit.address);

@@ -138,7 +138,7 @@ export const createMcp = (deps: McpDeps) => {
         authInfo: authInfoOf(session),
         ...(request.body !== undefined && request.body !== null && { parsedBody: request.body }),
       });
-      return relay(response, reply);
+      return relay(response, reply, () => ai.recheck(session.visitFor('aiGateway.mcp'), session.who));
     },
     close: () => handler.close(),
   };
@@ -212,8 +212,15 @@ const webRequestOf = (request: FastifyRequest) => {
   });
 };
 
-const relay = (response: Response, reply: FastifyReply) => {
+const recheckMs = 2000;
+
+/** Answers with the response. A stream ends soon after `recheck` refuses, which it is asked while the stream is open. */
+const relay = (response: Response, reply: FastifyReply, recheck: () => Promise<void>) => {
   reply.code(response.status);
   for (const [name, value] of response.headers) reply.header(name, value);
-  return reply.send(response.body === null ? '' : Readable.fromWeb(response.body as never));
+  if (response.body === null) return reply.send('');
+  const body = Readable.fromWeb(response.body as never);
+  const timer = setInterval(() => void recheck().catch(() => body.destroy()), recheckMs);
+  body.once('close', () => clearInterval(timer));
+  return reply.send(body);
 };
