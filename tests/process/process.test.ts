@@ -1,11 +1,22 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cookieJar, createClient } from '@rushhour/client';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startPostgres } from '../../scripts/postgres.ts';
 import { runCrashes } from './crash.ts';
 import { spawnController } from './spawn-controller.ts';
@@ -23,8 +34,8 @@ afterEach(async () => {
 });
 
 const started: ReturnType<typeof spawnController>[] = [];
-const start = (env: Record<string, string> = {}) => {
-  const controller = spawnController({ RUSHHOUR_DATA_DIR: dataDir, ...env });
+const start = (env: Record<string, string> = {}, options: Parameters<typeof spawnController>[1] = {}) => {
+  const controller = spawnController({ RUSHHOUR_DATA_DIR: dataDir, ...env }, options);
   started.push(controller);
   return controller;
 };
@@ -102,6 +113,56 @@ describe('the first start', () => {
     expect((await fetch(`${first?.url}/readyz`)).status).toBe(200);
     await first?.kill('SIGKILL');
     await (await start()).kill('SIGTERM');
+  });
+});
+
+describe('a start is refused with one sentence when', () => {
+  const nobody = 65_534;
+  let template: string;
+  beforeAll(async () => {
+    template = mkdtempSync(join(tmpdir(), 'rushhour-template-'));
+    await (await spawnController({ RUSHHOUR_DATA_DIR: template })).kill('SIGTERM');
+  });
+  afterAll(() => rmSync(template, { recursive: true, force: true }));
+  const database = () => join(dataDir, 'rushhour.db');
+  /** Permissions do not bind root, so root runs the controller as another user. */
+  const makeReadOnly = () => {
+    chmodSync(database(), 0o400);
+    if (process.getuid?.() !== 0) return {};
+    for (const name of ['.', ...readdirSync(dataDir, { recursive: true, encoding: 'utf8' })]) {
+      chownSync(join(dataDir, name), nobody, nobody);
+    }
+    return { uid: nobody };
+  };
+  const cases: Record<string, { spoil(): unknown; sentence: RegExp }> = {
+    'the key file is missing': {
+      spoil: () => rmSync(join(dataDir, 'secret.key')),
+      sentence: /the key file \S+ is missing/,
+    },
+    'the database is no database': {
+      spoil: () => writeFileSync(database(), 'x'.repeat(8192)),
+      sentence: /the database file is damaged: restore it from a backup/,
+    },
+    'the database is cut off': {
+      spoil: () => truncateSync(database(), Math.floor(statSync(database()).size / 8192) * 4096),
+      sentence: /the database file is damaged/,
+    },
+    'the database is read-only': { spoil: makeReadOnly, sentence: /the database file cannot be written/ },
+  };
+
+  it.for(Object.entries(cases))('%s', async ([, { spoil, sentence }]) => {
+    cpSync(template, dataDir, { recursive: true });
+    const options = spoil() as { uid?: number } | undefined;
+    const error = (await start({}, options).catch((reason) => reason)) as Error;
+    expect(error.message).toMatch(/^ended with 1: could not start: [^\n]+\n$/);
+    expect(error.message).toMatch(sentence);
+    expect(readdirSync(dataDir).includes('secret.key')).toBe(!sentence.source.includes('key file'));
+  });
+
+  it('the port is used', async () => {
+    const { url } = await start();
+    const env = { RUSHHOUR_PORT: new URL(url).port, RUSHHOUR_DATA_DIR: join(dataDir, 'other') };
+    await expect(start(env)).rejects.toThrow(/^ended with 1: could not start: port \d+ of 127.0.0.1 is used [^\n]+\n$/);
   });
 });
 

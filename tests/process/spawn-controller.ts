@@ -17,11 +17,12 @@ export interface Spawned {
 /** Starts the controller in its own process, as a user does, and waits for its ready line. */
 export const spawnController = async (
   env: Record<string, string>,
-  { core }: { core?: number } = {},
+  { core, uid }: { core?: number; uid?: number } = {},
 ): Promise<Spawned> => {
   const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
   const [program = '', ...args] = [...pinned, process.execPath, main];
   const child = spawn(program, args, {
+    ...(uid !== undefined && { uid, gid: uid }),
     env: {
       PATH: process.env['PATH'] ?? '',
       NODE_COMPILE_CACHE: join(tmpdir(), 'rushhour-compile-cache'),

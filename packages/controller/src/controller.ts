@@ -175,7 +175,7 @@ export const startController = async (config: Config) => {
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {
     await close();
-    throw error;
+    throw explainListenError(error, config);
   }
   health.setReady(true);
   storage.startRecovery();
@@ -184,6 +184,17 @@ export const startController = async (config: Config) => {
   localAgents = startLocalAgents({ count, url: urlOf(config, reachable(config.host), port), tls, dataDir, store, log });
   const url = urlOf(config, config.host, port);
   return { url, credentials, store, settings, bus, files, agents, runs, metrics, log, close };
+};
+
+const listenProblems: Record<string, string> = {
+  EADDRINUSE: 'is used by another program: stop that program or set RUSHHOUR_PORT',
+  EADDRNOTAVAIL: 'is not an address of this machine: set RUSHHOUR_HOST',
+  EACCES: 'may be used only by root: set RUSHHOUR_PORT to 1024 or more',
+};
+
+const explainListenError = (error: unknown, { host, port }: Config) => {
+  const problem = listenProblems[(error as NodeJS.ErrnoException).code ?? ''];
+  return problem === undefined ? error : new StartError(`port ${port} of ${host} ${problem}`, { cause: error });
 };
 
 const urlOf = ({ tls }: Config, host: string, port: number) =>

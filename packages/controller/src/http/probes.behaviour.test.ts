@@ -45,3 +45,36 @@ describe('measured answers', () => {
     expect(await answersOf('files.create')).toEqual({ 200: 1 });
   });
 });
+
+describe('a database that can be read but not written', () => {
+  const raw = (sql: string) =>
+    controller.store.database.transaction(async (tx) => void (await tx.run({ name: '', sql }, [])));
+  const isPostgres = () => controller.store.database.engine === 'postgres';
+  const refuseWrites = async () => {
+    if (!isPostgres()) {
+      return raw(
+        `CREATE TRIGGER full_disk BEFORE INSERT ON "installation" BEGIN SELECT RAISE(ABORT, 'no writes'); END`,
+      );
+    }
+    await raw(
+      `CREATE FUNCTION no_writes() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no writes'; END $$`,
+    );
+    await raw(
+      'CREATE TRIGGER full_disk BEFORE INSERT ON "installation" FOR EACH STATEMENT EXECUTE FUNCTION no_writes()',
+    );
+  };
+  const probe = async (path: string) => {
+    const reply = await fetch(`${controller.url}${path}`);
+    return [reply.status, await reply.json()];
+  };
+
+  it('is reported by the probe and by the health, and so is its recovery', async () => {
+    expect((await probe('/readyz'))[0]).toBe(200);
+    await refuseWrites();
+    const failed = { checks: { db: 'failed' } };
+    await expect.poll(() => probe('/readyz'), { timeout: 20_000 }).toMatchObject([503, failed]);
+    expect(await probe('/v1/health')).toMatchObject([503, { data: failed }]);
+    await raw(`DROP TRIGGER full_disk${isPostgres() ? ' ON "installation"' : ''}`);
+    await expect.poll(() => probe('/readyz'), { timeout: 20_000 }).toMatchObject([200, { checks: { db: 'ok' } }]);
+  });
+});

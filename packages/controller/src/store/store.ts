@@ -3,7 +3,7 @@ import { prepareDataFolder } from './data-folder.ts';
 import { createChange, type RunChange } from './engine/change.ts';
 import type { Database, Executor } from './engine/database.ts';
 import { migrate } from './engine/migrate.ts';
-import { checkKey, createSecrets, loadKey, type Secrets } from './engine/secrets.ts';
+import { checkKey, createSecrets, isSealed, loadKey, type Secrets } from './engine/secrets.ts';
 import { openSqlite } from './engine/sqlite.ts';
 
 export interface StoreOptions {
@@ -27,13 +27,13 @@ export const databaseFile = (dataDir: string) => join(dataDir, 'rushhour.db');
 /** Opens the database, brings its schema up to date and checks that the secret key fits. */
 export const openStore = async ({ dataDir, databaseUrl, secretKey }: StoreOptions): Promise<Store> => {
   prepareDataFolder(dataDir);
-  const secrets = createSecrets(loadKey(secretKey, dataDir));
   // The PostgreSQL driver is loaded only where it is used.
   const database =
     databaseUrl === undefined
       ? openSqlite(databaseFile(dataDir))
       : (await import('./engine/postgres.ts')).openPostgres(databaseUrl);
   try {
+    const secrets = createSecrets(loadKey(secretKey, dataDir, await isSealed(database)));
     const schemaVersion = await migrate(database);
     await checkKey(database, secrets);
     return {

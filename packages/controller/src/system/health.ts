@@ -1,8 +1,48 @@
-import { access, constants, statfs } from 'node:fs/promises';
+import { rm, statfs, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { statement } from '../store/engine/statement.ts';
 import type { Store } from '../store/store.ts';
 
-const ping = statement((db, _: object) => db.selectFrom('auditHead').select('entries').where('id', '=', 1));
+/** A write, because a database that can only be read is of no use. */
+const ping = statement((db, p: { now: string }) =>
+  db
+    .insertInto('installation')
+    .values({ name: 'writeCheck', value: p.now })
+    .onConflict((c) => c.column('name').doUpdateSet({ value: p.now })),
+);
+
+const checkedMs = 2000;
+const timeoutMs = 5000;
+
+const passes = (work: Promise<unknown>): Promise<Result> =>
+  Promise.race([
+    work.then(
+      () => 'ok' as const,
+      () => 'failed' as const,
+    ),
+    sleep(timeoutMs, 'failed' as const, { ref: false }),
+  ]);
+
+/** Anyone may ask for the health, so the disk is asked at most once in `checkedMs`. */
+const cached = (check: () => Promise<unknown>) => {
+  let result: Promise<Result> | undefined;
+  return () => {
+    if (result === undefined) {
+      result = passes(check());
+      setTimeout(() => {
+        result = undefined;
+      }, checkedMs).unref();
+    }
+    return result;
+  };
+};
+
+const writeFileIn = async (folder: string) => {
+  const file = join(folder, `.write-check-${process.pid}`);
+  await writeFile(file, 'rushhour', { mode: 0o600, flush: true });
+  await rm(file);
+};
 
 type Result = 'ok' | 'failed';
 
@@ -28,11 +68,8 @@ interface Parts {
 
 export const createHealth = ({ store, dataDir, isSchedulerAlive, agentsOnline }: Parts): Health => {
   let isReady = false;
-  const passes = (work: Promise<unknown>): Promise<Result> =>
-    work.then(
-      () => 'ok' as const,
-      () => 'failed' as const,
-    );
+  const database = cached(() => store.database.transaction((tx) => ping.all(tx, { now: new Date().toISOString() })));
+  const storage = cached(() => writeFileIn(dataDir));
   return {
     startedAt: Date.now(),
     isReady: () => isReady,
@@ -40,8 +77,8 @@ export const createHealth = ({ store, dataDir, isSchedulerAlive, agentsOnline }:
       isReady = value;
     },
     checks: async () => ({
-      db: await passes(ping.first(store.read, {})),
-      storage: await passes(access(dataDir, constants.R_OK | constants.W_OK)),
+      db: await database(),
+      storage: await storage(),
       agentChannel: isReady ? 'ok' : 'failed',
       scheduler: isSchedulerAlive() ? 'ok' : 'failed',
     }),

@@ -17,7 +17,8 @@ const conditions: Record<KeyState, (now: unknown) => ReturnType<typeof sql>> = {
 export const aiKeys = createTable('aiKeys', {
   filters: {
     q: (pattern: string, engine) => contains('t.name', pattern, engine),
-    revoked: (now: string) => sql`${now} is not null and ${conditions.revoked(now)}`,
+    // PostgreSQL must know the type of a parameter that is compared with nothing.
+    revoked: (now: string) => sql`cast(${now} as text) is not null and ${conditions.revoked(now)}`,
     expired: (now: string) => conditions.expired(now),
     disabled: (now: string) => conditions.disabled(now),
     active: (now: string) => conditions.active(now),

@@ -1,5 +1,7 @@
+import { StartError } from '../../errors.ts';
 import { createTable, type Migrating } from '../migrations/create-table.ts';
 import { migrations } from '../migrations/index.ts';
+import type { TableName } from '../tables/index.ts';
 import type { Database, Executor } from './database.ts';
 import { builderOf } from './statement.ts';
 
@@ -20,7 +22,7 @@ export const migrate = (database: Database): Promise<number> =>
     if (tx.engine === 'postgres') await raw(`SELECT pg_advisory_xact_lock(${lockKey})`);
     const present = await versionOf(tx, migrating);
     if (present > migrations.length) {
-      throw new Error(
+      throw new StartError(
         `the database has schema version ${present}, this build knows ${migrations.length}: use a newer build`,
       );
     }
@@ -29,13 +31,16 @@ export const migrate = (database: Database): Promise<number> =>
     return migrations.length;
   });
 
-const versionOf = async (tx: Executor, migrating: Migrating) => {
+export const hasTable = async (executor: Executor, table: TableName) => {
   const catalogue =
-    tx.engine === 'postgres'
+    executor.engine === 'postgres'
       ? 'pg_tables WHERE schemaname = current_schema() AND tablename'
       : 'sqlite_master WHERE name';
-  const found = await tx.run({ name: '', sql: `SELECT 1 FROM ${catalogue} = 'installation'` }, []);
-  if (found.length === 0) {
+  return (await executor.run({ name: '', sql: `SELECT 1 FROM ${catalogue} = '${table}'` }, [])).length > 0;
+};
+
+const versionOf = async (tx: Executor, migrating: Migrating) => {
+  if (!(await hasTable(tx, 'installation'))) {
     await createTable(migrating, 'installation', { name: 'text!', value: 'text' });
     await migrating.raw(`INSERT INTO "installation" ("name", "value") VALUES ('schemaVersion', '0')`);
   }

@@ -65,5 +65,8 @@ const translate = (error: unknown) => {
     /^(08|57P0|53)/.test(code) ||
     /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT)/.test(code) ||
     /Connection terminated/.test(message);
+  if (/^(28|3D)/.test(code)) {
+    return new StorageUnavailable(`the database refuses the connection: ${message}`, { cause: error });
+  }
   return lost ? new StorageUnavailable('the database cannot be reached', { cause: error }) : error;
 };

@@ -20,7 +20,7 @@ const asker = `
     for (let round = 0; round < workerData.folders.length; round++) {
       Atomics.add(arrived, 0, 1);
       while (Atomics.load(arrived, 0) < (round + 1) * workerData.count);
-      keys.push(loadKey(undefined, workerData.folders[round]).toString('hex'));
+      keys.push(loadKey(undefined, workerData.folders[round], false).toString('hex'));
     }
     parentPort.postMessage(keys);
   });

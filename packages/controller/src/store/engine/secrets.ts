@@ -1,7 +1,9 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { StartError } from '../../errors.ts';
 import type { Database } from './database.ts';
+import { hasTable } from './migrate.ts';
 import { statement } from './statement.ts';
 
 /** The location of a secret. It is authenticated, so a sealed value cannot be moved to another location. */
@@ -34,13 +36,24 @@ const makeKeyFile = (file: string): void => {
   }
 };
 
-/** The installation's key: given, or read from a file that only the owner may read and that is made at first start. */
-export const loadKey = (given: Buffer | undefined, dataDir: string): Buffer => {
+/**
+ * The installation's key: given, or read from a file that only the owner may read. The file is made at first start, but
+ * not for a database that is sealed already: a new key would open nothing in it.
+ */
+export const loadKey = (given: Buffer | undefined, dataDir: string, isSealed: boolean): Buffer => {
   if (given !== undefined) return given;
   const file = join(dataDir, 'secret.key');
-  if (!existsSync(file)) makeKeyFile(file);
+  if (!existsSync(file)) {
+    if (isSealed) {
+      throw new StartError(
+        `the key file ${file} is missing, and the database is sealed with it: put the file back, or give the key in ` +
+          'RUSHHOUR_SECRET_KEY',
+      );
+    }
+    makeKeyFile(file);
+  }
   const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64');
-  if (key.length !== keyBytes) throw new Error(`${file} does not hold a key of ${keyBytes} bytes`);
+  if (key.length !== keyBytes) throw new StartError(`${file} does not hold a key of ${keyBytes} bytes`);
   return key;
 };
 
@@ -92,6 +105,10 @@ const insertCheck = statement((db, p: { value: string }) =>
 
 const keyCheckLocation: SecretLocation = { table: 'installation', id: 'keyCheck', column: 'value' };
 
+/** Whether values of this database are sealed with a key. A new database has no tables yet. */
+export const isSealed = async (database: Database) =>
+  (await hasTable(database, 'installation')) && (await findCheck.first(database, {})) !== undefined;
+
 /** Refuses a database that was sealed with another key, before anything is read wrongly. */
 export const checkKey = async (database: Database, secrets: Secrets) => {
   await database.transaction((tx) => insertCheck.all(tx, { value: secrets.seal('rushhour', keyCheckLocation) }));
@@ -99,6 +116,6 @@ export const checkKey = async (database: Database, secrets: Secrets) => {
   try {
     secrets.open(row?.value ?? '', keyCheckLocation);
   } catch (cause) {
-    throw new Error('this database was sealed with another secret key: give the key it was made with', { cause });
+    throw new StartError('this database was sealed with another secret key: give the key it was made with', { cause });
   }
 };

@@ -3,7 +3,10 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSy
 import { type Compiled, type Database, type Row, StorageUnavailable, UniqueViolation } from './database.ts';
 import { copyOf } from './row.ts';
 
-const codes = { ioError: 10, full: 13, constraintUnique: 2067, constraintPrimaryKey: 1555 };
+const codes = {
+  ...{ permission: 3, readOnly: 8, ioError: 10, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 },
+  ...{ constraintUnique: 2067, constraintPrimaryKey: 1555 },
+};
 
 /** The maximum delay until this process sees writes of another process to the same file. */
 const snapshotMs = 100;
@@ -84,20 +87,30 @@ const createReader = (file: string) => {
   };
 };
 
+const openFile = (file: string) => {
+  const pragmas = ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON', 'temp_store = MEMORY'];
+  try {
+    const db = new DatabaseSync(file, { timeout: 10_000 });
+    for (const pragma of pragmas) db.exec(`PRAGMA ${pragma}`);
+    return db;
+  } catch (error) {
+    throw translate(error);
+  }
+};
+
 const connect = (file: string) => {
-  const db = new DatabaseSync(file, { timeout: 10_000 });
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY');
+  const db = openFile(file);
   assertDurable(db);
   // The one case rule of searches: SQLite's own lower() knows ASCII only.
   db.function('fold', { deterministic: true }, (text) => (typeof text === 'string' ? text.toLowerCase() : text));
   const prepared = new WeakMap<Compiled, (values: SQLInputValue[]) => Row[]>();
   const run = async (statement: Compiled, values: readonly unknown[]) => {
-    let ready = prepared.get(statement);
-    if (ready === undefined) {
-      ready = rowsOf(db.prepare(statement.sql));
-      prepared.set(statement, ready);
-    }
     try {
+      let ready = prepared.get(statement);
+      if (ready === undefined) {
+        ready = rowsOf(db.prepare(statement.sql));
+        prepared.set(statement, ready);
+      }
       return ready(values as SQLInputValue[]);
     } catch (error) {
       throw translate(error);
@@ -141,12 +154,24 @@ const assertDurable = (db: DatabaseSync) => {
   }
 };
 
+const damaged = 'the database file is damaged: restore it from a backup';
+const readOnly = 'the database file cannot be written: check its owner, its permissions and its disk';
+const unavailable = new Map([
+  [codes.corrupt, damaged],
+  [codes.notADatabase, damaged],
+  [codes.readOnly, readOnly],
+  [codes.cannotOpen, readOnly],
+  [codes.permission, readOnly],
+]);
+
 const translate = (error: unknown) => {
   const { errcode = 0, message = '' } = error as { errcode?: number; message?: string };
   if (errcode === codes.constraintUnique || errcode === codes.constraintPrimaryKey) {
     const [, table, column] = /(\w+)\.(\w+)$/.exec(message) ?? [];
     return new UniqueViolation(`${table}_${column}_unique`, error);
   }
+  const reason = unavailable.get(errcode & 0xff);
+  if (reason !== undefined) return new StorageUnavailable(`${reason} (${message})`, { cause: error });
   if ((errcode & 0xff) === codes.full) return new StorageUnavailable('the disk is full', { cause: error });
   // After a failed write or fsync the state of the disk is unknown: exit, and let recovery read the log.
   if ((errcode & 0xff) === codes.ioError) {
