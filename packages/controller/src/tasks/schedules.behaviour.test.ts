@@ -111,3 +111,49 @@ describe('a schedule', () => {
     expect(await scheduleOf(id)).toBeUndefined();
   });
 });
+
+describe('a scheduled run has the rights of its maker at that time, and does what the maker scheduled', () => {
+  const changed = async (id: number, by: SignedIn, requestsPerSecond: number) => {
+    const { data: task } = await by.client.tasks.get({ params: { id } });
+    const [entry] = task.configuration;
+    const configuration = [{ ...entry, values: { ...entry?.values, requestsPerSecond } }];
+    await by.client.tasks.update({ body: { id, configuration } as never });
+  };
+  const failureOf = async (id: number) => {
+    const messages = async () =>
+      (await admin.client.notifications.list({ query: { count: 100 } })).data
+        .filter(({ kind, entity }) => kind === 'schedule.failed' && entity?.id === id)
+        .map(({ message }) => message);
+    await expect.poll(messages).toHaveLength(1);
+    return (await messages())[0];
+  };
+  const runsOf = async (id: number) => (await admin.client.tasks.runs({ params: { id } })).data.length;
+
+  it('is refused after another user changed the task', async () => {
+    const id = await newTask('changed by another');
+    const other = await controller.signInWith(admin, [41, 42, 31]);
+    await admin.client.tasks.schedule({ body: { id, at: soon(3000) } });
+    await changed(id, other, 11);
+    expect(await failureOf(id)).toContain('another user changed the task');
+    expect(await runsOf(id)).toBe(0);
+  });
+
+  it('follows changes of its maker', async () => {
+    const id = await newTask('changed by its maker');
+    await admin.client.tasks.schedule({ body: { id, at: soon(3000) } });
+    await changed(id, admin, 12);
+    await expect.poll(() => runsOf(id)).toBe(1);
+    await admin.client.tasks.stop({ params: { id }, body: { mode: 'abort' } });
+  });
+
+  it('is refused once its maker may not run tasks', async () => {
+    const id = await newTask('of a demoted user');
+    const maker = await controller.signInWith(admin, [41, 42, 43, 31]);
+    await maker.client.tasks.schedule({ body: { id, at: soon(4000) } });
+    await admin.client.groups.update({ body: { id: maker.groupID, permissions: [{ value: 41 }, { value: 42 }] } });
+    await expect
+      .poll(async () => (await maker.client.notifications.list({ query: { count: 100 } })).data[0]?.message)
+      .toContain('lost the permission tasks.execute');
+    expect(await runsOf(id)).toBe(0);
+  });
+});

@@ -6,6 +6,7 @@ import type { Handlers } from '../handler.ts';
 import type { Calendar } from '../runs/schedules/calendar.ts';
 import { nextOccurrence, scheduleTimingProblem } from '../runs/schedules/occurrences.ts';
 import {
+  definitionMark,
   dropSchedule,
   putSchedule,
   type ScheduleOfTask,
@@ -50,7 +51,13 @@ export const scheduleHandlers = ({ store, calendar }: Deps): Pick<Handlers<typeo
       ? await calendar.conflictsOf(wanted, { fromMs: Date.now(), toMs: Date.now() + defaultDays * dayMs })
       : [];
     await store.change(caller, async (tx) => {
-      await putSchedule(tx, { ...wanted, updatedAt: tx.now, createdAt: present?.createdAt ?? tx.now }, isEnabled);
+      const task = await orNotFound(findTask(tx, body.id), 'task', body.id);
+      const definition = definitionMark(task, store.secrets);
+      await putSchedule(
+        tx,
+        { ...wanted, definition, updatedAt: tx.now, createdAt: present?.createdAt ?? tx.now },
+        isEnabled,
+      );
       tx.touch('tasks', body.id);
     });
     return { data: { nextRunAt: isEnabled ? wanted.nextRunAt : null, conflicts: [...conflicts] } };
@@ -107,6 +114,7 @@ const mergedOf = (body: ScheduleBody, present: ScheduleOfTask | undefined, { use
     nextRunAt: null,
     lastRunID: present?.lastRunID ?? null,
     issuerID: userId,
+    definition: '',
     createdAt: '',
     updatedAt: '',
   };

@@ -2,12 +2,19 @@ import { isActive } from '@rushhour/contract';
 import type { Logger } from 'pino';
 import type { Bus } from '../../bus/local.ts';
 import { ApiError } from '../../errors.ts';
+import { allows } from '../../people/permissions.ts';
 import { busyAgents } from '../../store/agents/agent-work.ts';
 import type { Change, Origin } from '../../store/engine/change.ts';
 import { groups } from '../../store/people/groups.ts';
 import { users } from '../../store/people/users.ts';
 import { newestRunOf } from '../../store/runs/runs.ts';
-import { agentsOfTasks, dueSchedules, type ScheduleOfTask, takeOccurrence } from '../../store/runs/schedules.ts';
+import {
+  agentsOfTasks,
+  definitionMark,
+  dueSchedules,
+  type ScheduleOfTask,
+  takeOccurrence,
+} from '../../store/runs/schedules.ts';
 import type { Store } from '../../store/store.ts';
 import { notify } from '../../store/system/notifications.ts';
 import type { Runs } from '../lifecycle/create-runs.ts';
@@ -73,9 +80,15 @@ export const startScheduler = ({ store, bus, log, runs, lateMs = 60_000, misfire
       return skip(schedule, 'failed', 'its owner may not start tasks any more');
     const group = await groups.find(store.read, issuer.groupID);
     const permissions = new Set((group?.permissions ?? []).map(({ value }) => value));
+    if (!allows(permissions, 'tasks.execute')) {
+      return skip(schedule, 'failed', 'its owner lost the permission tasks.execute');
+    }
     const body = { comment: 'scheduled' };
     const { taskID: taskId, priority } = schedule;
     const checked = await runs.check({ taskId, userId: issuer.id, permissions, by: 'schedule', priority, body });
+    if (schedule.definition !== '' && schedule.definition !== definitionMark(checked.task, store.secrets)) {
+      return skip(schedule, 'failed', 'another user changed the task: schedule it again to run the new definition');
+    }
     await store.change(originOf(schedule), async (tx) => {
       const { runId } = await runs.enqueue(tx, checked);
       // Another controller took the occurrence first: rolling back also removes the run enqueued here.

@@ -16,6 +16,7 @@ import { attackResults } from './015-attack-results.ts';
 import { campaigns } from './016-campaigns.ts';
 import { harScripts } from './017-har-scripts.ts';
 import { runDumps } from './018-run-dumps.ts';
+import { scheduleDefinition } from './019-schedule-definition.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -38,4 +39,5 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   campaigns,
   harScripts,
   runDumps,
+  scheduleDefinition,
 ];

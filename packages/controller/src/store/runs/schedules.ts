@@ -1,10 +1,14 @@
 import { sql } from 'kysely';
+import { canonicalJson } from '../../canonical-json.ts';
+import type { Change } from '../engine/change.ts';
 import type { RecordOf } from '../engine/column.ts';
 import type { Executor } from '../engine/database.ts';
 import { inList } from '../engine/expressions.ts';
 import { encodeRow } from '../engine/row.ts';
+import type { Secrets } from '../engine/secrets.ts';
 import { everyColumn, statement } from '../engine/statement.ts';
 import { type Tables, tables } from '../tables/index.ts';
+import { findTask, openedConfiguration, type StoredTask } from '../tasks/tasks.ts';
 
 export type StoredSchedule = RecordOf<(typeof tables)['taskSchedules']>;
 export interface ScheduleOfTask extends StoredSchedule {
@@ -39,6 +43,15 @@ const advance = statement(
       .where('taskID', '=', p.taskID)
       .where('nextRunAt', '=', p.due)
       .returning('taskID'),
+);
+
+const rebind = statement((db, p: { taskID: number; issuerID: number; before: string; definition: string }) =>
+  db
+    .updateTable('taskSchedules')
+    .set({ definition: p.definition })
+    .where('taskID', '=', p.taskID)
+    .where('definition', '=', p.before)
+    .where('issuerID', '=', p.issuerID),
 );
 
 const ofTasks = statement((db, p: { taskID: number }) =>
@@ -93,6 +106,21 @@ export const putSchedule = async (tx: Executor, schedule: StoredSchedule, isEnab
   await drop.all(tx, { taskID: schedule.taskID });
   await insert.all(tx, encodeRow(tables.taskSchedules, schedule) as Tables['taskSchedules']);
   await enable.all(tx, { id: schedule.taskID, enabled: isEnabled ? 1 : 0 });
+};
+
+/** Identifies what a task does, secrets included. Keyed, because secrets may be short. */
+export const definitionMark = (task: StoredTask, secrets: Secrets): string => {
+  const { accessPlane, controlPlane, dumps } = task;
+  const definition = { accessPlane, controlPlane, dumps, configuration: openedConfiguration(task, secrets) };
+  return secrets.derive('scheduled definition', canonicalJson(definition)).toString('hex');
+};
+
+/** After the issuer of a schedule has changed the task, the schedule is for the new definition. */
+export const rebindSchedule = async (tx: Change, secrets: Secrets, before: StoredTask) => {
+  const after = await findTask(tx, before.id);
+  if (after === undefined || tx.userId === null) return;
+  const [was, is] = [before, after].map((task) => definitionMark(task, secrets)) as [string, string];
+  await rebind.all(tx, { taskID: before.id, issuerID: tx.userId, before: was, definition: is });
 };
 
 /** False when there was none. */

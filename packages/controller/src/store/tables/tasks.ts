@@ -42,6 +42,8 @@ export const taskSchedules = {
   nextRunAt: maybeText,
   lastRunID: maybeInteger,
   issuerID: maybeInteger,
+  /** Keyed fingerprint of the definition that the issuer scheduled. */
+  definition: text,
   createdAt: text,
   updatedAt: text,
 };

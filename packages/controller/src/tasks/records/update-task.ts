@@ -5,6 +5,7 @@ import { assertFresh } from '../../crud.ts';
 import { conflict, orNotFound } from '../../errors.ts';
 import type { Change } from '../../store/engine/change.ts';
 import type { Secrets } from '../../store/engine/secrets.ts';
+import { rebindSchedule } from '../../store/runs/schedules.ts';
 import { unmaskConfiguration } from '../../store/tasks/configuration-secrets.ts';
 import { findTask, openedConfiguration, type StoredTask, tasks } from '../../store/tasks/tasks.ts';
 import { assertProject, assertValidTask, definitionOf, linkTask, sealedDefinition } from './write-task.ts';
@@ -39,6 +40,7 @@ export const updateTask = async (tx: Change, { secrets, bus }: { secrets: Secret
   if (projectID !== task.projectID) await assertProject(tx, projectID);
   const edit = isEdited ? { ...sealedDefinition(id, after, secrets), ...statusAfterEdit(task) } : {};
   await tasks.update(tx, id, { comment, projectID, ...edit });
+  if (isEdited) await rebindSchedule(tx, secrets, task);
   await linkTask(tx, { ...after, id, comment: comment ?? (comment === null ? '' : task.comment) });
   if (isEdited && task.status !== created) {
     const permission = permissions['tasks.read'];
