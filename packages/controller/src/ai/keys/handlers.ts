@@ -1,8 +1,11 @@
 import { isIP } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import type { AiKey, AiKeyDraft, AiScope, api } from '@rushhour/contract';
+import type { Caller } from '../../caller.ts';
 import { assertFresh, cursorOf, pageRequestOf } from '../../crud.ts';
 import { conflict, forbidden, type Issue, invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
+import { allows } from '../../people/permissions.ts';
 import { aiApprovals, approvalView } from '../../store/ai/ai-approvals.ts';
 import { auditPage } from '../../store/ai/ai-audit.ts';
 import { aiKeys, keyFilters, keyNamed, usageOfKey } from '../../store/ai/ai-keys.ts';
@@ -58,6 +61,35 @@ const assertMayGive = (scopes: readonly AiScope[], held: ReadonlySet<number>) =>
   const beyond = scopes.filter((scope) => !covered.has(scope));
   if (beyond.length === 0) return;
   throw forbidden('SCOPE_BEYOND_RIGHTS', `your own permissions do not cover ${beyond.join(', ')}`, { scopes: beyond });
+};
+
+type KeyPatch = Parameters<Handlers<typeof api.aiAdmin>['updateKey']>[0]['body'];
+
+/** Whether a value is given and differs from the stored one. */
+const differs = (given: unknown, stored: unknown) => given !== undefined && !isDeepStrictEqual(given ?? {}, stored);
+
+const isWider = (given: readonly string[] | null | undefined, stored: readonly string[]) => {
+  if (given === undefined) return false;
+  const list = given ?? [];
+  return list.some((item) => !stored.includes(item)) || (list.length === 0 && stored.length > 0);
+};
+
+/**
+ * Whether a change may give the key, or the caller, more than before. Changes of policy, constraints and limits always
+ * count; what only takes away does not: revoking, disabling, fewer scopes and addresses, an earlier end.
+ */
+const isLoosening = (patch: KeyPatch, key: StoredKey) => {
+  const { version: _, ...policy } = (patch.policy ?? {}) as Record<string, unknown>;
+  return [
+    patch.rotate === true,
+    patch.isActive === true && !key.isActive,
+    patch.expiresAt != null && new Date(patch.expiresAt).toISOString() > key.expiresAt,
+    patch.scopes?.some((scope) => !key.scopes.includes(scope)) === true,
+    key.ipAllowlist.length > 0 && isWider(patch.ipAllowlist, key.ipAllowlist),
+    patch.policy !== undefined && differs(policy, key.policy),
+    differs(patch.constraints, key.constraints),
+    differs(patch.limits, key.limits),
+  ].includes(true);
 };
 
 const expiryFor = (expiresAt: string | undefined, ttlDays: number, nowMs: number) =>
@@ -128,6 +160,22 @@ export const aiAdminHandlers = (deps: Deps): Handlers<typeof api.aiAdmin> => {
       throw conflict('DUPLICATE', `AI key ${holder} has this name`, { id: holder, path: '/name' });
   };
 
+  const assertFreshlySignedIn = async (caller: Caller, what: string) => {
+    if (!(await isFreshlySignedIn(store.read, caller.sessionId)))
+      throw forbidden('REAUTHENTICATION_REQUIRED', `sign in again: ${what} needs a recent sign-in`);
+  };
+
+  /** The new secret or the wider key acts for its owner, so others than the owner must be administrators. */
+  const assertMayLoosen = async (key: StoredKey, patch: KeyPatch, caller: Caller) => {
+    if (!isLoosening(patch, key)) return;
+    if (key.issuerID !== caller.userId && !allows(caller.permissions, 'system.admin'))
+      throw forbidden('NOT_KEY_OWNER', 'only its owner or an administrator can rotate or loosen an AI key', {
+        id: key.id,
+      });
+    assertMayGive(patch.scopes ?? key.scopes, caller.permissions);
+    await assertFreshlySignedIn(caller, 'rotating or loosening a key');
+  };
+
   return {
     keys: async ({ query: { q, state, ...query } }) => {
       const request = pageRequestOf(query, 'id');
@@ -137,8 +185,7 @@ export const aiAdminHandlers = (deps: Deps): Handlers<typeof api.aiAdmin> => {
 
     createKey: async ({ body }, caller) => {
       const now = Date.now();
-      if (!(await isFreshlySignedIn(store.read, caller.sessionId, now)))
-        throw forbidden('REAUTHENTICATION_REQUIRED', 'sign in again: creating a key needs a recent sign-in');
+      await assertFreshlySignedIn(caller, 'creating a key');
       assertMayGive(body.scopes, caller.permissions);
       const { ai } = settings.current();
       assertValidKey(body, ai, now);
@@ -167,6 +214,7 @@ export const aiAdminHandlers = (deps: Deps): Handlers<typeof api.aiAdmin> => {
         const key = await mustFind(tx, id);
         assertFresh('AI key', key, updatedAt);
         if (key.revokedAt !== null) throw conflict('KEY_REVOKED', `AI key ${id} is permanently revoked`, { id });
+        await assertMayLoosen(key, body, caller);
         await assertNameFree(tx, values.name ?? undefined, id);
         const next = rotate ? newKey(key.publicId) : undefined;
         await aiKeys.update(tx, id, {
