@@ -20,7 +20,7 @@ export const Series = Type.Object(
   {
     target: Type.String(),
     counters: Type.Record(Type.String(), Type.Number(), {
-      description: 'Increase during the second; zeros are omitted.',
+      description: 'Increase during the second; zeros are omitted after the first report of a counter.',
     }),
     gauges: Type.Record(Type.String(), Type.Number(), { description: 'Value at the end of the second.' }),
     histograms: Type.Record(Type.String(), Type.String(), {

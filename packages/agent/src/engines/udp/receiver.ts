@@ -41,7 +41,8 @@ export class Receiver {
     else meters.received.add(1);
     if (arrival.isReordered) meters.reordered.add(1);
     if (arrival.lostChange !== 0) meters.lost.add(arrival.lostChange);
-    if (arrival.lossMsChange !== 0) meters.lossMs.add(arrival.lossMsChange);
+    // The mean over all flows: an outage of one second is one second, however many flows it interrupts.
+    if (arrival.lossMsChange !== 0) meters.lossMs.add(arrival.lossMsChange / this.#flowCount);
     meters.jitter.record(arrival.jitterMs * 1000);
     meters.travel.record((receivedAt - stamp.sentAt) * 1000);
     return stamp;

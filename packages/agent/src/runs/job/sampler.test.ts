@@ -22,6 +22,14 @@ describe('sampler', () => {
     expect(sampler.take(4000, 'steady').series[0]).toMatchObject({ counters: {}, histograms: {} });
   });
 
+  it('reports a counter that has counted nothing once, so that 0 differs from not being counted', () => {
+    const store = new SampleStore();
+    const sampler = new Sampler(store, 0);
+    store.counter('udp.lost');
+    expect(sampler.take(1000, 'steady').series[0]?.counters).toEqual({ 'udp.lost': 0 });
+    expect(sampler.take(2000, 'steady').series[0]?.counters).toEqual({});
+  });
+
   it('adds up the same metric of several threads', () => {
     const worker = new SampleStore((metric) => main.adopt(metric));
     const main = new SampleStore();

@@ -61,9 +61,12 @@ export class Sampler {
     }
     const value = new Float64Array(metric.buffer)[0] as number;
     const kind = metric.kind === 'gauge' ? series.gauges : series.counters;
-    const increase = metric.kind === 'gauge' ? value : value - ((this.#reported.get(metric) as number) ?? 0);
+    const before = this.#reported.get(metric) as number | undefined;
+    const increase = metric.kind === 'gauge' ? value : value - (before ?? 0);
     this.#reported.set(metric, value);
-    if (metric.kind === 'gauge' || increase !== 0) kind[metric.name] = (kind[metric.name] ?? 0) + increase;
+    // The first report may be 0: the engine counts this, and nothing has happened yet.
+    if (metric.kind === 'gauge' || increase !== 0 || before === undefined)
+      kind[metric.name] = (kind[metric.name] ?? 0) + increase;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Executor } from '../../store/engine/database.ts';
+import { readLosses } from '../read/losses.ts';
 import { authoritativeSide, type MetricPlan } from '../read/metric-plan.ts';
 import type { Side } from '../read/run-facts.ts';
 import { type Measured, movedTo, scanAgents, scanMerged } from '../read/scan.ts';
@@ -19,6 +20,8 @@ export interface Collecting<S extends Spread> {
   /** The second that what was measured counts in, undefined for none; each in its own when left out. */
   secondOf?(side: Side, second: number): number | undefined;
   readonly agentId?: number | undefined;
+  /** Each second is read once, as soon as it is complete. */
+  readonly isLive?: boolean;
 }
 
 type Done<S extends Spread> = (labels: Labels, window: AggregationWindow<S>) => void;
@@ -93,7 +96,7 @@ const visitorOf = <S extends Spread>(
 export const collectWindows = async <S extends Spread>(
   read: Executor,
   run: OpenRun,
-  { plans, fromSec, toSec, by, createSpread, secondOf, agentId }: Collecting<S>,
+  { plans, fromSec, toSec, by, createSpread, secondOf, agentId, isLive }: Collecting<S>,
   done: Done<S>,
 ): Promise<void> => {
   const { facts, names } = run;
@@ -110,8 +113,25 @@ export const collectWindows = async <S extends Spread>(
     const moved = secondOf === undefined ? measured : movedTo(measured, secondOf(measured.side, measured.second));
     if (moved !== undefined) visit(moved);
   };
+  const losses = await readLosses(read, run, { ...span, isLive });
   const isMerged = agentId === undefined && by !== 'agent' && by !== 'target';
   if (isMerged) await scanMerged(read, run, span, add);
-  else await scanAgents(read, run, { ...span, agentId }, add);
+  else {
+    const addLosses = (id: number) => losses.filter((loss) => loss.agentId === id).forEach(add);
+    await scanAgents(read, run, { ...span, agentId }, by === 'agent' ? eachWith(add, addLosses) : add);
+  }
+  if (isMerged || by === 'target') losses.forEach(add);
+  else if (by !== 'agent') losses.filter((loss) => loss.agentId === agentId).forEach(add);
   labelled.finish();
+};
+
+/** Agents come one after another: before the first measurement of each, its losses are added. */
+const eachWith = (add: (measured: Measured) => void, addLosses: (agentId: number) => void) => {
+  let last: number | undefined;
+  return (measured: Measured) => {
+    const isNext = measured.agentId !== last;
+    last = measured.agentId;
+    if (isNext) addLosses(measured.agentId);
+    add(measured);
+  };
 };

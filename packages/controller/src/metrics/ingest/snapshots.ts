@@ -23,7 +23,7 @@ export const readSnapshots = async (
 ): Promise<MetricSnapshot[]> => {
   const found: { labels: Labels; window: AggregationWindow<SteppedSpread> }[] = [];
   const createSpread = () => new SteppedSpread((second) => second - fromSec);
-  await collectWindows(read, run, { plans, by, fromSec, toSec, createSpread }, (labels, window) => {
+  await collectWindows(read, run, { plans, by, fromSec, toSec, createSpread, isLive: true }, (labels, window) => {
     found.push({ labels, window });
   });
   const sum = new HistogramSum();

@@ -136,6 +136,9 @@ export const isReportedBy = ({ sources }: MetricPlan, sides: Iterable<Side>, nam
   return false;
 };
 
+/** Both sides of a replay send and receive: what each of them lost is a direction of its own. */
+const isOfBothDirections = (name: string) => name === 'pcap-replay.lost';
+
 /**
  * Whose word counts. Both sides of the traffic may report the same metric, and what a client sent and a server received
  * is not twice as much: that of the clients counts, or that of the servers where clients never speak of it. Of strain
@@ -146,7 +149,7 @@ export const authoritativeSide = (plan: MetricPlan, sides: readonly Side[], name
     sides.filter(({ role }) => role === 'client'),
     sides.filter(({ role }) => role === 'server'),
   ];
-  if (plan.isWorst) return 'any';
+  if (plan.isWorst || isOfBothDirections(plan.name)) return 'any';
   if (plan.isOfClients || isReportedBy(plan, clients, names)) return 'client';
   if (isReportedBy(plan, servers, names)) return 'server';
   return clients.some(({ engine }) => plan.isOf(engine)) ? 'client' : 'server';

@@ -328,3 +328,54 @@ describe('the ends of a run', () => {
     expect(await metrics.value(query)).toBe(30);
   });
 });
+
+describe('losses of a run', () => {
+  const udp = { engine: 'udp', pluginId: 3 };
+  const sides = { 1: [jobOf(udp)], 2: [jobOf({ ...udp, role: 'server' })] };
+  const receiverCounters = { 'udp.received': 0, 'udp.lost': 0, 'udp.packetLossDurationMs': 0 };
+  const lostQuery = { metric: 'udp.lost', aggregation: 'sum', window: 'steady', scope: {} } as const;
+
+  it('are what was sent and did not arrive, also when nothing arrived', async () => {
+    const { runId, t0 } = await storeRun(store, { t0: Date.now() - 20_000, agents: sides });
+    for (let seq = 1; seq <= 10; seq += 1) {
+      gateway.summaries(1, { runId }, [summaryOf({ seq, t0, counters: { 'udp.sent': 100 } })]);
+      const counters = seq === 1 ? receiverCounters : {};
+      gateway.summaries(2, { runId }, [summaryOf({ seq, t0, target: '', counters })]);
+    }
+    await metrics.flush();
+    expect(await metrics.value({ runId, ...lostQuery })).toBe(800);
+    await setRun(store, runId, { status: 7 });
+    expect(await metrics.value({ runId, ...lostQuery })).toBe(1000);
+    expect(await metrics.value({ runId, ...lostQuery, scope: { agentID: 2 } })).toBe(1000);
+    const { series } = await metrics.series(runId, { metrics: ['udp.lost'], agg: 'sum' });
+    expect(series[0]?.values).toEqual(new Array(10).fill(100));
+    const byAgent = await metrics.series(runId, { metrics: ['udp.lost'], agg: 'sum', by: 'agent' });
+    expect(byAgent.series.find(({ labels }) => labels['agentID'] === '2')?.values).toEqual(new Array(10).fill(100));
+    const receiver = (await metrics.summaryOf(runId)).find(({ role }) => role === 'server');
+    expect(receiver?.metrics).toContainEqual(expect.objectContaining({ metric: 'udp.lost', sum: 1000 }));
+    expect(receiver?.metrics).toContainEqual(
+      expect.objectContaining({ metric: 'udp.packetLossDurationMs', sum: 10_000 }),
+    );
+    await metrics.finish(runId);
+    expect(await metrics.value({ runId, ...lostQuery })).toBe(1000);
+  });
+
+  it('include the last packets, which no later packet reveals', async () => {
+    const { runId, t0 } = await storeRun(store, { t0: Date.now() - 20_000, agents: sides, status: 7 });
+    gateway.summaries(1, { runId }, [summaryOf({ seq: 1, t0, counters: { 'udp.sent': 100 } })]);
+    const received = { ...receiverCounters, 'udp.received': 90, 'udp.lost': 9 };
+    gateway.summaries(2, { runId }, [summaryOf({ seq: 1, t0, target: '', counters: received })]);
+    await metrics.flush();
+    expect(await metrics.value({ runId, ...lostQuery })).toBe(10);
+  });
+
+  it('of a client whose packets are echoed are those of both directions', async () => {
+    const { runId, t0 } = await storeRun(store, { t0: Date.now() - 20_000, agents: sides, status: 7 });
+    const echoes = { 'udp.sent': 100, ...receiverCounters };
+    gateway.summaries(1, { runId }, [summaryOf({ seq: 1, t0, counters: echoes })]);
+    const received = { ...receiverCounters, 'udp.received': 60, 'udp.sent': 60 };
+    gateway.summaries(2, { runId }, [summaryOf({ seq: 1, t0, target: '', counters: received })]);
+    await metrics.flush();
+    expect(await metrics.value({ runId, ...lostQuery })).toBe(100);
+  });
+});

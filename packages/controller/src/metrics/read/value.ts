@@ -5,6 +5,7 @@ import { runStatuses } from '../../store/runs/run-results.ts';
 import { AggregationWindow, TotalSpread } from '../ingest/aggregation-window.ts';
 import type { OpenRun } from '../ingest/open-run.ts';
 import { type Aggregation, aggregateOf, secondsOf } from '../rollup/aggregate.ts';
+import { readLosses } from './losses.ts';
 import { authoritativeSide, type MetricPlan, planMetric } from './metric-plan.ts';
 import type { Side } from './run-facts.ts';
 import { type Measured, movedTo, readPhases, scanAgents, scanMerged } from './scan.ts';
@@ -81,8 +82,10 @@ const fill = async (
     if (moved !== undefined) window.add(moved);
   };
   const { agentID } = query.scope;
+  const losses = await readLosses(read, run, { fromSec, toSec, wants });
   if (agentID === undefined) await scanMerged(read, run, { fromSec, toSec, wants }, visit);
   else await scanAgents(read, run, { fromSec, toSec, wants, agentId: agentID }, visit);
+  losses.filter(({ agentId }) => agentID === undefined || agentId === agentID).forEach(visit);
 };
 
 const aggregate = (read: Executor, run: OpenRun, plan: MetricPlan, query: Scope) => {

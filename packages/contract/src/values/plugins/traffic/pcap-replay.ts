@@ -73,7 +73,7 @@ export const pcapReplay = definePlugin({
     counter('pcap-replay.truncated', 'Packets the capture holds only in part', { better: 'lower' }),
     counter('pcap-replay.loops', 'Times the capture was played'),
     counter('pcap-replay.received', 'Packets received by the other side', { better: 'higher' }),
-    counter('pcap-replay.lost', 'Packets missing', { better: 'lower' }),
+    counter('pcap-replay.lost', 'Packets that were sent and did not arrive', { better: 'lower' }),
     gauge('pcap-replay.flows', 'Flows under way'),
     bytes('pcap-replay.txBytes', 'Bytes sent'),
     bytes('pcap-replay.rxBytes', 'Bytes received'),

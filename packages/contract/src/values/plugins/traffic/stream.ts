@@ -135,7 +135,7 @@ export const stream = definePlugin({
   metrics: [
     counter('stream.sent', 'Frames sent', { better: 'higher' }),
     counter('stream.received', 'Frames received', { better: 'higher' }),
-    counter('stream.lost', 'Frames missing', { better: 'lower' }),
+    counter('stream.lost', 'Frames that were sent and did not arrive', { better: 'lower' }),
     counter('stream.sequenceErrors', 'Frames out of order or twice', { better: 'lower' }),
     counter('stream.reordered', 'Frames out of order', { better: 'lower' }),
     counter('stream.duplicates', 'Frames that arrived twice', { better: 'lower' }),

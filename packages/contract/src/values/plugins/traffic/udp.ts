@@ -57,7 +57,7 @@ export const udp = definePlugin({
   metrics: [
     counter('udp.sent', 'Packets sent', { better: 'higher' }),
     counter('udp.received', 'Packets received, each once', { better: 'higher' }),
-    counter('udp.lost', 'Packets missing among those received', { better: 'lower' }),
+    counter('udp.lost', 'Packets that were sent and did not arrive', { better: 'lower' }),
     counter('udp.reordered', 'Packets that came after later ones', { better: 'lower' }),
     counter('udp.duplicates', 'Packets that came again', { better: 'lower' }),
     counter('udp.foreign', 'Packets that are none of ours', { better: 'lower' }),
