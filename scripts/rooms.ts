@@ -33,7 +33,7 @@ export const packages: readonly Package[] = [
     imports: ['contract', 'protocol', 'pcap', 'pools'],
     rooms: [
       'concurrency',
-      ['errors.ts', 'canonical-json.ts', 'schema-check.ts'],
+      ['errors.ts', 'canonical-json.ts', 'clock.ts', 'schema-check.ts'],
       'bus',
       'store',
       ['caller.ts', 'handler.ts', 'config.ts', 'crud.ts'],
@@ -55,7 +55,7 @@ export const packages: readonly Package[] = [
     name: 'agent',
     imports: ['protocol', 'pcap', 'pools', 'wire'],
     rooms: [
-      ['version.ts', 'config.ts', 'log', 'files/durable-file.ts', 'process/parent-watch.ts'],
+      ['version.ts', 'clock.ts', 'config.ts', 'log', 'files/durable-file.ts', 'process/parent-watch.ts'],
       ['engine.ts', 'samples.ts'],
       'machine',
       'net',

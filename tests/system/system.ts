@@ -35,6 +35,7 @@ interface AgentOptions {
   readonly dataDir?: string;
   /** A wrapper program with arguments, such as one that drops capabilities. */
   readonly through?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A real controller and real agents, each in its own process. */
@@ -129,7 +130,8 @@ const startAgent = ({ name, url, token, options, port }: AgentStart): AgentProce
   const begin = () => {
     // Most of the start-up time is compilation: agents of all tests share a compile cache.
     const cache = join(tmpdir(), 'rushhour-agent-compile-cache');
-    const child = spawn(program, rest, { env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: cache } });
+    const env = { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: cache, ...options.env };
+    const child = spawn(program, rest, { env });
     child.stdout.on('data', (chunk) => (output += chunk));
     child.stderr.on('data', (chunk) => (output += chunk));
     return child;

@@ -5,14 +5,11 @@ import { ClockSync } from './clock-sync.ts';
 /** Two clocks and a network: the agent's clock is `aheadMs` behind the controller's. */
 const world = (aheadMs: number) => {
   const time = { now: 1000, stepMs: 0 };
-  const sync = new ClockSync(
-    () => 1_700_000_000_000 + time.now + time.stepMs,
-    () => time.now,
-  );
+  const sync = new ClockSync(() => 1_700_000_000_000 + time.now);
   const exchange = (thereMs: number, backMs: number) => {
     const sentAt = sync.stamp();
     time.now += thereMs;
-    const at = 1_700_000_000_000 + time.now + aheadMs;
+    const at = 1_700_000_000_000 + time.now + aheadMs + time.stepMs;
     time.now += backMs;
     sync.answered(sentAt, at);
     time.now += 1000;
@@ -44,10 +41,10 @@ describe('clock sync', () => {
     expect([sync.offsetMs, sync.roundTripMs]).toEqual([0, 0]);
   });
 
-  it("measures again after the machine's clock was set", () => {
+  it("measures again after the controller's clock was set", () => {
     const { sync, exchange, time } = world(0);
     exchange(1, 1);
-    time.stepMs = -60_000;
+    time.stepMs = 60_000;
     exchange(100, 100);
     expect(sync.offsetMs).toBeCloseTo(60_000, 0);
   });

@@ -1,3 +1,5 @@
+import { clockNow } from '../clock.ts';
+
 interface Sample {
   readonly offsetMs: number;
   readonly roundTripMs: number;
@@ -5,40 +7,36 @@ interface Sample {
 
 const kept = 8;
 const maxUnanswered = 16;
-const stepMs = 50;
+const minStepMs = 50;
 
 /**
- * Offset between the controller's clock and this one. Uses the shortest of the last eight round trips, which has the
- * smallest error.
+ * Offset between the controller's clock and this agent's. Uses the shortest of the last eight round trips, which has
+ * the smallest error.
  */
 export class ClockSync {
-  readonly #wall: () => number;
-  readonly #steady: () => number;
-  readonly #unanswered = new Map<number, number>();
+  readonly #now: () => number;
+  readonly #unanswered = new Set<number>();
   #samples: Sample[] = [];
-  #wallMinusSteady: number;
 
-  constructor(wall: () => number = Date.now, steady: () => number = () => performance.now()) {
-    this.#wall = wall;
-    this.#steady = steady;
-    this.#wallMinusSteady = wall() - steady();
+  /** `now` must be monotonic. */
+  constructor(now: () => number = clockNow) {
+    this.#now = now;
   }
 
   /** The timestamp to send; it is returned in the answer. */
   stamp(): number {
-    const sentAt = this.#wall();
-    this.#unanswered.set(sentAt, this.#steady());
-    if (this.#unanswered.size > maxUnanswered) this.#unanswered.delete([...this.#unanswered.keys()][0] as number);
+    const sentAt = this.#now();
+    this.#unanswered.add(sentAt);
+    if (this.#unanswered.size > maxUnanswered) this.#unanswered.delete([...this.#unanswered][0] as number);
     return sentAt;
   }
 
   answered(sentAt: number, controllerAt: number): void {
-    const sentSteady = this.#unanswered.get(sentAt);
-    if (sentSteady === undefined) return;
-    this.#unanswered.delete(sentAt);
-    this.#forgetAfterStep();
-    const roundTripMs = this.#steady() - sentSteady;
-    this.#samples.push({ offsetMs: controllerAt - (sentAt + roundTripMs / 2), roundTripMs });
+    if (!this.#unanswered.delete(sentAt)) return;
+    const roundTripMs = this.#now() - sentAt;
+    const sample = { offsetMs: controllerAt - (sentAt + roundTripMs / 2), roundTripMs };
+    this.#forgetAfterStep(sample);
+    this.#samples.push(sample);
     if (this.#samples.length > kept) this.#samples.shift();
   }
 
@@ -58,10 +56,11 @@ export class ClockSync {
     );
   }
 
-  /** Discards measurements after this machine's clock was set. */
-  #forgetAfterStep(): void {
-    const wallMinusSteady = this.#wall() - this.#steady();
-    if (Math.abs(wallMinusSteady - this.#wallMinusSteady) > stepMs) this.#samples = [];
-    this.#wallMinusSteady = wallMinusSteady;
+  /** Discards measurements from before the controller's clock was set. */
+  #forgetAfterStep({ offsetMs, roundTripMs }: Sample): void {
+    const best = this.#best;
+    if (best === undefined) return;
+    const uncertainty = (roundTripMs + best.roundTripMs) / 2;
+    if (Math.abs(offsetMs - best.offsetMs) > uncertainty + minStepMs) this.#samples = [];
   }
 }

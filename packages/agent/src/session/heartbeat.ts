@@ -1,4 +1,5 @@
 import type { AgentHealth, AgentLimits, ToAgent, ToController } from '@rushhour/protocol';
+import { systemClockStepMs } from '../clock.ts';
 import type { ClockSync } from './clock-sync.ts';
 
 const healthEveryMs = 2000;
@@ -56,7 +57,8 @@ export class Heartbeat {
     const isDue = now - this.#healthAt >= healthEveryMs - this.#everyMs / 2;
     if (isDue) this.#healthAt = now;
     const measured = isDue ? { health: await health() } : {};
-    const { offsetMs: clockOffsetMs, roundTripMs } = clock;
+    const { offsetMs, roundTripMs } = clock;
+    const clockOffsetMs = offsetMs - systemClockStepMs();
     send({ type: 'heartbeat', sentAt: clock.stamp(), clockOffsetMs, roundTripMs, ...measured });
   }
 }

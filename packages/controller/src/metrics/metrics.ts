@@ -2,6 +2,7 @@ import type { MetricSeries, MetricSnapshot, MetricValue, RunSummary } from '@rus
 import type { Phase } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import type { AgentGateway } from '../agents/gateway/gateway.ts';
+import { clockNow } from '../clock.ts';
 import { createMutex } from '../concurrency/mutex.ts';
 import type { Executor } from '../store/engine/database.ts';
 import { runAgentsOf } from '../store/runs/run-agents.ts';
@@ -99,7 +100,7 @@ export class Metrics {
   /** Undefined before the first second. Throws `UnknownMetric`. */
   async latest(runId: number, selection: Selection = {}): Promise<MetricSnapshot | undefined> {
     const run = await this.#runs.open(runId);
-    return run && (await this.#sharedSnapshot(run, selection, run.settledSecond(Date.now())))[0];
+    return run && (await this.#sharedSnapshot(run, selection, run.settledSecond(clockNow())))[0];
   }
 
   /** What each of some seconds showed, oldest first. One that many ask for is computed once. */
@@ -166,7 +167,7 @@ export class Metrics {
   async progressOf(runId: number): Promise<Progress> {
     const run = await this.#runs.open(runId);
     if (run === undefined) return { second: 0, newest: 0, phase: undefined };
-    return { second: run.settledSecond(Date.now()), newest: run.newestSecond, phase: run.phases.newest };
+    return { second: run.settledSecond(clockNow()), newest: run.newestSecond, phase: run.phases.newest };
   }
 
   /** Tells of each new second of a run. Returns the function that ends the subscription. */
@@ -196,7 +197,7 @@ export class Metrics {
   }
 
   #publish(run: OpenRun): void {
-    const second = run.settledSecond(Date.now());
+    const second = run.settledSecond(clockNow());
     for (const listener of this.#listeners.get(run.facts.runId) ?? []) listener(second);
   }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { FileReference, type Job, type LoadChange } from '@rushhour/protocol';
 import { Check } from 'typebox/value';
+import { clockNow } from '../../clock.ts';
 import type { Engine, Host } from '../../engine.ts';
 import { CannotPause, type Outcome, RunningJob } from '../job/running-job.ts';
 import type { FromChild, Problem } from './child-messages.ts';
@@ -69,7 +70,7 @@ export class RunJobs {
     if (this.#isStarted) return;
     this.#isStarted = true;
     this.#start.resolve(at);
-    const timer = setTimeout(() => this.#deps.report({ type: 'started', at: Date.now() }), at - Date.now());
+    const timer = setTimeout(() => this.#deps.report({ type: 'started', at: clockNow() }), at - clockNow());
     void this.ended.then(() => clearTimeout(timer));
   }
 

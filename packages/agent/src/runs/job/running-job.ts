@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, Summary } from '@rushhour/protocol';
+import { clockNow, systemClockStepMs } from '../../clock.ts';
 import {
   type Engine,
   type Host,
@@ -33,7 +34,7 @@ export interface JobDeps {
   readonly engines: ReadonlyMap<string, Engine>;
   readonly host: Host;
   /**
-   * Called when everything is prepared; resolves with the common start in Unix milliseconds of this machine's clock.
+   * Called when everything is prepared; resolves with the common start on the clock of `clockNow`.
    */
   readonly barrier: () => Promise<number>;
   readonly stop: AbortSignal;
@@ -49,21 +50,23 @@ export interface JobDeps {
 /** Warms up the per-second work, which is slow the first few times, before traffic starts. */
 const warmUpSampling = (): void => {
   const store = new SampleStore();
-  const sampler = new Sampler(store, Date.now());
+  const sampler = new Sampler(store, clockNow());
   const monitor = new GeneratorLoadMonitor(store);
   for (let second = 1; second <= 3; second++) {
     store.counter('rehearsed').add(second);
     store.histogram(generatorLoadMetrics.scheduleLag).record(second);
     saturationReasonsOf(monitor.take(), { cores: 1 });
-    sampler.take(Date.now(), 'steady');
+    sampler.take(clockNow(), 'steady');
   }
   monitor.close();
 };
 
 export class CannotPause extends Error {}
 
-// A timer may fire 1 ms early, and the wall clock has a resolution of 1 ms.
+// A timer may fire 1 ms early.
 const timerSlackMs = 2;
+/** Smaller changes are adjustments by NTP. */
+const minClockStepMs = 300;
 
 /** One job: check, prepare, wait for the start, run, close. Stop, deadline and failure end it by the same signal. */
 export class RunningJob {
@@ -81,11 +84,12 @@ export class RunningJob {
   #pausedAt: number | undefined;
   #startsPaused = false;
   #deadline: NodeJS.Timeout | undefined;
+  #clockStepMs = systemClockStepMs();
 
   constructor(job: Job, deps: JobDeps) {
     this.#job = job;
     this.#deps = deps;
-    this.sampler = new Sampler(this.#store, Date.now());
+    this.sampler = new Sampler(this.#store, clockNow());
     this.outcome = this.#execute();
   }
 
@@ -100,7 +104,7 @@ export class RunningJob {
     if (!this.#canPause(run)) throw new CannotPause(`${this.#job.engine} cannot pause`);
     if (this.#pausedAt !== undefined) return;
     if (isPausable(run)) run.pause();
-    this.#pausedAt = Date.now();
+    this.#pausedAt = clockNow();
     clearTimeout(this.#deadline);
   }
 
@@ -109,7 +113,7 @@ export class RunningJob {
     if (this.#startedAt === 0 && !this.#planned.signal.aborted) return;
     const run = this.#running();
     if (this.#pausedAt === undefined) return;
-    this.#pausedMs += Date.now() - this.#pausedAt;
+    this.#pausedMs += clockNow() - this.#pausedAt;
     this.#pausedAt = undefined;
     if (isPausable(run)) run.resume();
     this.#armDeadline();
@@ -152,7 +156,7 @@ export class RunningJob {
 
   async #waitForStart(signal: AbortSignal): Promise<void> {
     const startAt = await Promise.race([this.#deps.barrier(), aborted(signal)]);
-    const waitMs = (startAt ?? 0) - Date.now();
+    const waitMs = (startAt ?? 0) - clockNow();
     if (waitMs > 0) await sleep(waitMs, undefined, { signal }).catch(() => {});
   }
 
@@ -160,7 +164,7 @@ export class RunningJob {
     const monitor = new GeneratorLoadMonitor(this.#store);
     // The engine's clock starts in this call, so the planned end is computed after it.
     const ended = run.start();
-    this.#startedAt = Date.now();
+    this.#startedAt = clockNow();
     this.sampler.restart(this.#startedAt);
     if (this.#startsPaused && this.#canPause(run)) this.pause();
     else this.#armDeadline();
@@ -180,11 +184,22 @@ export class RunningJob {
     for (const reason of isJudged ? saturationReasonsOf(load, { cores: this.#job.cpuCores }) : []) {
       this.#saturated[reason] = (this.#saturated[reason] ?? 0) + 1;
     }
+    this.#noteClockStep();
     this.#report();
   }
 
+  #noteClockStep(): void {
+    const stepMs = systemClockStepMs();
+    const change = stepMs - this.#clockStepMs;
+    if (Math.abs(change) < minClockStepMs) return;
+    this.#clockStepMs = stepMs;
+    const direction = change > 0 ? 'forward' : 'back';
+    const by = `${direction} by ${(Math.abs(change) / 1000).toFixed(1)} s`;
+    this.#notes.add(`the system clock of the agent was set ${by} during the run; the measurement uses monotonic time`);
+  }
+
   #report(isLast = false): void {
-    const now = Date.now();
+    const now = clockNow();
     // A second belongs to the phase of its middle: a timer may fire early.
     const pausedMs = this.#pausedMs + (this.#pausedAt === undefined ? 0 : now - this.#pausedAt);
     const seconds = (now - this.#startedAt - pausedMs - 500) / 1000;
@@ -226,7 +241,7 @@ export class RunningJob {
 
   #armDeadline(): void {
     if (this.#job.duration.mode !== 'time') return;
-    const left = this.#startedAt + this.#job.duration.seconds * 1000 + this.#pausedMs - Date.now();
+    const left = this.#startedAt + this.#job.duration.seconds * 1000 + this.#pausedMs - clockNow();
     this.#deadline = setTimeout(() => this.#planned.abort(), left + timerSlackMs);
   }
 

@@ -1,5 +1,6 @@
 import type { AgentLimits, Capture, Job, JobOutcome, LoadChange, NeededFile, RunCommand } from '@rushhour/protocol';
 import type { CaptureStore } from '../../captures/capture-store.ts';
+import { clockNow } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
 import { defaultAllowedTargets } from '../../net/addresses/resolve-targets.ts';
 import type { FromChild, Problem } from '../child/child-messages.ts';
@@ -39,6 +40,18 @@ const plainOutcome = (status: JobOutcome['status'], error = '', notes: string[] 
   return { status, error, notes, saturatedSeconds: {} };
 };
 
+const maxStartWaitMs = 60_000;
+/** Time the controller leaves at least between the start command and the common start. */
+const startLeadMs = 1000;
+/** Larger changes of the offset are steps of the controller's clock. */
+const maxOffsetChangeMs = 1000;
+
+/** The offset of the controller's clock for a common start; another one if its clock was set since it was measured. */
+const offsetForStart = (at: number, offsetMs: number): number => {
+  const waitMs = at - offsetMs - clockNow();
+  return Math.abs(waitMs) <= maxStartWaitMs ? offsetMs : at - clockNow() - startLeadMs;
+};
+
 /** One run on this agent: the process that generates its traffic, and the record of its results. */
 export class AgentRun {
   readonly record: RunRecord;
@@ -54,6 +67,7 @@ export class AgentRun {
   #isKilled = false;
   #isDropped = false;
   #hasLost = false;
+  #startOffsetMs: number | undefined;
 
   constructor(command: Prepare, deps: AgentRunDeps) {
     this.#deps = deps;
@@ -107,7 +121,8 @@ export class AgentRun {
   start(at: number): void {
     if (this.record.state === 'prepared') {
       this.record.state = 'armed';
-      this.#child?.send({ type: 'start', at: at - this.#deps.clock.offsetMs });
+      this.#startOffsetMs = offsetForStart(at, this.#deps.clock.offsetMs);
+      this.#child?.send({ type: 'start', at: at - this.#startOffsetMs });
     } else this.repeat();
   }
 
@@ -168,6 +183,13 @@ export class AgentRun {
     this.pump();
   }
 
+  /** Controller clock minus agent clock. A step of the controller's clock does not move the seconds of the run. */
+  get #offsetMs(): number {
+    const { offsetMs } = this.#deps.clock;
+    const atStart = this.#startOffsetMs ?? offsetMs;
+    return Math.abs(offsetMs - atStart) > maxOffsetChangeMs ? atStart : offsetMs;
+  }
+
   #fork(orders: readonly Job[], files: ReadonlyMap<string, string>): void {
     this.#child = new RunChild(this.#deps.cacheFolder, {
       message: (message) => this.#handle(message),
@@ -201,7 +223,7 @@ export class AgentRun {
 
   #handle(message: FromChild): void {
     const { record } = this;
-    const { offsetMs } = this.#deps.clock;
+    const offsetMs = this.#offsetMs;
     if (message.type === 'prepared') {
       record.state = 'prepared';
       record.reportState();
@@ -237,7 +259,7 @@ export class AgentRun {
   }
 
   #event(event: { kind: string; severity: 'info' | 'warning' | 'error'; message: string; order?: number }): void {
-    this.record.event({ at: Date.now() + this.#deps.clock.offsetMs, ...event });
+    this.record.event({ at: clockNow() + this.#offsetMs, ...event });
   }
 
   #reportLost(): void {

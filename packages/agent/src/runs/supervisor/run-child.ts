@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { clockEnvironment } from '../../clock.ts';
 import type { FromChild, ToChild } from '../child/child-messages.ts';
 
 /**
@@ -29,6 +30,7 @@ export class RunChild {
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       execArgv: [...engineFlags],
+      env: { ...process.env, ...clockEnvironment },
     });
     for (const stream of [this.#process.stdout, this.#process.stderr]) {
       if (stream === null) continue;

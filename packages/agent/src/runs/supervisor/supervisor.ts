@@ -1,4 +1,5 @@
 import type { AgentLimits, HeldRun, NeededFile, RunCommand } from '@rushhour/protocol';
+import { clockNow } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
 import { AgentRun, type AgentRunDeps } from './agent-run.ts';
 import type { ResultsFolder } from './results-folder.ts';
@@ -191,7 +192,7 @@ export class Supervisor {
   #reportUnsaved(record: RunRecord, error: Error): void {
     const message = `results are kept in memory only: ${error.message}`;
     this.#log.error(`run ${record.runId}: ${message}`);
-    const at = Date.now() + this.#deps.clock.offsetMs;
+    const at = clockNow() + this.#deps.clock.offsetMs;
     record.event({ at, kind: 'resultsNotOnDisk', severity: 'warning', message });
   }
 

@@ -3,6 +3,7 @@ import { type Greeting, protocolVersion, ToController } from '@rushhour/protocol
 import type { Logger } from 'pino';
 import type { TSchema } from 'typebox';
 import type { WebSocket } from 'ws';
+import { clockNow } from '../../clock.ts';
 import { createSchemaCheck, type SchemaCheck } from '../../schema-check.ts';
 import type { createAdmission } from './admission.ts';
 import { Connection, closeCode } from './connection.ts';
@@ -183,7 +184,7 @@ const hear = (presence: Presence, connection: Connection, message: ToController,
     case 'hello':
       throw new BadMessage('a session has one greeting');
     case 'heartbeat':
-      connection.send({ type: 'beat', sentAt: message.sentAt, at: Date.now() });
+      connection.send({ type: 'beat', sentAt: message.sentAt, at: clockNow() });
       return registry.heard(presence, message);
     case 'facts':
       deps.keepFacts(presence.agentId, message.facts);

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { AgentGateway } from '../../agents/gateway/gateway.ts';
+import { clockNow } from '../../clock.ts';
 import type { Mutex } from '../../concurrency/mutex.ts';
 import { type Executor, StorageUnavailable } from '../../store/engine/database.ts';
 import { insertRunRecords } from '../../store/runs/run-attempts.ts';
@@ -114,7 +115,7 @@ export class Ingest {
       }
       const arrivals = byRun.get(runId) ?? new RunArrivals(run);
       byRun.set(runId, arrivals);
-      const refused = arrivals.add(stream, summaries, Date.now());
+      const refused = arrivals.add(stream, summaries, clockNow());
       if (refused > 0) log.warn({ runId, agentId, order, refused }, 'measurements that make no sense');
     }
     // In the same order at all times, so that transactions never wait for each other.
@@ -192,7 +193,7 @@ const settle = ({ arrivals, reopened }: Writing) => {
     run.reopenings += 1;
     for (const { group, second, cell } of cells) run.merged.put(group, second, cell);
   }
-  const now = Date.now();
+  const now = clockNow();
   run.usedAt = now;
   run.isOurs = true;
   for (const stream of arrivals.streams) {

@@ -1,3 +1,4 @@
+import { clockNow } from '../../clock.ts';
 import { Phases } from '../read/phases.ts';
 import { type RunFacts, type Side, secondOf } from '../read/run-facts.ts';
 import { lastOfMinute, MergedMinutes, minuteOf } from '../rollup/merged-minutes.ts';
@@ -86,8 +87,8 @@ export class OpenRun {
   reopenings = 0;
   /** False while those of stored minutes have not been read. */
   arePhasesKnown: boolean;
-  usedAt = Date.now();
-  readonly openedAt = Date.now();
+  usedAt = clockNow();
+  readonly openedAt = clockNow();
   /** Seconds come in here. Otherwise another controller may know more, and looks after them. */
   isOurs = false;
 

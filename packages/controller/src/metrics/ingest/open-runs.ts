@@ -1,4 +1,5 @@
 import { setImmediate as nextEventLoop } from 'node:timers/promises';
+import { clockNow } from '../../clock.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { everyAgent, runNamesOf, sampleKeys, samplesBetween, samplesIn } from '../../store/runs/samples.ts';
 import { readRunFacts, secondOf, slackSec, timeOf } from '../read/run-facts.ts';
@@ -93,7 +94,7 @@ export const createOpenRuns = (read: Executor) => {
 
   const open = (runId: number): Promise<OpenRun | undefined> => {
     const known = ready.get(runId);
-    const now = Date.now();
+    const now = clockNow();
     if (known !== undefined) known.usedAt = now;
     if (known !== undefined && isShared && !known.isOurs && now - known.openedAt > foreignMs) forget(runId);
     const opening = opened.get(runId);

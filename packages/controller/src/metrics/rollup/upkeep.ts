@@ -1,6 +1,7 @@
 import { setImmediate as nextEventLoop } from 'node:timers/promises';
 import { isActive } from '@rushhour/contract';
 import type { Logger } from 'pino';
+import { clockNow } from '../../clock.ts';
 import type { Mutex } from '../../concurrency/mutex.ts';
 import { UniqueViolation } from '../../store/engine/database.ts';
 import { runStatuses } from '../../store/runs/run-results.ts';
@@ -149,7 +150,7 @@ const isOver = (status: number | undefined) => status === undefined || !isActive
 /** Looks after stored samples in the background: minutes are merged and compressed, ended runs leave the memory. */
 export const startUpkeep = ({ store, log, runs, exclusively, onClosed }: UpkeepOptions) => {
   const tidy = async (run: OpenRun, all: boolean) => {
-    const when = { all, now: Date.now(), exclusively };
+    const when = { all, now: clockNow(), exclusively };
     await rollUp(store, run, when);
     await compact(store, run, when);
   };
@@ -171,7 +172,7 @@ export const startUpkeep = ({ store, log, runs, exclusively, onClosed }: UpkeepO
   const lookAfter = async (run: OpenRun, status: number | undefined) => {
     const { runId } = run.facts;
     if (status === undefined) await close(runId);
-    else if (isOver(status) && Date.now() - run.usedAt > keptMs) await finish(runId);
+    else if (isOver(status) && clockNow() - run.usedAt > keptMs) await finish(runId);
     else if (run.isOurs || isOver(status)) await tidy(run, isOver(status));
   };
 

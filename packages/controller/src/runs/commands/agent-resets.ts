@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { AgentGateway } from '../../agents/gateway/gateway.ts';
+import { clockNow } from '../../clock.ts';
 import { agentsToReset, keepNeedsReset } from '../../store/runs/run-queue.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -28,7 +29,7 @@ export const createAgentResets = ({ store, gateway, isAwaitedFrom, onReset, rese
       onReset();
     } catch (error) {
       log.warn({ err: error, agentId }, 'could not reset an agent');
-      notBefore.set(agentId, Date.now() + resetMs);
+      notBefore.set(agentId, clockNow() + resetMs);
     }
     resetting.delete(agentId);
   };
@@ -37,7 +38,7 @@ export const createAgentResets = ({ store, gateway, isAwaitedFrom, onReset, rese
     look: async () => {
       for (const agentId of await agentsToReset(store.read)) {
         if (!gateway.isOnline(agentId) || resetting.has(agentId) || isAwaitedFrom(agentId)) continue;
-        if ((notBefore.get(agentId) ?? 0) <= Date.now()) resetting.set(agentId, reset(agentId));
+        if ((notBefore.get(agentId) ?? 0) <= clockNow()) resetting.set(agentId, reset(agentId));
       }
     },
     idle: () => Promise.all(resetting.values()),

@@ -1,4 +1,5 @@
 import { runStatus } from '@rushhour/contract';
+import { clockNow } from '../../clock.ts';
 import type { RunView } from '../lifecycle/run-view.ts';
 import type { RunWriter } from '../lifecycle/run-writer.ts';
 import type { Steps } from '../lifecycle/steps.ts';
@@ -9,7 +10,7 @@ export const createAbortWatch = (writer: RunWriter, steps: Steps, metrics: Metri
   const { run } = view;
   if (run.status !== runStatus.running || run.t0 === null) return;
   if (!run.thresholds.some(({ abortOnFail }) => abortOnFail === true)) return;
-  const now = Date.now();
+  const now = clockNow();
   const breaches = await breachesOf(run.id, run.thresholds, metrics, {
     elapsedSec: (now - run.t0 - run.pausedMs) / 1000,
     now: new Date(now).toISOString(),

@@ -1,5 +1,6 @@
 import { findPlugin, isActive, type LoadChange, runStatus, type StopReason, type Task } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
+import { clockNow, clockNowIso } from '../../clock.ts';
 import { conflict } from '../../errors.ts';
 import { captureOf } from '../../plan/core/capture.ts';
 import type { Change } from '../../store/engine/change.ts';
@@ -53,7 +54,7 @@ export const createRunControl = ({ bus, settings, timing }: Deps) => {
   };
 
   const escalate = async (tx: Change, run: RunRecord): Promise<RunRecord> => {
-    const deadlineAt = stopDeadline(settings.current().tasks, Date.parse(tx.now));
+    const deadlineAt = stopDeadline(settings.current().tasks, clockNow());
     const patch = { stopMode: 'abort', deadlineAt };
     const patched = (await patchRun(tx, { id: run.id, from: [runStatus.stopping], patch })) as RunRecord;
     await appendEvent(tx, run.id, { type: 'abort', source: sourceIn(tx), message: 'stopping at once' });
@@ -73,15 +74,15 @@ export const createRunControl = ({ bus, settings, timing }: Deps) => {
       if (run.status === runStatus.stopping) {
         return stateOf(mode === 'abort' && run.stopMode !== 'abort' ? await escalate(tx, run) : run);
       }
-      const now = Date.parse(tx.now);
+      const now = clockNow();
       const source = reason === 'ai' || reason === 'schedule' ? reason : sourceIn(tx);
       const move = { source, message: note };
       if (run.status === runStatus.queued) {
-        const patch = { stopReason: reason, finishedAt: tx.now, deadlineAt: null, health: 'ok' };
+        const patch = { stopReason: reason, finishedAt: clockNowIso(), deadlineAt: null, health: 'ok' };
         return stateOf(await moveRun(tx, bus, run.id, { ...move, trigger: 'withdraw', patch }));
       }
       const patch = {
-        ...afterPause(run, tx.now),
+        ...afterPause(run, clockNowIso()),
         endStatus: runStatus.stopped,
         stopReason: reason,
         stopMode: mode,
@@ -99,7 +100,7 @@ export const createRunControl = ({ bus, settings, timing }: Deps) => {
         const plugins = [...stuck].map((id) => ({ id, name: findPlugin(id)?.name ?? '' }));
         throw conflict('CANNOT_PAUSE', `${plugins.map(({ name }) => name).join(', ')} cannot pause`, { plugins });
       }
-      const patch = { pausedAt: tx.now, deadlineAt: pauseDeadline(settings.current().tasks, Date.parse(tx.now)) };
+      const patch = { pausedAt: clockNowIso(), deadlineAt: pauseDeadline(settings.current().tasks, clockNow()) };
       const move = { trigger: 'pause', source: sourceIn(tx), patch, message: note } as const;
       return stateOf(await moveRun(tx, bus, run.id, move));
     },
@@ -107,7 +108,7 @@ export const createRunControl = ({ bus, settings, timing }: Deps) => {
     resume: async (tx: Change, taskId: number): Promise<RunState> => {
       const run = await activeRun(tx, taskId);
       if (run.status !== runStatus.paused) throw illegalMove(run);
-      const after = afterPause(run, tx.now);
+      const after = afterPause(run, clockNowIso());
       const patch = { ...after, deadlineAt: runningDeadline({ ...run, ...after }, timing) };
       return stateOf(await moveRun(tx, bus, run.id, { trigger: 'resume', source: sourceIn(tx), patch }));
     },

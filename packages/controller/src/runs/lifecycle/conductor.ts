@@ -2,6 +2,7 @@ import { isActive, runStatus } from '@rushhour/contract';
 import type { Logger } from 'pino';
 import type { AgentGateway } from '../../agents/gateway/gateway.ts';
 import type { Bus } from '../../bus/local.ts';
+import { clockNow } from '../../clock.ts';
 import { createKeyedQueue } from '../../concurrency/keyed-queue.ts';
 import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { ApiError } from '../../errors.ts';
@@ -78,7 +79,7 @@ export const createConductor = (deps: ConductorDeps) => {
   });
 
   const giveUpMissing = async (view: RunView) => {
-    for (const agentId of activeRuns.takeMissing(view.run.id, Date.now())) {
+    for (const agentId of activeRuns.takeMissing(view.run.id, clockNow())) {
       if (gateway.isOnline(agentId)) continue;
       await writer.edit(view.run.id, (now) => {
         const agent = now.agents.find(({ agentID }) => agentID === agentId);
@@ -101,7 +102,7 @@ export const createConductor = (deps: ConductorDeps) => {
   const step = async (view: RunView): Promise<boolean> => {
     const isStopping = view.run.status === runStatus.stopping;
     const areSamplesComplete = isStopping && (await hasAllSamples(view.run.id));
-    const due = nextStep(view, { now: Date.now(), areSamplesComplete });
+    const due = nextStep(view, { now: clockNow(), areSamplesComplete });
     if (due) await steps.perform(view, due, areSamplesComplete);
     return due !== undefined;
   };
@@ -163,7 +164,7 @@ export const createConductor = (deps: ConductorDeps) => {
     /** Resumes the active runs. */
     start: async () => {
       await store.database.transaction((tx) => markRecovering(tx));
-      for (const view of await activeViews()) await recover(view, Date.now());
+      for (const view of await activeViews()) await recover(view, clockNow());
       // Loaded before the first agent reconnects: an agent that lost its runs does not name them.
       for (const view of await activeViews()) activeRuns.keep(view);
       const agentEvents = createAgentEventHandler({

@@ -1,6 +1,7 @@
 import { isTerminal, runStatus } from '@rushhour/contract';
 import type { Logger } from 'pino';
 import type { Bus } from '../../bus/local.ts';
+import { clockNow } from '../../clock.ts';
 import type { Origin } from '../../store/engine/change.ts';
 import { type Leadership, postgresLeadership, soleLeadership } from '../../store/runs/run-leadership.ts';
 import { sweepRuns } from '../../store/runs/run-removal.ts';
@@ -125,14 +126,14 @@ const pollMs = 500;
 
 /** Waits until a condition holds; checks it after every change of a run and periodically. */
 const until = async (bus: Bus, timeoutMs: number, holds: () => Promise<boolean>): Promise<boolean> => {
-  const giveUpAt = Date.now() + timeoutMs;
+  const giveUpAt = clockNow() + timeoutMs;
   for (;;) {
     const news = Promise.withResolvers<void>();
     const leave = bus.subscribe('run.changed', () => news.resolve());
-    const timer = setTimeout(() => news.resolve(), Math.min(pollMs, Math.max(0, giveUpAt - Date.now())));
+    const timer = setTimeout(() => news.resolve(), Math.min(pollMs, Math.max(0, giveUpAt - clockNow())));
     try {
       if (await holds()) return true;
-      if (Date.now() >= giveUpAt) return false;
+      if (clockNow() >= giveUpAt) return false;
       await news.promise;
     } finally {
       leave();

@@ -1,4 +1,5 @@
 import type { HeldRun, RunReport } from '@rushhour/protocol';
+import { clockNow } from '../../clock.ts';
 import type { CommandSender } from '../commands/command-sender.ts';
 import type { RunMetrics } from '../verdict/run-metrics.ts';
 import type { RunView } from './run-view.ts';
@@ -49,7 +50,7 @@ export const createLateResults = ({ writer, commands, metrics, lateMs }: Deps) =
         ],
       }));
       const { runId, epoch } = held;
-      pending.set(`${agentId} ${runId}`, { runId, epoch, agentId, until: Date.now() + lateMs });
+      pending.set(`${agentId} ${runId}`, { runId, epoch, agentId, until: clockNow() + lateMs });
     },
 
     /** Handles a report about an ended run; only expected results are accepted. */
@@ -63,7 +64,7 @@ export const createLateResults = ({ writer, commands, metrics, lateMs }: Deps) =
     look: async () => {
       for (const [key, late] of pending) {
         if (await metrics.samplesComplete(late.runId)) await settle(late);
-        else if (Date.now() < late.until) continue;
+        else if (clockNow() < late.until) continue;
         else commands.abandon(late.agentId, late, 'the results were waited for long enough');
         pending.delete(key);
       }

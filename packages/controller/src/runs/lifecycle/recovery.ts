@@ -1,5 +1,6 @@
 import type { Settings } from '@rushhour/contract';
 import { runStatus } from '@rushhour/contract';
+import { clockNow } from '../../clock.ts';
 import { setRunAgents } from '../../store/runs/run-agents.ts';
 import type { RunPatch } from '../../store/runs/runs.ts';
 import type { ActiveRunCache } from './active-run-cache.ts';
@@ -39,7 +40,7 @@ export const createRecovery = ({ writer, ending, activeRuns, settings, isOnline 
       epoch: run.epoch + 1,
       attempt: run.attempt + 1,
       t0: null,
-      deadlineAt: queueDeadline(settings.current().tasks, Date.now(), run.notBefore),
+      deadlineAt: queueDeadline(settings.current().tasks, clockNow(), run.notBefore),
     };
     const message = 'the controller was restarted before the common start';
     return writer.move(run.id, { trigger: 'requeue', source: 'controller', patch, message }, (tx) =>
@@ -50,7 +51,7 @@ export const createRecovery = ({ writer, ending, activeRuns, settings, isOnline 
   /** Agents continue on their own; they get time to reconnect, and the run to end. */
   const reconnect = async ({ run, agents }: RunView) => {
     const { tasks } = settings.current();
-    const until = Date.now() + tasks.recoveryGraceSec * 1000;
+    const until = clockNow() + tasks.recoveryGraceSec * 1000;
     const missing = agents.filter((agent) => !isDone(agent) && !isOnline(agent.agentID));
     activeRuns.await(
       run.id,

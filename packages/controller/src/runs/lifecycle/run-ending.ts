@@ -2,6 +2,7 @@ import type { StopReason, Threshold, ThresholdResult } from '@rushhour/contract'
 import { type EndStatus, runStatus, verdicts } from '@rushhour/contract';
 import type { Logger } from 'pino';
 import type { Bus } from '../../bus/local.ts';
+import { clockNow, clockNowIso } from '../../clock.ts';
 import { createAttackValues } from '../../security/verdicts/attack-values.ts';
 import { settleAttacks } from '../../security/verdicts/settle-run.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';
@@ -14,7 +15,7 @@ import type { SettingsStore } from '../../store/system/settings.ts';
 import type { CommandSender } from '../commands/command-sender.ts';
 import type { RunMetrics } from '../verdict/run-metrics.ts';
 import { type Breach, evaluate, type MetricReader } from '../verdict/thresholds.ts';
-import { decideVerdict } from '../verdict/verdict.ts';
+import { decideVerdict, shortened } from '../verdict/verdict.ts';
 import type { RunView } from './run-view.ts';
 import type { RunWriter } from './run-writer.ts';
 import { endingOf } from './task-state.ts';
@@ -32,7 +33,7 @@ interface Deps {
 
 const dayMs = 86_400_000;
 
-const hasSent = ({ t0 }: RunRecord) => t0 !== null && t0 <= Date.now();
+const hasSent = ({ t0 }: RunRecord) => t0 !== null && t0 <= clockNow();
 
 const untested = (thresholds: readonly Threshold[]) =>
   thresholds.map(
@@ -59,7 +60,7 @@ const notifyStarter = async (
 /** Ends runs: those that never sent traffic, and those with results. */
 export const createRunEnding = ({ store, blobs, bus, settings, metrics, writer, commands, log }: Deps) => {
   const finalOf = (run: RunRecord): RunPatch => {
-    const now = Date.now();
+    const now = clockNow();
     return {
       finishedAt: new Date(now).toISOString(),
       expiresAt: new Date(now + settings.current().retention.runsDays * dayMs).toISOString(),
@@ -82,7 +83,7 @@ export const createRunEnding = ({ store, blobs, bus, settings, metrics, writer, 
       const reader: MetricReader = {
         value: (query) => (attacks.isOurs(query.metric) ? attacks.value(query.metric) : metrics.value(query)),
       };
-      const options = { breaches: await breachesOf(run.id), now: new Date().toISOString() };
+      const options = { breaches: await breachesOf(run.id), now: clockNowIso() };
       const thresholds = await evaluate(run.id, run.thresholds, reader, options);
       return { entries: await metrics.summaryOf(run.id), thresholds };
     } catch (error) {
@@ -113,6 +114,7 @@ export const createRunEnding = ({ store, blobs, bus, settings, metrics, writer, 
       const { run } = view;
       const faults = [...problems, ...(run.endStatus === runStatus.failed ? [run.error] : [])];
       const summary = await measure(view, faults);
+      if (hasSent(run)) faults.push(...shortened(view, (await metrics.progressOf(run.id)).newest));
       const tested = summary.thresholds.filter(({ outcome }) => outcome !== 'pending');
       const { verdict, validity } = decideVerdict(view, tested, faults);
       const patch: RunPatch = { ...finalOf(run), verdict: hasSent(run) ? verdict : verdicts.none, validity, summary };

@@ -1,5 +1,6 @@
 import { isActive, permissions, runStatus, statusNameOf } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
+import { clockNowIso } from '../../clock.ts';
 import { conflict } from '../../errors.ts';
 import type { Change, Origin } from '../../store/engine/change.ts';
 import { putRunAgents, runAgentsOf } from '../../store/runs/run-agents.ts';
@@ -76,7 +77,7 @@ export const createRunWriter = ({ store, bus }: { store: Store; bus: Bus }) => {
       work({
         engine: tx.engine,
         run: tx.run,
-        now: new Date().toISOString(),
+        now: clockNowIso(),
         afterCommit: (call) => void after.push(call),
       }),
     );

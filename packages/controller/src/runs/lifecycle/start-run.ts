@@ -1,3 +1,4 @@
+import { clockNow } from '../../clock.ts';
 import type { PlannedJob, RunPlan } from '../../plan/core/agent-plan.ts';
 import type { PlannedAttempts } from '../../plan/core/attempt-files.ts';
 import { setRunAgents } from '../../store/runs/run-agents.ts';
@@ -57,7 +58,7 @@ export const createRunStart =
         error: '',
       }));
     const patch = {
-      deadlineAt: prepareDeadline(settings.current().tasks, Date.now(), fileBytes),
+      deadlineAt: prepareDeadline(settings.current().tasks, clockNow(), fileBytes),
       plannedSec: plan.plannedSec === null ? null : Math.ceil(plan.plannedSec),
       health: 'ok',
       validity: { valid: true, reasons: [...plan.notes] },

@@ -1,4 +1,5 @@
 import type { AgentGateway } from '../../agents/gateway/gateway.ts';
+import { clockNow } from '../../clock.ts';
 import { putRunAgents } from '../../store/runs/run-agents.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { armedDeadline, commonStart, runningDeadline, stopDeadline, type Timing } from './deadlines.ts';
@@ -21,7 +22,7 @@ type Stop = Pick<Extract<Step, { kind: 'stop' }>, 'endStatus' | 'reason' | 'erro
 export const createSteps = ({ gateway, settings, writer, ending, timing }: Deps) => {
   const arm = ({ run, agents }: RunView) => {
     const roundTrips = agents.map(({ agentID }) => gateway.roundTripMs(agentID) ?? 0);
-    const t0 = commonStart(Date.now(), roundTrips, timing);
+    const t0 = commonStart(clockNow(), roundTrips, timing);
     const patch = { t0, deadlineAt: armedDeadline(t0, timing) };
     return writer.move(run.id, { trigger: 'arm', source: 'controller', patch }, (tx) =>
       putRunAgents(
@@ -32,13 +33,13 @@ export const createSteps = ({ gateway, settings, writer, ending, timing }: Deps)
   };
 
   const run = ({ run }: RunView) => {
-    const startedAt = new Date(run.t0 ?? Date.now()).toISOString();
+    const startedAt = new Date(run.t0 ?? clockNow()).toISOString();
     const patch = { startedAt, deadlineAt: runningDeadline(run, timing) };
     return writer.move(run.id, { trigger: 'run', source: 'controller', patch });
   };
 
   const stop = ({ run }: RunView, { endStatus, reason, error }: Stop) => {
-    const deadlineAt = stopDeadline(settings.current().tasks, Date.now());
+    const deadlineAt = stopDeadline(settings.current().tasks, clockNow());
     const patch = { endStatus, stopReason: reason, error, stopMode: 'graceful', deadlineAt };
     const move = { trigger: 'stop', source: 'controller', patch, message: error || reason } as const;
     // Reaching the planned end is no user action.

@@ -1,5 +1,6 @@
 import { isActive, runStatus } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
+import { clockNow, clockNowIso } from '../../clock.ts';
 import { conflict } from '../../errors.ts';
 import type { Change } from '../../store/engine/change.ts';
 import { UniqueViolation } from '../../store/engine/database.ts';
@@ -33,7 +34,7 @@ const defaultPriority = 5;
 export const sourceOf = (by: 'user' | 'ai' | 'schedule', userId: number | null) =>
   by === 'user' ? `user:${userId}` : by;
 
-const newRun = (start: CheckedStart, tx: Change, settings: ReturnType<SettingsStore['current']>) => {
+const newRun = (start: CheckedStart, settings: ReturnType<SettingsStore['current']>) => {
   const { task, body, by, userId, priority = defaultPriority } = start;
   const notBefore = body.at === undefined ? null : new Date(body.at).toISOString();
   return {
@@ -51,10 +52,10 @@ const newRun = (start: CheckedStart, tx: Change, settings: ReturnType<SettingsSt
     origin: by,
     priority,
     notBefore,
-    queuedAt: tx.now,
+    queuedAt: clockNowIso(),
     startedAt: null,
     finishedAt: null,
-    deadlineAt: queueDeadline(settings.tasks, Date.parse(tx.now), notBefore),
+    deadlineAt: queueDeadline(settings.tasks, clockNow(), notBefore),
     t0: null,
     plannedSec: start.plan.plannedSec === null ? null : Math.ceil(start.plan.plannedSec),
     pausedAt: null,
@@ -79,7 +80,7 @@ export const createEnqueue = ({ store, settings, bus, keepPlan }: Deps) => {
   const insert = async (tx: Change, start: CheckedStart): Promise<RunRecord> => {
     const before = await newestRunOf(tx, start.taskId);
     if (before && isActive(before.status)) throw illegalMove(before);
-    const values = newRun(start, tx, settings.current());
+    const values = newRun(start, settings.current());
     const id = await runs.insert(tx, { ...values, number: (before?.number ?? 0) + 1 }).catch((error) => {
       if (!(error instanceof UniqueViolation)) throw error;
       throw conflict('ILLEGAL_TRANSITION', 'the task has an active run', { id: start.taskId });

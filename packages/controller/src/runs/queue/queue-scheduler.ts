@@ -1,5 +1,6 @@
 import { runStatus } from '@rushhour/contract';
 import type { AgentGateway } from '../../agents/gateway/gateway.ts';
+import { clockNow, clockNowIso } from '../../clock.ts';
 import type { RunPlan } from '../../plan/core/agent-plan.ts';
 import { StorageUnavailable } from '../../store/engine/database.ts';
 import { type AgentForRun, agentsForRuns } from '../../store/runs/run-queue.ts';
@@ -47,7 +48,7 @@ export const createQueueScheduler = ({ store, gateway, settings, planner, begin,
       await ending.fail({ run, agents: [] }, '', `${first?.message}${more}`);
       return undefined;
     }
-    plans.set(runId, { plan, at: Date.now() });
+    plans.set(runId, { plan, at: clockNow() });
     return plan;
   };
 
@@ -69,12 +70,12 @@ export const createQueueScheduler = ({ store, gateway, settings, planner, begin,
       if (view) await ending.fail(view, move.reason, move.error);
       return;
     }
-    const plan = await planFor(move.runId, Date.now() - freshMs);
+    const plan = await planFor(move.runId, clockNow() - freshMs);
     const run = waiting.find(({ id }) => id === move.runId);
     if (plan === undefined || run === undefined) return;
     const alone = [{ ...run, agentIds: plan.agents.map(({ agentId }) => agentId) }];
     const areFree = (agents: ReadonlyMap<number, AgentForRun>) => {
-      const [only] = movesOf(alone, { now: new Date().toISOString(), agents, isOnline, freeSlots: 1 });
+      const [only] = movesOf(alone, { now: clockNowIso(), agents, isOnline, freeSlots: 1 });
       return only?.kind === 'begin';
     };
     await begin(move.runId, plan, areFree).catch((error) => {
@@ -85,7 +86,7 @@ export const createQueueScheduler = ({ store, gateway, settings, planner, begin,
 
   return {
     look: async () => {
-      const now = new Date().toISOString();
+      const now = clockNowIso();
       const active = await activeRuns(store.read);
       const waiting = await waitingOf(active, now);
       if (waiting.length === 0) return;

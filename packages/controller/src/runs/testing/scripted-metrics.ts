@@ -22,6 +22,9 @@ export const scriptedMetrics = (store: Store, gateway: AgentGateway) => {
           ({ outcome }, jobIndex) => (newest.get(`${runId} ${agentID} ${jobIndex}`) ?? 0) >= (outcome?.lastSeq ?? 0),
         ),
       ),
+    progressOf: async (runId) => ({
+      newest: Math.max(0, ...[...newest].filter(([key]) => key.startsWith(`${runId} `)).map(([, seq]) => seq)),
+    }),
     summaryOf: async () => [
       {
         ...{ configurationIndex: 0, pluginID: 1, plugin: 'http', role: 'client', window: 'steady', seconds: 3 },

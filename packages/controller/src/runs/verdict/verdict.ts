@@ -20,6 +20,20 @@ export const saturationOf = (view: RunView): string[] =>
     return [`${agent.name} was itself the limit of ${engine} in ${seconds} of ${outcome.lastSeq} seconds (${reason})`];
   });
 
+/** Clients that a run with a planned end stopped before their own end: they measured less than planned. */
+export const shortened = (view: RunView, measuredSec: number): string[] => {
+  const { stopReason, plannedSec, pausedMs } = view.run;
+  if (stopReason !== 'duration' || plannedSec === null) return [];
+  const planned = plannedSec + pausedMs / 1000;
+  const names = jobsOf(view)
+    .filter(({ job: { role, outcome } }) => role === 'client' && outcome?.status === 'stopped')
+    .map(({ agent, job }) => `${agent.name} (${job.engine})`);
+  if (names.length === 0 || measuredSec >= planned) return [];
+  return [
+    `${measuredSec} of ${Math.round(planned)} planned seconds were measured: ${[...new Set(names)].join(', ')} was stopped early`,
+  ];
+};
+
 const isDoubtful = ({ outcome, onNoData = 'fail' }: ThresholdResult) =>
   outcome === 'noData' && onNoData === 'inconclusive';
 

@@ -1,4 +1,5 @@
 import type { Bus } from '../../bus/local.ts';
+import { clockNow } from '../../clock.ts';
 import type { TaskStatus } from './task-status.ts';
 
 interface Wait {
@@ -15,7 +16,7 @@ export const awaitStatus = async (
   { taskId, since, waitMs, signal }: Wait,
   read: () => Promise<TaskStatus>,
 ): Promise<TaskStatus> => {
-  const endsAt = Date.now() + waitMs;
+  const endsAt = clockNow() + waitMs;
   let news = Promise.withResolvers<void>();
   const leave = bus.subscribe('task.status', ({ id }) => {
     if (id === taskId) news.resolve();
@@ -26,7 +27,7 @@ export const awaitStatus = async (
   try {
     let status = await read();
     const known = since ?? status.status;
-    while (status.status === known && Date.now() < endsAt && !signal.aborted) {
+    while (status.status === known && clockNow() < endsAt && !signal.aborted) {
       await news.promise;
       news = Promise.withResolvers();
       status = await read();

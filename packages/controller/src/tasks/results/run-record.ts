@@ -1,4 +1,5 @@
 import type { Run } from '@rushhour/contract';
+import { clockNow } from '../../clock.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { agentsOfRuns, statusEventsOf } from '../../store/runs/run-results.ts';
 import type { runs } from '../../store/runs/runs.ts';
@@ -33,7 +34,7 @@ export const readRuns = async (read: Executor, found: readonly FoundRun[]): Prom
     queuedAt: run.queuedAt,
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
-    durationSec: run.t0 === null ? null : elapsedSecOf(run, Date.now()),
+    durationSec: run.t0 === null ? null : elapsedSecOf(run, clockNow()),
     agents: agents
       .filter(({ runID }) => runID === run.id)
       .map(({ agentID, name, role, state, error }) => ({ id: agentID, name, role, state, error })),

@@ -1,5 +1,6 @@
 import type { api } from '@rushhour/contract';
 import { isActive, isTerminal, runStatus, statusNameOf } from '@rushhour/contract';
+import { clockNow } from '../../clock.ts';
 import { orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
@@ -50,7 +51,7 @@ const idle: Shown = {
 
 const statusOfRun = async ({ read, metrics, runs }: StatusDeps, run: RunRecord): Promise<Shown> => {
   const { id, status, plannedSec, health, stopReason, verdict } = run;
-  const elapsedSec = elapsedSecOf(run, Date.now());
+  const elapsedSec = elapsedSecOf(run, clockNow());
   const isMoving = status === runStatus.running || status === runStatus.paused || status === runStatus.stopping;
   const position = status === runStatus.queued ? await runs.queuePositionOf(id) : undefined;
   return {
