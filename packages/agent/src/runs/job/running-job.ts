@@ -200,9 +200,9 @@ export class RunningJob {
 
   #report(isLast = false): void {
     const now = clockNow();
-    // A second belongs to the phase of its middle: a timer may fire early.
+    // A second belongs to the phase of its middle: timers fire early, and late after a stall.
     const pausedMs = this.#pausedMs + (this.#pausedAt === undefined ? 0 : now - this.#pausedAt);
-    const seconds = (now - this.#startedAt - pausedMs - 500) / 1000;
+    const seconds = (this.sampler.middleOf(now) - this.#startedAt - pausedMs) / 1000;
     const phase = phaseAt(Math.max(0, seconds), this.#job.duration);
     this.#deps.onSummary(this.sampler.take(now, phase));
     if (isLast) for (const summary of this.sampler.rest(now, phase)) this.#deps.onSummary(summary);

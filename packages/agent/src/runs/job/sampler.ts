@@ -20,6 +20,11 @@ export class Sampler {
     this.#lastAt = at;
   }
 
+  /** Middle of the interval that would end at this time. */
+  middleOf(at: number): number {
+    return (this.#lastAt + at) / 2;
+  }
+
   /** Ends the current interval. */
   take(at: number, phase: Phase): Summary {
     const series = new Map<string, Series>();

@@ -65,9 +65,11 @@ export const addToCell = (cell: Cell, second: Second, names: NameBook, isMore: b
 /** Seconds of less than this are not whole. */
 const wholeMs = 800;
 
-/** A second that was not whole is no steady one: in it a job has ended, and its last words came after the traffic. */
-export const phaseOf = ({ phase, spanMs, orders }: Cell): Phase =>
-  phase === 'steady' && spanMs < wholeMs * orders ? 'windDown' : phase;
+/** A short second is the last one of a job, or follows a stall of its generator. */
+export const phaseOf = ({ phase, spanMs, orders }: Cell): { phase: Phase; isWhole: boolean } => ({
+  phase,
+  isWhole: spanMs >= wholeMs * orders,
+});
 
 /** Metric 0 of a merged second says how many jobs it is made of. */
 const jobsMetric = 0;

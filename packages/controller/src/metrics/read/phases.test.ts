@@ -13,14 +13,17 @@ const side = (group: number, role: Side['role']): Side => ({
 const client = side(2, 'client');
 const server = side(3, 'server');
 
-const phasesWith = (...phases: ('rampUp' | 'steady' | 'rampDown' | 'windDown')[]) => {
+const phasesWith = (...phases: ('rampUp' | 'steady' | 'short' | 'rampDown' | 'windDown')[]) => {
   const known = new Phases({
     sides: new Map([
       [2, client],
       [3, server],
     ]),
   });
-  for (const [at, phase] of phases.entries()) known.note(client.group, at + 1, phase);
+  for (const [at, name] of phases.entries()) {
+    const phase = name === 'short' ? 'steady' : name;
+    known.note(client.group, at + 1, { phase, isWhole: name !== 'short' });
+  }
   return known;
 };
 
@@ -28,6 +31,13 @@ describe('the steady seconds', () => {
   it('of a server are those of its clients', () => {
     const phases = phasesWith('rampUp', 'steady', 'steady', 'rampDown');
     expect([1, 2, 3, 4].map((second) => phases.steadySecond(server, second))).toEqual([undefined, 2, 3, undefined]);
+  });
+
+  it('include a short one after a stall of the generator, unless it is the last', () => {
+    const seconds = [1, 2, 3, 4].map((second) =>
+      phasesWith('steady', 'short', 'steady', 'short').steadySecond(client, second),
+    );
+    expect(seconds).toEqual([1, 2, 3, 3]);
   });
 
   it('take what comes in after the last whole one', () => {

@@ -3,7 +3,14 @@ import { otherGroup, type RunFacts, type Side } from './run-facts.ts';
 
 interface SidePhases {
   readonly bySecond: Map<number, Phase>;
+  /** The last whole second with traffic: what follows is the end of what was begun until then. */
   last: number;
+}
+
+/** A second of which one client was there: its phase, and whether it was about as long as a second. */
+export interface SecondPhase {
+  readonly phase: Phase;
+  readonly isWhole: boolean;
 }
 
 /**
@@ -22,7 +29,7 @@ export class Phases {
     this.#hasClients = [...facts.sides.values()].some(({ role }) => role === 'client');
   }
 
-  note(group: number, second: number, phase: Phase): void {
+  note(group: number, second: number, { phase, isWhole }: SecondPhase): void {
     if (this.#hasClients && this.#facts.sides.get(group)?.role !== 'client') return;
     let known = this.#phases.get(group);
     if (known === undefined) {
@@ -30,7 +37,7 @@ export class Phases {
       this.#phases.set(group, known);
     }
     known.bySecond.set(second, phase);
-    if (phase !== 'windDown') known.last = Math.max(known.last, second);
+    if (phase !== 'windDown' && isWhole) known.last = Math.max(known.last, second);
     if (this.#newest === undefined || second >= this.#newest.second) this.#newest = { second, phase };
   }
 
@@ -41,20 +48,21 @@ export class Phases {
 
   /**
    * The steady second that what was measured in this one belongs to; undefined when it belongs to none. What comes
-   * after the last whole second of the clients is the end of what was begun in it.
+   * after the last whole second of the clients is the end of what was begun in it. A short second before that follows a
+   * stall of the generator and is a second like any other.
    */
   steadySecond({ group }: Pick<Side, 'group'>, second: number): number | undefined {
     const clients = this.#clientsOf(group);
-    if (clients.some(({ bySecond }) => bySecond.get(second) === 'steady')) return second;
     const last = clients.reduce((latest, client) => Math.max(latest, client.last), 0);
-    return second > last && clients.some(({ bySecond }) => bySecond.get(last) === 'steady') ? last : undefined;
+    const counted = Math.min(second, last);
+    return clients.some((client) => phaseIn(client, counted) === 'steady') ? counted : undefined;
   }
 
   /** Whether there is a steady second at all. */
   hasSteady(sides: Iterable<Pick<Side, 'group'>>): boolean {
     for (const { group } of sides) {
-      for (const { bySecond } of this.#clientsOf(group)) {
-        for (const phase of bySecond.values()) if (phase === 'steady') return true;
+      for (const { bySecond, last } of this.#clientsOf(group)) {
+        for (const [second, phase] of bySecond) if (phase === 'steady' && second <= last) return true;
       }
     }
     return false;
@@ -65,3 +73,10 @@ export class Phases {
     return own === undefined ? [...this.#phases.values()] : [own];
   }
 }
+
+/** Traffic follows: a second that seems to be winding down belongs to the phase before it. */
+const phaseIn = ({ bySecond, last }: SidePhases, second: number): Phase | undefined => {
+  let before = second;
+  while (before > 0 && before <= last && bySecond.get(before) === 'windDown') before -= 1;
+  return bySecond.get(before);
+};

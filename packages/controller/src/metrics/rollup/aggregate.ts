@@ -17,6 +17,9 @@ export interface Seconds {
   readonly spanSec: number;
 }
 
+/** The rate of a shorter second is that of a moment: it counts together with the second before. */
+const minSpanSec = 0.5;
+
 /** The part of a track from one place to another; silence of what is counted is 0. */
 export const secondsOf = (
   { kind, scale }: MetricPlan,
@@ -26,15 +29,23 @@ export const secondsOf = (
   const found: number[] = [];
   let sum = 0;
   let spanSec = 0;
+  let last = { amount: 0, span: 0 };
   for (let at = from; at < to; at += 1) {
     const span = spans[at];
     const value = kind === 'level' ? values[at] : (values[at] ?? 0);
     if (span === undefined || value === undefined) continue;
-    found.push(kind === 'level' ? value : (value * scale) / span);
     sum += value * scale;
     spanSec += span;
+    if (kind === 'level') found.push(value);
+    else if (span >= minSpanSec || found.length === 0) {
+      found.push((value * scale) / span);
+      last = { amount: value * scale, span };
+    } else {
+      last = { amount: last.amount + value * scale, span: last.span + span };
+      found[found.length - 1] = last.amount / last.span;
+    }
   }
-  return { values: found, sum, spanSec };
+  return { values: found.filter((value) => Number.isFinite(value)), sum, spanSec };
 };
 
 const spreadValue = (sum: HistogramSum, aggregation: Aggregation, spanSec: number): number | undefined => {

@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openStore, type Store } from '../../store/store.ts';
+import { createDatabase } from '../../testing/postgres.ts';
+import { createMetrics, type Metrics } from '../metrics.ts';
+import { createTestGateway, type TestGateway } from '../testing/gateway.ts';
+import { jobOf, setRun, storeRun } from '../testing/stored-run.ts';
+import { createRandom, summaryOf } from '../testing/summaries.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-truth-'));
+let store: Store;
+let gateway: TestGateway;
+let metrics: Metrics;
+
+beforeAll(async () => {
+  store = await openStore({ dataDir, databaseUrl: await createDatabase() });
+  gateway = createTestGateway();
+  metrics = createMetrics({ store, gateway: gateway.gateway, log: pino({ level: 'silent' }) });
+});
+afterAll(async () => {
+  await metrics.close();
+  await store.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+describe('losses of a run', () => {
+  const udp = { engine: 'udp', pluginId: 3 };
+  const sides = { 1: [jobOf(udp)], 2: [jobOf({ ...udp, role: 'server' })] };
+  const receiverCounters = { 'udp.received': 0, 'udp.lost': 0, 'udp.packetLossDurationMs': 0 };
+  const lostQuery = { metric: 'udp.lost', aggregation: 'sum', window: 'steady', scope: {} } as const;
+
+  it('are what was sent and did not arrive, also when nothing arrived', async () => {
+    const { runId, t0 } = await storeRun(store, { t0: Date.now() - 20_000, agents: sides });
+    for (let seq = 1; seq <= 10; seq += 1) {
+      gateway.summaries(1, { runId }, [summaryOf({ seq, t0, counters: { 'udp.sent': 100 } })]);
+      const counters = seq === 1 ? receiverCounters : {};
+      gateway.summaries(2, { runId }, [summaryOf({ seq, t0, target: '', counters })]);
+    }
+    await metrics.flush();
+    expect(await metrics.value({ runId, ...lostQuery })).toBe(800);
+    await setRun(store, runId, { status: 7 });
+    expect(await metrics.value({ runId, ...lostQuery })).toBe(1000);
+    expect(await metrics.value({ runId, ...lostQuery, scope: { agentID: 2 } })).toBe(1000);
+    const { series } = await metrics.series(runId, { metrics: ['udp.lost'], agg: 'sum' });
+    expect(series[0]?.values).toEqual(new Array(10).fill(100));
+    const byAgent = await metrics.series(runId, { metrics: ['udp.lost'], agg: 'sum', by: 'agent' });
+    expect(byAgent.series.find(({ labels }) => labels['agentID'] === '2')?.values).toEqual(new Array(10).fill(100));
+    const receiver = (await metrics.summaryOf(runId)).find(({ role }) => role === 'server');
+    expect(receiver?.metrics).toContainEqual(expect.objectContaining({ metric: 'udp.lost', sum: 1000 }));
+    expect(receiver?.metrics).toContainEqual(
+      expect.objectContaining({ metric: 'udp.packetLossDurationMs', sum: 10_000 }),
+    );
+    await metrics.finish(runId);
+    expect(await metrics.value({ runId, ...lostQuery })).toBe(1000);
+  });
+
+  it('include the last packets, which no later packet reveals', async () => {
+    const { runId, t0 } = await storeRun(store, { t0: Date.now() - 20_000, agents: sides, status: 7 });
+    gateway.summaries(1, { runId }, [summaryOf({ seq: 1, t0, counters: { 'udp.sent': 100 } })]);
+    const received = { ...receiverCounters, 'udp.received': 90, 'udp.lost': 9 };
+    gateway.summaries(2, { runId }, [summaryOf({ seq: 1, t0, target: '', counters: received })]);
+    await metrics.flush();
+    expect(await metrics.value({ runId, ...lostQuery })).toBe(10);
+  });
+
+  it('of a client whose packets are echoed are those of both directions', async () => {
+    const { runId, t0 } = await storeRun(store, { t0: Date.now() - 20_000, agents: sides, status: 7 });
+    const echoes = { 'udp.sent': 100, ...receiverCounters };
+    gateway.summaries(1, { runId }, [summaryOf({ seq: 1, t0, counters: echoes })]);
+    const received = { ...receiverCounters, 'udp.received': 60, 'udp.sent': 60 };
+    gateway.summaries(2, { runId }, [summaryOf({ seq: 1, t0, target: '', counters: received })]);
+    await metrics.flush();
+    expect(await metrics.value({ runId, ...lostQuery })).toBe(100);
+  });
+});
+
+describe('seconds of a generator that stalls', () => {
+  const requestsOf = (values: readonly (number | null)[]) => values.reduce<number>((sum, one) => sum + (one ?? 0), 0);
+
+  it('all count: summary, totals and thresholds equal the series, whenever ticks come', async () => {
+    const random = createRandom(11);
+    for (let round = 0; round < 12; round += 1) {
+      const lengthMs = 2000 + Math.floor(random() * 9000);
+      const { runId, t0 } = await storeRun(store, { t0: Date.now() - 20_000, status: 7 });
+      let [at, seq, sent] = [0, 0, 0];
+      while (at < lengthMs + 200) {
+        const stallMs = random() < 0.4 ? random() * 1900 : random() * 5;
+        const next = Math.min(lengthMs + 200, (Math.floor(at / 1000) + 1) * 1000 + stallMs);
+        const phase = (at + next) / 2 < lengthMs ? 'steady' : 'windDown';
+        const requests = 1 + Math.floor(random() * 100);
+        sent += requests;
+        seq += 1;
+        const summary = summaryOf({ seq, t0, phase, spanMs: next - at, counters: { 'http.requests': requests } });
+        gateway.summaries(1, { runId }, [{ ...summary, at: t0 + next }]);
+        at = next;
+      }
+      await metrics.flush();
+      const of = { runId, metric: 'http.requests', aggregation: 'sum', scope: {} } as const;
+      const { series } = await metrics.series(runId, { metrics: ['http.requests'], agg: 'sum' });
+      const [entry] = await metrics.summaryOf(runId);
+      expect({
+        series: requestsOf(series[0]?.values ?? []),
+        summary: entry?.metrics.find(({ metric }) => metric === 'http.requests')?.sum,
+        totals: (await metrics.totalsOf(runId, { metrics: ['http.requests'] }))[0]?.sum,
+        steady: await metrics.value({ ...of, window: 'steady' }),
+        all: await metrics.value({ ...of, window: 'all' }),
+      }).toEqual({ series: sent, summary: sent, totals: sent, steady: sent, all: sent });
+    }
+  });
+});
