@@ -41,6 +41,7 @@ class ApplicationClient extends LoadDrivenClient {
     this.lifecycle = new ClientLifecycle({
       ...{ engine: 'application', samples, signal, drainMs },
       drivers: this.#pools.map(({ driver }) => driver),
+      loadDrivers: this.#pools.map(({ driver }) => driver),
       sweepMs: 100,
       sweep: () => {},
       isDone: () => this.#pools.every(({ isDone }) => isDone),

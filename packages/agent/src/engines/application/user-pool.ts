@@ -59,6 +59,7 @@ export class UserPool {
       load: this.#share.load,
       limit: duration.mode === 'count' ? rounds : unlimited,
       lag: samples.histogram(generatorLoadMetrics.scheduleLag),
+      sessionWait: samples.histogram(generatorLoadMetrics.sessionWait),
       createAlarm: deps.transport.createAlarm,
       begin: (slot) => void this.#begin(slot).catch(deps.onError),
     });

@@ -64,6 +64,7 @@ class DnsClient extends LoadDrivenClient {
     this.#driver = new LoadDriver({
       duration,
       lag: samples.histogram(generatorLoadMetrics.scheduleLag),
+      sessionWait: samples.histogram(generatorLoadMetrics.sessionWait),
       load: config.load,
       limit: duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY,
       createAlarm: this.#datagrams.createAlarm,

@@ -52,6 +52,7 @@ class ReplayClient implements PreparedEngine {
     this.#driver = new LoadDriver({
       duration,
       lag: samples.histogram(generatorLoadMetrics.scheduleLag),
+      sessionWait: samples.histogram(generatorLoadMetrics.sessionWait),
       load: config.usersPerSecond === undefined ? {} : { rate: config.usersPerSecond },
       // Without a rate each slot starts one user; with a rate, users start until the run ends.
       limit: config.usersPerSecond === undefined ? config.users : Number.POSITIVE_INFINITY,

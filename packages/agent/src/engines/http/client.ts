@@ -99,7 +99,8 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
         : new H1Slot({ index, plan, transport, times, owner: this }),
     );
     const lag = samples.histogram(generatorLoadMetrics.scheduleLag);
-    const drivers = { duration, lag, createAlarm: transport.createAlarm };
+    const sessionWait = samples.histogram(generatorLoadMetrics.sessionWait);
+    const drivers = { duration, lag, sessionWait, createAlarm: transport.createAlarm };
     // With one request per connection the request rate is the connection rate.
     const isOneShot = !config.keepAlive.enabled && config.sessionsPerSecond === undefined;
     const sessionLoad = isOneShot

@@ -6,6 +6,7 @@ import type { Counter, EngineContext, LoadChange, LoadChangeable, Pausable, Prep
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { openFrameSender } from '../../net/frame-path.ts';
 import { setV8WorkersIdle } from '../../net/kernel/v8-workers.ts';
+import { rampsOf } from '../../net/load/load-driver.ts';
 import { LoadProfile, segmentsOf } from '../../net/load/load-profile.ts';
 import { Pacer } from '../../net/load/pacer.ts';
 import { payloadBytes } from '../../net/load/payload.ts';
@@ -80,7 +81,6 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
       queueFull: samples.counter('stream.queueFull'),
       linkDown: samples.counter('stream.errors.linkDown'),
       dropped: samples.counter('stream.dropped'),
-      targetLoad: samples.gauge('stream.targetLoad'),
       streams: samples.gauge('stream.streams'),
     };
     this.#sent = config.targets.map(({ host, port }) => {
@@ -131,7 +131,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     const isClocked = this.#pacer !== undefined && this.#sender.timedSlots !== undefined;
     if (isClocked && availableParallelism() === 1) this.#rouseHelpers = setV8WorkersIdle();
     signal.addEventListener('abort', () => this.#end(), { once: true });
-    this.#gauges = setInterval(() => this.#counters.targetLoad.set(this.#pacer?.rate ?? 0), gaugeMs);
+    this.#gauges = setInterval(() => this.#reportLoad(), gaugeMs);
     if (this.#pacer === undefined) this.#again.set(0);
     else this.#pacer.start();
     if (this.#isPaused) this.pause();
@@ -163,6 +163,13 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     kernelEventLoop.release();
   }
 
+  #reportLoad(): void {
+    const { samples } = this.#context;
+    if (this.#pacer === undefined) return;
+    samples.gauge('stream.targetLoad').set(this.#pacer.rate);
+    samples.gauge(generatorLoadMetrics.overdue).set(this.#pacer.overdueCount + this.#filled - this.#first);
+  }
+
   #createPacer(): Pacer | undefined {
     const { config, duration, samples } = this.#context;
     const { rate, initialRate, rampStep } = config.load;
@@ -173,14 +180,8 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
       ...(initialRate !== undefined && { initialRate: pps(initialRate) }),
       ...(rampStep !== undefined && { rampStep: pps(rampStep) }),
     };
-    const isTimed = duration.mode === 'time';
-    const ramps = {
-      ...(isTimed && { seconds: duration.seconds }),
-      rampUpSec: duration.rampUpSec,
-      rampDownSec: isTimed ? duration.rampDownSec : 0,
-    };
     return new Pacer({
-      profile: new LoadProfile(segmentsOf(options, ramps)),
+      profile: new LoadProfile(segmentsOf(options, rampsOf(duration))),
       lag: samples.histogram(generatorLoadMetrics.scheduleLag),
       createAlarm: (ring) => kernelEventLoop.createAlarm(ring),
       onDue: (now) => this.#sendDue(now),

@@ -64,9 +64,11 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
     }));
     this.#choose = chooserOf(endpoints, config.rotation);
     const lag = samples.histogram(generatorLoadMetrics.scheduleLag);
+    const sessionWait = samples.histogram(generatorLoadMetrics.sessionWait);
     this.#sessions = new LoadDriver({
       duration,
       lag,
+      sessionWait,
       createAlarm,
       load: config.load,
       limit: config.totalSessions ?? (duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY),
@@ -75,6 +77,7 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
     this.#messages = new LoadDriver({
       duration,
       lag,
+      sessionWait,
       createAlarm,
       load: messageLoad(config, this.#payload.bytes.length),
       limit: Number.POSITIVE_INFINITY,

@@ -65,6 +65,7 @@ class TlsClient extends LoadDrivenClient {
     this.#driver = new LoadDriver({
       duration,
       lag: samples.histogram(generatorLoadMetrics.scheduleLag),
+      sessionWait: samples.histogram(generatorLoadMetrics.sessionWait),
       load: config.load,
       limit: config.totalSessions ?? (duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY),
       begin: (slot, intended) => this.#begin(slot, intended),

@@ -1,13 +1,15 @@
 import type { Samples } from '../../engine.ts';
+import { generatorLoadMetrics } from '../metrics/generator-load-metrics.ts';
 import type { LoadDriver } from './load-driver.ts';
 
 export interface ClientLifecycleOptions {
-  /** Prefix of the metrics written here: dropped events and target load. */
+  /** Prefix of the metrics written here: dropped and begun events, and the target load. */
   readonly engine: string;
   readonly samples: Samples;
   readonly signal: AbortSignal;
-  /** The driver of the configured load comes first. */
   readonly drivers: readonly LoadDriver[];
+  /** The drivers whose events are the load; the first paced one by default. */
+  readonly loadDrivers?: readonly LoadDriver[];
   readonly sweepMs: number;
   /** How long to wait at the end for outstanding work. */
   readonly drainMs: number;
@@ -35,11 +37,12 @@ export class ClientLifecycle {
 
   /** `begin` starts the client; resolves when it has finished. */
   async run(begin: () => void): Promise<void> {
-    const { signal, samples, engine, drivers, sweep, sweepMs } = this.#options;
-    const targetLoad = samples.gauge(`${engine}.targetLoad`);
+    const { signal, samples, engine, sweep, sweepMs } = this.#options;
+    samples.counter(`${engine}.dropped`);
+    this.#countLoad();
     this.#sweeper = setInterval(() => {
       sweep(performance.now());
-      targetLoad.set(drivers.find((driver) => driver.isPaced)?.rate ?? 0);
+      this.#countLoad();
     }, sweepMs);
     signal.addEventListener('abort', () => this.end(), { once: true });
     if (signal.aborted) this.end();
@@ -68,10 +71,25 @@ export class ClientLifecycle {
     this.isEnding = true;
     const { drivers, engine, samples, drainMs, retire } = this.#options;
     const dropped = drivers.reduce((sum, driver) => sum + driver.stop(), 0);
+    this.#countLoad();
     samples.counter(`${engine}.dropped`).add(dropped);
     retire();
     this.schedule(drainMs, () => this.#done.resolve());
     this.settle();
+  }
+
+  /** Reports the load in its own unit: what is wanted, what was begun, and what is late. */
+  #countLoad(): void {
+    const { samples, engine, drivers } = this.#options;
+    const first = drivers.find((driver) => driver.isPaced) ?? drivers[0];
+    const loadDrivers = this.#options.loadDrivers ?? (first === undefined ? [] : [first]);
+    const sumOf = (value: (driver: LoadDriver) => number) =>
+      loadDrivers.reduce((sum, driver) => sum + value(driver), 0);
+    const begun = samples.counter(`${engine}.begun`);
+    begun.add(sumOf(({ issued }) => issued) - begun.value);
+    if (!loadDrivers.some(({ isPaced }) => isPaced)) return;
+    if (!this.isEnding) samples.gauge(`${engine}.targetLoad`).set(sumOf(({ rate }) => rate));
+    samples.gauge(generatorLoadMetrics.overdue).set(sumOf(({ overdueCount }) => overdueCount));
   }
 
   /** Runs `action` after `ms` unless the client has finished by then. */

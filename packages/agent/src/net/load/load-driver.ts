@@ -10,6 +10,8 @@ export interface LoadDriverOptions {
   /** Maximum number of events in total. */
   readonly limit: number;
   readonly lag: Histogram;
+  /** See `Pacer`. */
+  readonly sessionWait?: Histogram;
   /** Creates the timer for the next event; Node's timers by default. */
   readonly createAlarm?: CreateAlarm;
   /**
@@ -19,7 +21,7 @@ export interface LoadDriverOptions {
   readonly begin: (slot: number, intended: number, now: number) => void;
 }
 
-const rampsOf = (duration: Duration): Ramps => ({
+export const rampsOf = (duration: Duration): Ramps => ({
   ...(duration.mode === 'time' && { seconds: duration.seconds }),
   rampUpSec: duration.rampUpSec,
   rampDownSec: duration.mode === 'time' ? duration.rampDownSec : 0,
@@ -44,6 +46,7 @@ export class LoadDriver {
     this.#pacer = new Pacer({
       profile,
       lag: options.lag,
+      sessionWait: options.sessionWait,
       createAlarm: options.createAlarm,
       onDue: (now) => this.#assign(now),
     });
@@ -57,6 +60,10 @@ export class LoadDriver {
   }
   get isExhausted(): boolean {
     return this.#state === 'stopped' || this.#issued >= this.#options.limit;
+  }
+  /** Number of events that are due and have not begun. */
+  get overdueCount(): number {
+    return Math.min(this.#options.limit - this.#issued, this.#pacer?.overdueCount ?? 0);
   }
   /** The current target rate in events per second; 0 if unlimited. */
   get rate(): number {

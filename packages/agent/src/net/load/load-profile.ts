@@ -84,6 +84,16 @@ export class LoadProfile {
     return Number.POSITIVE_INFINITY;
   }
 
+  /** Number of events that are due within so many seconds from the start. */
+  eventsBy(seconds: number): number {
+    const segment = this.#segments.findLast((candidate) => candidate.startsAt <= seconds);
+    if (segment === undefined) return 0;
+    const into = Math.min(seconds - segment.startsAt, segment.seconds);
+    const to =
+      segment.from === segment.to ? segment.to : segment.from + ((segment.to - segment.from) * into) / segment.seconds;
+    return segment.eventsBefore + ((segment.from + to) / 2) * into;
+  }
+
   /** The target rate; after the end the last one, so that the last second reports the right value. */
   rateAt(seconds: number): number {
     const segment = this.#segments.findLast((candidate) => candidate.startsAt <= seconds);

@@ -19,16 +19,20 @@ export class Pacer {
   readonly #alarm: Alarm;
   readonly #onDue: (now: number) => void;
   readonly #lag: Histogram;
+  readonly #sessionWait: Histogram | undefined;
 
   constructor(options: {
     profile: LoadProfile;
     lag: Histogram;
+    /** Given when events wait for sessions that wait for a peer; otherwise only the generator can be late. */
+    sessionWait?: Histogram | undefined;
     createAlarm?: CreateAlarm | undefined;
     onDue: (now: number) => void;
   }) {
     this.#alarm = (options.createAlarm ?? createNodeAlarm)(() => this.#tick());
     this.#profile = options.profile;
     this.#lag = options.lag;
+    this.#sessionWait = options.sessionWait;
     this.#onDue = options.onDue;
   }
 
@@ -83,6 +87,12 @@ export class Pacer {
     return count;
   }
 
+  /** Number of events that are due and were not taken. */
+  get overdueCount(): number {
+    if (this.#pausedAt !== undefined || this.#nextDue === Number.POSITIVE_INFINITY) return 0;
+    return Math.max(0, Math.floor(this.#profile.eventsBy((performance.now() - this.#origin) / 1000)) - this.#index);
+  }
+
   get rate(): number {
     return this.#pausedAt === undefined ? this.#profile.rateAt((performance.now() - this.#origin) / 1000) : 0;
   }
@@ -99,8 +109,10 @@ export class Pacer {
   #tick(): void {
     const now = performance.now();
     if (this.#nextDue <= now) {
-      // While no session is free, the delay is caused by the target, not by the generator.
-      if (!this.#isBlocked) this.#lag.record((now - this.#nextDue) * 1000);
+      const lagUs = (now - this.#nextDue) * 1000;
+      this.#lag.record(lagUs);
+      // While no session is free, the delay may be caused by the peer.
+      if (this.#isBlocked) this.#sessionWait?.record(lagUs);
       this.#onDue(now);
       this.#isBlocked = this.#nextDue <= now;
     } else this.#isBlocked = false;

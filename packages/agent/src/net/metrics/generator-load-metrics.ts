@@ -2,6 +2,10 @@
 export const generatorLoadMetrics = {
   scheduleLag: 'agent.scheduleLag',
   socketErrors: 'agent.socketErrors',
+  /** Part of the schedule lag during which every session was waiting for its peer. */
+  sessionWait: 'agent.sessionWait',
+  /** Events that are due and have not begun. */
+  overdue: 'agent.overdue',
 } as const;
 
 /** Errors caused by this machine, not by the target. */

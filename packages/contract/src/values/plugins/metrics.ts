@@ -40,6 +40,7 @@ export const errorsOf = (engine: string): MetricDescription =>
 /** Metrics of every client with an open-loop load. */
 export const loadMetricsOf = (engine: string): MetricDescription[] => [
   gauge(`${engine}.targetLoad`, 'The rate that is wanted', { unit: '1/s' }),
+  counter(`${engine}.begun`, 'Events begun, in the unit of the rate that is wanted'),
   counter(`${engine}.dropped`, 'Events that were due and could not be begun', { better: 'lower' }),
 ];
 
@@ -49,6 +50,8 @@ export const generatorMetrics: readonly MetricDescription[] = [
   gauge('agent.loopLagMs', 'Longest time the generator was away', { unit: 'ms', better: 'lower' }),
   gauge('agent.scheduleLagMs', 'How late events began, 99th percentile', { unit: 'ms', better: 'lower' }),
   latency('agent.scheduleLag', 'How late events began'),
+  latency('agent.sessionWait', 'How late events began because every session was waiting for its peer'),
+  gauge('agent.overdue', 'Events that are due and have not begun', { better: 'lower' }),
   counter('agent.socketErrors', 'Failures of the agent’s own sockets: no ports, no descriptors, no buffers', {
     better: 'lower',
   }),
@@ -56,12 +59,12 @@ export const generatorMetrics: readonly MetricDescription[] = [
 
 /** Metrics derived from those of the engines, with the same meaning for every plugin. */
 export const commonMetrics: readonly MetricDescription[] = [
-  counter('txPackets', 'Requests, messages or packets sent'),
-  counter('rxPackets', 'Answers, messages or packets received'),
+  counter('txPackets', 'Packets or frames sent; absent where the kernel makes them from a stream of bytes'),
+  counter('rxPackets', 'Packets or frames received; absent where the kernel makes a stream of bytes from them'),
   bytes('txBytes', 'Bytes sent'),
   bytes('rxBytes', 'Bytes received'),
-  gauge('txPps', 'Sent in a second', { unit: '1/s', better: 'higher' }),
-  gauge('rxPps', 'Received in a second', { unit: '1/s', better: 'higher' }),
+  gauge('txPps', 'Packets or frames sent in a second', { unit: '1/s', better: 'higher' }),
+  gauge('rxPps', 'Packets or frames received in a second', { unit: '1/s', better: 'higher' }),
   gauge('txBps', 'Bits sent in a second', { unit: 'bit/s', better: 'higher' }),
   gauge('rxBps', 'Bits received in a second', { unit: 'bit/s', better: 'higher' }),
   counter('errors', 'Failures of every class', { better: 'lower', labels: ['kind'] }),
@@ -69,7 +72,7 @@ export const commonMetrics: readonly MetricDescription[] = [
   counter('agentDrops', 'Events that generators could not begin in time', { better: 'lower' }),
   gauge('scheduleLagMs', 'How late events began', { unit: 'ms', better: 'lower' }),
   gauge('targetLoad', 'The rate that was wanted', { unit: '1/s' }),
-  gauge('achievedLoad', 'The rate that was reached', { unit: '1/s', better: 'higher' }),
+  gauge('achievedLoad', 'The rate that was reached, in the unit of `targetLoad`', { unit: '1/s', better: 'higher' }),
 ];
 
 /** All metrics of a plugin. */

@@ -30,13 +30,12 @@ interface Derivation {
 const counted = (pattern: RegExp) => (metric: Metric) => metric.kind === 'counter' && pattern.test(metric.name);
 const standing = (pattern: RegExp) => (metric: Metric) => metric.kind === 'gauge' && pattern.test(metric.name);
 
-const sent = counted(
-  /^(http\.(requests|served)|tcp\.messages|udp\.sent|dns\.(queries|answered)|tls\.attempted|stateless-server\.answered)$/,
+// Engines over TCP do not know their packets: the kernel makes them from a stream of bytes.
+const sent = counted(/^(udp|stream|pcap-replay|icmp)\.sent$|^dns\.txPackets$/);
+const received = counted(/^(udp|stream|pcap-replay|icmp)\.received$|^dns\.rxPackets$/);
+const begun = counted(
+  /^[^.]+\.begun$|^(stream|pcap-replay)\.sent$|^(waf|cve-replay|malware-transfer|fuzzing|compromised-host)\.(sent|benign)$/,
 );
-const received = counted(
-  /^(http\.(responses|served)|udp\.received|dns\.(answers|received)|tls\.(full|resumed)|stateless-server\.received)$/,
-);
-const begun = counted(/^(http\.requests|tcp\.attempted|udp\.sent|dns\.queries|tls\.attempted)$/);
 const txBytes = counted(/^[^.]+\.txBytes$/);
 const rxBytes = counted(/^[^.]+\.rxBytes$/);
 
@@ -52,7 +51,7 @@ const derivations: Readonly<Record<string, Derivation>> = {
   rxBps: { isSource: rxBytes, kind: 'rate', scale: 8 },
   errors: { isSource: counted(/^[^.]+\.errors\./), kind: 'amount' },
   agentCpuPct: { isSource: standing(/^agent\.cpuPct$/), kind: 'level' },
-  agentDrops: { isSource: counted(/^(http|tcp|udp|dns|tls)\.dropped$/), kind: 'amount' },
+  agentDrops: { isSource: counted(/^(?!stateless-server)[^.]+\.dropped$/), kind: 'amount' },
   scheduleLagMs: { isSource: standing(/^agent\.scheduleLagMs$/), kind: 'level' },
   targetLoad: { isSource: standing(/\.targetLoad$/), kind: 'level' },
   achievedLoad: { isSource: begun, kind: 'rate', isOfClients: true },
@@ -89,6 +88,7 @@ const derivedPlan = (name: string, names: NameBook): MetricPlan | undefined => {
   if (derivation === undefined || description === undefined) return undefined;
   const { isSource, kind, scale = 1, isOfClients = false } = derivation;
   const sources = sourcesOf(names, isSource);
+  const engines = new Set([...sources].map((number) => names.metrics.get(number)?.name.split('.')[0]));
   return {
     name,
     description,
@@ -97,7 +97,8 @@ const derivedPlan = (name: string, names: NameBook): MetricPlan | undefined => {
     scale,
     isWorst: [...sources].some((number) => isWorstOf(names.metrics.get(number) as Metric)),
     isOfClients,
-    isOf: () => true,
+    // Where no engine counts it, there is no value; 0 would be a claim.
+    isOf: (engine) => isAlwaysReported(name) || engines.has(engine) || engines.has('agent'),
   };
 };
 

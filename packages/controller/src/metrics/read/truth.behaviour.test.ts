@@ -111,3 +111,32 @@ describe('seconds of a generator that stalls', () => {
     }
   });
 });
+
+describe('common metrics', () => {
+  const seconds = async (job: Parameters<typeof jobOf>[0], counters: Record<string, number>) => {
+    const { runId, t0 } = await storeRun(store, { t0: Date.now() - 20_000, agents: { 1: [jobOf(job)] }, status: 7 });
+    for (let seq = 1; seq <= 3; seq += 1) gateway.summaries(1, { runId }, [summaryOf({ seq, t0, counters })]);
+    await metrics.flush();
+    return runId;
+  };
+  const averageOf = (runId: number, metric: string) =>
+    metrics.value({ runId, metric, aggregation: 'avg', window: 'steady', scope: {} });
+
+  it.each([
+    ['stream', { 'stream.sent': 50, 'stream.dropped': 0 }, { achievedLoad: 50, txPps: 50, agentDrops: 0 }],
+    ['icmp', { 'icmp.sent': 40, 'icmp.received': 30, 'icmp.begun': 40 }, { achievedLoad: 40, txPps: 40, rxPps: 30 }],
+    ['pcap-replay', { 'pcap-replay.sent': 20, 'pcap-replay.received': 10 }, { achievedLoad: 20, txPps: 20, rxPps: 10 }],
+    ['application', { 'application.begun': 7, 'application.dropped': 1 }, { achievedLoad: 7, agentDrops: 1 }],
+    ['har-replay', { 'har-replay.begun': 5, 'har-replay.requests': 50 }, { achievedLoad: 5 }],
+    ['waf', { 'waf.sent': 3, 'waf.benign': 1 }, { achievedLoad: 4 }],
+    ['http', { 'http.requests': 9, 'http.begun': 9, 'http.dropped': 0 }, { achievedLoad: 9, agentDrops: 0 }],
+  ])('of %s are true or absent, never 0 instead of unknown', async (engine, counters, expected) => {
+    const runId = await seconds({ engine }, counters);
+    const names = ['achievedLoad', 'txPps', 'rxPps', 'txPackets', 'rxPackets', 'agentDrops'];
+    const found = Object.fromEntries(
+      await Promise.all(names.map(async (name) => [name, await averageOf(runId, name)])),
+    );
+    const { txPps: txPackets, rxPps: rxPackets } = expected as { txPps?: number; rxPps?: number };
+    expect(found).toEqual({ ...expected, ...(txPackets && { txPackets }), ...(rxPackets && { rxPackets }) });
+  });
+});

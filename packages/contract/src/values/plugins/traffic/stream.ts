@@ -149,7 +149,7 @@ export const stream = definePlugin({
     bytes('stream.rxBytes', 'Bytes received'),
     gauge('stream.streams', 'Streams under way'),
     errorsOf('stream'),
-    ...loadMetricsOf('stream'),
+    ...loadMetricsOf('stream').filter(({ name }) => name !== 'stream.begun'),
   ],
   requires: ['Raw frames on the agent'],
 });
