@@ -76,7 +76,7 @@ export { Histogram, histogramBytes } from './histogram.ts';
 export { Duration, FileReference, Job } from './job.ts';
 export { findInJson, findJsonPath, type JsonStep } from './json-path.ts';
 export { writeMail } from './mail.ts';
-export { HeldRun, JobOutcome, LoadChange, NeededFile, RunCommand, RunReport } from './run-messages.ts';
+export { HeldRun, JobOutcome, LoadChange, LoadShortfall, NeededFile, RunCommand, RunReport } from './run-messages.ts';
 export {
   AgentLimits,
   challengeText,

@@ -18,6 +18,18 @@ export const NeededFile = Type.Object(
 );
 export type NeededFile = Static<typeof NeededFile>;
 
+/** A load that stayed below its target. */
+export const LoadShortfall = Type.Object(
+  {
+    wanted: Type.Number({ description: 'Events that were due.' }),
+    begun: Type.Number(),
+    limit: Type.Union([Type.Literal('processor'), Type.Literal('sockets'), Type.Literal('peer'), Type.Literal('path')]),
+    evidence: Type.String({ description: 'How the limit is known.' }),
+  },
+  closed,
+);
+export type LoadShortfall = Static<typeof LoadShortfall>;
+
 /** Outcome of one job of a run on the agent. */
 export const JobOutcome = Type.Object(
   {
@@ -27,6 +39,7 @@ export const JobOutcome = Type.Object(
     saturatedSeconds: Type.Record(Type.String(), Type.Number(), {
       description: 'Seconds in which the generator was the bottleneck, by reason.',
     }),
+    shortfall: Type.Optional(LoadShortfall),
     lastSeq: Type.Integer({ minimum: 0, description: 'Sequence number of the last summary.' }),
   },
   closed,

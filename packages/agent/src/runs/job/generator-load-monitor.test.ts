@@ -3,7 +3,8 @@ import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.t
 import { SampleStore } from '../../samples.ts';
 import { GeneratorLoadMonitor, saturationReasonsOf } from './generator-load-monitor.ts';
 
-const idle = { cpuPct: 40, loopLagMs: 1, scheduleLagMs: 0.1, isPaced: true, socketErrors: 0 };
+const atEase = { overdue: 0, waitsForPeer: false, machinePct: 0 };
+const idle = { ...atEase, cpuPct: 40, loopLagMs: 1, scheduleLagMs: 0.1, isPaced: true, socketErrors: 0 };
 
 describe('saturation', () => {
   it('reports nothing while the generator keeps up', () => {
@@ -11,7 +12,7 @@ describe('saturation', () => {
   });
 
   it('names every reason', () => {
-    const busy = { cpuPct: 199, loopLagMs: 180, scheduleLagMs: 30, isPaced: false, socketErrors: 2 };
+    const busy = { ...atEase, cpuPct: 199, loopLagMs: 180, scheduleLagMs: 30, isPaced: false, socketErrors: 2 };
     expect(saturationReasonsOf(busy, { cores: 2 })).toEqual(['cpu', 'eventLoopLag', 'scheduleLag', 'socketErrors']);
   });
 
@@ -19,6 +20,19 @@ describe('saturation', () => {
     const turning = { ...idle, cpuPct: 100 };
     expect(saturationReasonsOf(turning, { cores: 1 })).toEqual([]);
     expect(saturationReasonsOf({ ...turning, isPaced: false }, { cores: 1 })).toEqual(['cpu']);
+    // A generator that is behind its schedule does not spin.
+    expect(saturationReasonsOf({ ...turning, overdue: 5 }, { cores: 1 })).toEqual(['cpu']);
+  });
+
+  it('takes waiting for a peer for no delay of its own, and reports it as schedule lag', () => {
+    const store = new SampleStore();
+    const watch = new GeneratorLoadMonitor(store);
+    for (const name of [generatorLoadMetrics.scheduleLag, generatorLoadMetrics.sessionWait])
+      store.histogram(name).record(500_000);
+    const load = watch.take();
+    watch.close();
+    expect(load).toMatchObject({ scheduleLagMs: 0, waitsForPeer: true });
+    expect(store.gauge('agent.scheduleLagMs').value).toBeGreaterThan(480);
   });
 
   it('detects a blocked event loop, a busy CPU and failed sockets', async () => {

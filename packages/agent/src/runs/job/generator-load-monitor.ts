@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Histogram } from '@rushhour/protocol';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import type { SampleStore } from '../../samples.ts';
@@ -8,9 +9,15 @@ export interface GeneratorLoad {
   readonly cpuPct: number;
   /** Longest delay of the event loop. */
   readonly loopLagMs: number;
-  /** 99th percentile of the delay of sends that had a free session. */
+  /** 99th percentile of the delay of events that had a free session. */
   readonly scheduleLagMs: number;
-  /** The load is open-model: the engine waits by spinning the event loop, so CPU usage is meaningless. */
+  /** Events that are due and have not begun. */
+  readonly overdue: number;
+  /** Events waited for sessions that waited for their peer. */
+  readonly waitsForPeer: boolean;
+  /** Processor time used on the whole machine, 100 = all of it; only measured while events are overdue. */
+  readonly machinePct: number;
+  /** The load is open-model: the engine waits by spinning the event loop. While it keeps up, CPU usage is meaningless. */
   readonly isPaced: boolean;
   /** Local socket errors: no ports, descriptors or buffers. */
   readonly socketErrors: number;
@@ -32,7 +39,7 @@ export const saturationReasonsOf = (
 ): SaturationReason[] => {
   const limits = options.limits ?? defaultLimits;
   const reasons: SaturationReason[] = [];
-  if (!load.isPaced && load.cpuPct / options.cores >= limits.cpuPct) reasons.push('cpu');
+  if ((!load.isPaced || load.overdue > 0) && load.cpuPct / options.cores >= limits.cpuPct) reasons.push('cpu');
   if (load.loopLagMs >= limits.loopLagMs) reasons.push('eventLoopLag');
   if (load.scheduleLagMs >= limits.scheduleLagMs) reasons.push('scheduleLag');
   if (load.socketErrors > 0) reasons.push('socketErrors');
@@ -40,6 +47,18 @@ export const saturationReasonsOf = (
 };
 
 const intervalMs = 20;
+
+/** Processor times of the machine since its start, in ticks. */
+const machineTimes = (): { readonly total: number; readonly idle: number } => {
+  try {
+    const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1);
+    const [user = 0, nice = 0, system = 0, idle = 0, ioWait = 0, ...rest] = line.split(/\s+/).slice(1, 9).map(Number);
+    const total = [user, nice, system, idle, ioWait, ...rest].reduce((sum, ticks) => sum + ticks, 0);
+    return { total, idle: idle + ioWait };
+  } catch {
+    return { total: 0, idle: 0 };
+  }
+};
 
 /** Measures this process while an engine runs and writes the result to the engine's metrics. */
 export class GeneratorLoadMonitor {
@@ -50,6 +69,8 @@ export class GeneratorLoadMonitor {
   #cpu = process.cpuUsage();
   #at = performance.now();
   #lag = new Histogram();
+  #wait = new Histogram();
+  #machine = machineTimes();
   #socketErrors = 0;
 
   constructor(store: SampleStore) {
@@ -64,20 +85,27 @@ export class GeneratorLoadMonitor {
     const used = process.cpuUsage(this.#cpu);
     const lag = this.#total(generatorLoadMetrics.scheduleLag);
     const errors = this.#sum(generatorLoadMetrics.socketErrors);
+    const wait = this.#total(generatorLoadMetrics.sessionWait);
     const newLag = lag.since(this.#lag);
+    const newWait = wait.since(this.#wait);
+    const ownLag = newLag.since(newWait);
+    const overdue = this.#sum(generatorLoadMetrics.overdue);
     const load: GeneratorLoad = {
       cpuPct: (used.user + used.system) / 10 / Math.max(1, now - this.#at),
       loopLagMs: this.#loopLagMs,
-      scheduleLagMs: newLag.count === 0 ? 0 : newLag.quantile(0.99) / 1000,
+      scheduleLagMs: ownLag.count === 0 ? 0 : ownLag.quantile(0.99) / 1000,
+      overdue,
+      waitsForPeer: newWait.count > 0,
+      machinePct: overdue > 0 ? this.#machinePct() : 0,
       isPaced: lag.count > 0,
       socketErrors: errors - this.#socketErrors,
     };
     this.#loopLagMs = 0;
     this.#cpu = process.cpuUsage();
-    [this.#at, this.#lag, this.#socketErrors] = [now, lag, errors];
+    [this.#at, this.#lag, this.#wait, this.#socketErrors] = [now, lag, wait, errors];
     this.#store.gauge('agent.cpuPct').set(load.cpuPct);
     this.#store.gauge('agent.loopLagMs').set(load.loopLagMs);
-    this.#store.gauge('agent.scheduleLagMs').set(load.scheduleLagMs);
+    this.#store.gauge('agent.scheduleLagMs').set(newLag.count === 0 ? 0 : newLag.quantile(0.99) / 1000);
     return load;
   }
 
@@ -89,6 +117,13 @@ export class GeneratorLoadMonitor {
     const now = performance.now();
     this.#loopLagMs = Math.max(this.#loopLagMs, now - this.#tickAt - intervalMs);
     this.#tickAt = now;
+  }
+
+  #machinePct(): number {
+    const before = this.#machine;
+    this.#machine = machineTimes();
+    const total = this.#machine.total - before.total;
+    return total <= 0 ? 0 : 100 * (1 - (this.#machine.idle - before.idle) / total);
   }
 
   #total(name: string): Histogram {

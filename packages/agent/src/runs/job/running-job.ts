@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Job, Summary } from '@rushhour/protocol';
+import type { Job, LoadShortfall, Summary } from '@rushhour/protocol';
 import { clockNow, systemClockStepMs } from '../../clock.ts';
 import {
   type Engine,
@@ -17,6 +17,7 @@ import { GeneratorLoadMonitor, type SaturationReason, saturationReasonsOf } from
 import { phaseAt } from './phase.ts';
 import { prepareJob } from './prepare-job.ts';
 import { Sampler } from './sampler.ts';
+import { ShortfallWatch } from './shortfall.ts';
 
 export interface Outcome {
   /** finished: planned end reached; stopped: ended early on request; failed: could not start or crashed. */
@@ -28,6 +29,8 @@ export interface Outcome {
   readonly notes: readonly string[];
   /** Seconds during which the generator itself was the bottleneck, by reason. */
   readonly saturatedSeconds: Readonly<Partial<Record<SaturationReason, number>>>;
+  /** The target load was not reached. */
+  readonly shortfall?: LoadShortfall;
 }
 
 export interface JobDeps {
@@ -78,6 +81,7 @@ export class RunningJob {
   readonly #planned = new AbortController();
   readonly #notes = new Set<string>();
   readonly #saturated: Partial<Record<SaturationReason, number>> = {};
+  readonly #shortfall = new ShortfallWatch();
   #run: PreparedEngine | undefined;
   #startedAt = 0;
   #pausedMs = 0;
@@ -181,6 +185,7 @@ export class RunningJob {
   #sample(monitor: GeneratorLoadMonitor): void {
     const load = monitor.take();
     const isJudged = this.#run === undefined || !isSelfJudging(this.#run);
+    if (isJudged) this.#shortfall.take(load);
     for (const reason of isJudged ? saturationReasonsOf(load, { cores: this.#job.cpuCores }) : []) {
       this.#saturated[reason] = (this.#saturated[reason] ?? 0) + 1;
     }
@@ -253,7 +258,10 @@ export class RunningJob {
     });
     if (this.#startedAt !== 0) this.#report(true);
     this.#startedAt = 0;
-    const end = { notes: [...this.#notes], saturatedSeconds: this.#saturated };
+    const { engine, cpuCores: cores } = this.#job;
+    const isJudged = this.#run !== undefined && !isSelfJudging(this.#run);
+    const shortfall = isJudged ? this.#shortfall.result(this.#store.metrics, { engine, cores }) : undefined;
+    const end = { notes: [...this.#notes], saturatedSeconds: this.#saturated, ...(shortfall && { shortfall }) };
     if (problem === undefined) return { status: this.#deps.stop.aborted ? 'stopped' : 'finished', ...end };
     const { code } = problem as { code?: unknown };
     return { status: 'failed', error: problem.message, ...(typeof code === 'string' && { code }), ...end };

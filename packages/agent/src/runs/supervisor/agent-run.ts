@@ -244,9 +244,12 @@ export class AgentRun {
 
   #handleOutcome({
     order,
-    outcome: { status, error = '', notes, saturatedSeconds },
+    outcome: { status, error = '', notes, saturatedSeconds, shortfall },
   }: FromChild & { type: 'orderEnded' }) {
-    this.record.endOrder(order, { status, error, notes: [...notes], saturatedSeconds: { ...saturatedSeconds } });
+    this.record.endOrder(order, {
+      ...{ status, error, notes: [...notes], saturatedSeconds: { ...saturatedSeconds } },
+      ...(shortfall && { shortfall }),
+    });
     this.#log.info(`job ${order} ${status}${error && `: ${error}`}`);
     if (this.record.openOrders.length === 0) this.#killAfter(exitAfterMs, () => true);
   }

@@ -20,6 +20,28 @@ export const saturationOf = (view: RunView): string[] =>
     return [`${agent.name} was itself the limit of ${engine} in ${seconds} of ${outcome.lastSeq} seconds (${reason})`];
   });
 
+const limits = {
+  processor: 'the processor of the agent',
+  sockets: 'the sockets of the agent',
+  peer: 'the peer',
+  path: 'the path',
+} as const;
+
+const shortfallsOf = (view: RunView) =>
+  jobsOf(view).flatMap(({ agent, job }) => {
+    const { outcome, engine } = job;
+    return outcome?.shortfall === undefined || !isTimed(job) ? [] : [{ agent, engine, ...outcome.shortfall }];
+  });
+
+/** Jobs that did not reach their target load, and why. */
+export const missedLoadsOf = (view: RunView): string[] =>
+  shortfallsOf(view).map(({ agent, engine, wanted, begun, limit, evidence }) => {
+    const reached = `${((100 * begun) / wanted).toFixed(1)} % of the target load`;
+    return `${agent.name}: ${engine} reached ${reached} (${begun} of ${wanted}); the limit was ${limits[limit]}: ${evidence}`;
+  });
+
+const isOwnLimit = ({ limit }: { limit: keyof typeof limits }) => limit === 'processor' || limit === 'sockets';
+
 /** Clients that a run with a planned end stopped before their own end: they measured less than planned. */
 export const shortened = (view: RunView, measuredSec: number): string[] => {
   const { stopReason, plannedSec, pausedMs } = view.run;
@@ -53,10 +75,11 @@ export const decideVerdict = (
 ): VerdictResult => {
   const saturation = saturationOf(view);
   const doubts = results.filter(isDoubtful).map(({ name }) => `nothing was measured for threshold "${name}"`);
+  const isSaturated = saturation.length > 0 || shortfallsOf(view).some(isOwnLimit);
   const { valid, reasons } = view.run.validity;
-  const faults = [...problems, ...saturation, ...doubts];
+  const faults = [...problems, ...saturation, ...missedLoadsOf(view), ...doubts];
   const validity = { valid: valid && faults.length === 0, reasons: [...new Set([...reasons, ...faults])] };
-  return { verdict: verdictOf(results, validity.valid, saturation.length > 0), validity };
+  return { verdict: verdictOf(results, validity.valid, isSaturated), validity };
 };
 
 const verdictOf = (results: readonly ThresholdResult[], isValid: boolean, isSaturated: boolean) => {
