@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AgentFacts, AgentLimits, Question } from '@rushhour/protocol';
+import { type AgentFacts, type AgentLimits, type Question, releaseKeys } from '@rushhour/protocol';
 import { CaptureStore } from './captures/capture-store.ts';
 import type { AgentConfig } from './config.ts';
 import { engines } from './engines/index.ts';
@@ -88,6 +88,7 @@ export class Agent {
       files: this.#files,
       captures: this.#captures,
       versions: this.#versions,
+      trustedKeys: () => [...releaseKeys, ...deps.config.packageKeys, ...deps.identity.packageKeys],
       cacheFolder,
       allowedTargets: () => this.#limits?.allowedTargets ?? [],
       rescan: () => this.#facts(this.#session.localAddress),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { LogLine } from '@rushhour/protocol';
+import { type LogLine, parseKeyList } from '@rushhour/protocol';
 
 export interface AgentConfig {
   /** The endpoint for agents: `ws://host:port/agent` or `wss://…`. */
@@ -19,6 +19,8 @@ export interface AgentConfig {
   readonly fingerprint?: string;
   /** PEM certificates of the CAs to trust instead of the system's. */
   readonly ca?: string;
+  /** Keys that may sign upgrade packages, in addition to the release keys and those stored at the enrolment. */
+  readonly packageKeys: readonly string[];
   readonly logLevel: LogLine['level'];
   readonly endsWithParent: boolean;
   /**
@@ -40,6 +42,7 @@ export const usage = `usage: node packages/agent/src/main.ts --controller http(s
   --data-dir DIR         RUSHHOUR_AGENT_DATA_DIR          key, logs, files and results; ./agent-data by default
   --fingerprint SHA256   RUSHHOUR_CONTROLLER_FINGERPRINT  of the controller's TLS certificate
   --ca FILE              RUSHHOUR_CONTROLLER_CA           authorities that may have signed that certificate, PEM
+  --package-keys KEYS    RUSHHOUR_PACKAGE_KEYS            further keys that may sign upgrades, separated by commas
   --log-level LEVEL      RUSHHOUR_AGENT_LOG_LEVEL         debug, info, warn or error
   --exit-with-parent     RUSHHOUR_AGENT_EXIT_WITH_PARENT  end when the process that started the agent ends`;
 
@@ -50,6 +53,7 @@ const options = {
   'data-dir': { type: 'string', env: 'RUSHHOUR_AGENT_DATA_DIR' },
   fingerprint: { type: 'string', env: 'RUSHHOUR_CONTROLLER_FINGERPRINT' },
   ca: { type: 'string', env: 'RUSHHOUR_CONTROLLER_CA' },
+  'package-keys': { type: 'string', env: 'RUSHHOUR_PACKAGE_KEYS' },
   'log-level': { type: 'string', env: 'RUSHHOUR_AGENT_LOG_LEVEL' },
   'exit-with-parent': { type: 'boolean', env: 'RUSHHOUR_AGENT_EXIT_WITH_PARENT' },
 } as const;
@@ -92,6 +96,15 @@ const fingerprintOf = (text: string | undefined, problems: string[]): string | u
   return digits;
 };
 
+const packageKeysOf = (text: string | undefined, problems: string[]): string[] => {
+  try {
+    return parseKeyList(text ?? '');
+  } catch (error) {
+    problems.push(`--package-keys: ${(error as Error).message}`);
+    return [];
+  }
+};
+
 const caOf = (file: string | undefined, problems: string[]): string | undefined => {
   if (file === undefined) return undefined;
   try {
@@ -117,6 +130,7 @@ export const readConfig = (args: readonly string[], env: Environment): AgentConf
   if ((fingerprint ?? ca) !== undefined && endpoint.protocol === 'ws:' && option('controller') !== undefined) {
     problems.push('--fingerprint and --ca need a controller at https://');
   }
+  const packageKeys = packageKeysOf(option('package-keys'), problems);
   const name = option('name') ?? hostname();
   if (name.length > 128) problems.push('--name must have 128 characters at most');
   const logLevel = (option('log-level') ?? 'info') as LogLine['level'];
@@ -130,6 +144,7 @@ export const readConfig = (args: readonly string[], env: Environment): AgentConf
     endpoint,
     name,
     logLevel,
+    packageKeys,
     dataDir: resolve(option('data-dir') ?? './agent-data'),
     ...(token !== undefined && { token }),
     ...(fingerprint !== undefined && { fingerprint }),

@@ -9,6 +9,8 @@ export interface QuestionDeps {
   readonly files: FileStore;
   readonly captures: Pick<CaptureStore, 'read'>;
   readonly versions: Versions;
+  /** Keys that may sign upgrade packages. */
+  readonly trustedKeys: () => readonly string[];
   readonly cacheFolder: string;
   readonly allowedTargets: () => readonly string[];
   /** Collects the facts about the machine again. */
@@ -33,7 +35,8 @@ export const createAnswers = (deps: QuestionDeps): ((question: Question) => Prom
     },
     upgrade: async ({ sha256, size, version }) => {
       const file = await deps.files.fetch({ sha256, size });
-      await installPackage(file, version, deps.versions.folder);
+      const { versions, trustedKeys } = deps;
+      await installPackage({ file, version, versionsFolder: versions.folder, trustedKeys: trustedKeys() });
       await deps.versions.choose(version);
       deps.restart(`upgrade to ${version}`);
       return {};

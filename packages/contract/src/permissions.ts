@@ -12,6 +12,7 @@ export const permissions = {
   'agents.execute': 33,
   'agents.enrol': 34,
   'agents.reserveForce': 35,
+  'agents.upgrade': 36,
   'tasks.read': 41,
   'tasks.write': 42,
   'tasks.execute': 43,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parseKeyList } from '@rushhour/protocol';
 import { parseS3Url } from './store/blobs/s3-url.ts';
 
 export interface Config {
@@ -16,6 +17,10 @@ export interface Config {
   adoptData?: string;
   /** Agents started beside the controller, on the same machine. */
   localAgents?: number;
+  /** Account of these agents when the controller is root. */
+  agentUser?: string;
+  /** Keys that may sign upgrade packages of agents, in addition to the release keys. */
+  packageKeys?: readonly string[];
 }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
@@ -50,6 +55,7 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
   const s3Url = s3UrlOf(env['S3_URL'], problems);
   const secretKey = keyOf(env['RUSHHOUR_SECRET_KEY'], problems);
   const admin = adminOf(env['RUSHHOUR_ADMIN_EMAIL'], env['RUSHHOUR_ADMIN_PASSWORD'], problems);
+  const packageKeys = packageKeysOf(env['RUSHHOUR_PACKAGE_KEYS'], problems);
   const tls = tlsOf(env['RUSHHOUR_TLS_CERT'], env['RUSHHOUR_TLS_KEY'], problems);
   if (problems.length > 0)
     throw new ConfigError(`the configuration is wrong:\n${problems.map((p) => `  - ${p}`).join('\n')}`);
@@ -64,6 +70,8 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     ...(adoptData && { adoptData }),
     ...(secretKey && { secretKey }),
     ...(admin && { admin }),
+    ...(env['RUSHHOUR_AGENT_USER'] && { agentUser: env['RUSHHOUR_AGENT_USER'] }),
+    ...(packageKeys && { packageKeys }),
     ...(tls && { tls }),
   };
 };
@@ -73,6 +81,16 @@ const keyOf = (text: string | undefined, problems: string[]) => {
   const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
   if (key.length !== 32) problems.push('RUSHHOUR_SECRET_KEY must be 32 bytes in base64 or 64 hexadecimal digits');
   return key;
+};
+
+const packageKeysOf = (text: string | undefined, problems: string[]) => {
+  if (!text) return undefined;
+  try {
+    return parseKeyList(text);
+  } catch (error) {
+    problems.push(`RUSHHOUR_PACKAGE_KEYS: ${(error as Error).message}`);
+    return undefined;
+  }
 };
 
 const s3UrlOf = (text: string | undefined, problems: string[]) => {

@@ -134,7 +134,15 @@ const openServices = async (config: Config, log: Logger) => {
   const copies = createTaskCopies({ store, vault });
   const recordings = createRecordings({ store, blobs: files.blobs });
   const blobs = recordings.beside(copies.beside(files.blobs));
-  const agents = await createAgents({ store, settings, bus, log, blobs, tls: config.tls });
+  const agents = await createAgents({
+    store,
+    settings,
+    bus,
+    log,
+    blobs,
+    tls: config.tls,
+    packageKeys: config.packageKeys,
+  });
   const health = createHealth({
     store,
     dataDir: config.dataDir,
@@ -180,8 +188,9 @@ export const startController = async (config: Config) => {
   health.setReady(true);
   storage.startRecovery();
   const { port } = app.server.address() as AddressInfo;
-  const { tls, dataDir, localAgents: count = 0 } = config;
-  localAgents = startLocalAgents({ count, url: urlOf(config, reachable(config.host), port), tls, dataDir, store, log });
+  const { tls, dataDir, localAgents: count = 0, agentUser: user, packageKeys = [] } = config;
+  const localUrl = urlOf(config, reachable(config.host), port);
+  localAgents = startLocalAgents({ count, url: localUrl, tls, dataDir, user, packageKeys, store, log });
   const url = urlOf(config, config.host, port);
   return { url, credentials, store, settings, bus, files, agents, runs, metrics, log, close };
 };

@@ -35,6 +35,8 @@ try {
   process.umask(0o077);
   const config = readConfig(process.env);
   prepareDataFolder(config.dataDir);
+  // Local agents of another user pass through the data folder; nothing in it is readable for them.
+  process.umask(0o077);
   // Two thirds of the start time is spent on compiling TypeScript, so the result is cached.
   enableCompileCache(join(config.dataDir, 'compile-cache'));
   const { startController } = await import('./controller.ts');

@@ -75,6 +75,17 @@ export { findTaken, type TakenFrom } from './har-take.ts';
 export { Histogram, histogramBytes } from './histogram.ts';
 export { Duration, FileReference, Job } from './job.ts';
 export { findInJson, findJsonPath, type JsonStep } from './json-path.ts';
+export {
+  isPublicKeyText,
+  packageTrailerBytes,
+  parseKeyList,
+  parsePublicKey,
+  publicKeyText,
+  signPackage,
+  UntrustedPackage,
+  verifyPackageTrailer,
+} from './package-signature.ts';
+export { releaseKeys } from './release-keys.ts';
 export { writeMail } from './mail.ts';
 export { HeldRun, JobOutcome, LoadChange, LoadShortfall, NeededFile, RunCommand, RunReport } from './run-messages.ts';
 export {

@@ -107,6 +107,10 @@ export const ToAgent = Type.Union([
       agentId: Type.Integer(),
       controllerId: Type.String({ description: 'Id of this installation; an agent enrolled elsewhere refuses it.' }),
       limits: AgentLimits,
+      packageKeys: Type.Array(Type.String({ maxLength: 64 }), {
+        maxItems: 64,
+        description: 'Keys that may sign upgrade packages. Stored at the enrolment and ignored afterwards.',
+      }),
     },
     closed,
   ),

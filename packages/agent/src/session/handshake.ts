@@ -74,7 +74,7 @@ export class Handshake {
   }
 
   /** Stores the controller at the first welcome; throws `Refusal` if it is a different one later. */
-  async accept({ controllerId, agentId }: Extract<ToAgent, { type: 'welcome' }>): Promise<void> {
+  async accept({ controllerId, agentId, packageKeys }: Extract<ToAgent, { type: 'welcome' }>): Promise<void> {
     const { identity, config } = this.#deps;
     if (identity.controllerId !== undefined && identity.controllerId !== controllerId) {
       throw new Refusal(
@@ -82,7 +82,7 @@ export class Handshake {
           'to move it, start it with another data folder',
       );
     }
-    await identity.remember(controllerId, agentId);
+    await identity.remember({ controllerId, agentId, packageKeys });
     this.#introduction.welcomed();
   }
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { challengeText } from '@rushhour/protocol';
+import { challengeText, isPublicKeyText, type ToAgent } from '@rushhour/protocol';
 import { writeDurably } from '../files/durable-file.ts';
 
 interface Stored {
@@ -11,7 +11,11 @@ interface Stored {
   /** Id of the controller it is enrolled with. */
   readonly controllerId?: string;
   readonly agentId?: number;
+  /** Keys that may sign upgrade packages, as the controller named them at the enrolment. */
+  readonly packageKeys?: readonly string[];
 }
+
+type Enrolment = Pick<Extract<ToAgent, { type: 'welcome' }>, 'controllerId' | 'agentId' | 'packageKeys'>;
 
 const fileOf = (dataDir: string) => join(dataDir, 'identity.json');
 
@@ -60,6 +64,10 @@ export class Identity {
     return this.#stored.controllerId;
   }
 
+  get packageKeys(): readonly string[] {
+    return this.#stored.packageKeys ?? [];
+  }
+
   /** The members of a greeting that prove the identity. */
   answer(nonce: string): { publicKey: string; signature: string } {
     return {
@@ -68,10 +76,14 @@ export class Identity {
     };
   }
 
-  /** Stores the controller the agent is enrolled with. */
-  async remember(controllerId: string, agentId: number): Promise<void> {
+  /**
+   * Stores the controller the agent is enrolled with. The package keys are those of the first welcome: later ones
+   * cannot change which packages this machine accepts.
+   */
+  async remember({ controllerId, agentId, packageKeys }: Enrolment): Promise<void> {
     if (this.#stored.controllerId === controllerId && this.#stored.agentId === agentId) return;
-    this.#stored = { ...this.#stored, controllerId, agentId };
+    const pinned = this.isEnrolled ? {} : { packageKeys: packageKeys.filter(isPublicKeyText) };
+    this.#stored = { ...this.#stored, controllerId, agentId, ...pinned };
     await writeDurably(this.#file, JSON.stringify(this.#stored));
   }
 }

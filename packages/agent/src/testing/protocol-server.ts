@@ -43,6 +43,7 @@ export class ProtocolServer {
   readonly files = new Map<string, Buffer>();
   controllerId: string = randomUUID();
   limits: AgentLimits = { heartbeatMs: 200, deadManMs: 60_000, allowedTargets: ['127.0.0.0/8'] };
+  packageKeys: string[] = [];
   /** Runs whose summaries are not acknowledged. */
   readonly unacknowledged = new Set<number>();
   /** Clock of this controller minus the real time. */
@@ -202,6 +203,7 @@ export class ProtocolServer {
       agentId: [...this.enrolled.keys()].indexOf(uuid) + 1,
       controllerId: this.controllerId,
       limits: this.limits,
+      packageKeys: this.packageKeys,
     });
     return uuid;
   }

@@ -1,7 +1,9 @@
+import { hash, type KeyObject } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { signPackage } from '@rushhour/protocol';
 import { packageFolder } from '../version.ts';
 import { type TarFile, tarOf } from './tar.ts';
 
@@ -38,3 +40,7 @@ const withVersion = (file: TarFile, version: string): TarFile => {
     content: Buffer.from(JSON.stringify({ ...JSON.parse(file.content.toString()), version }, null, 2)),
   };
 };
+
+/** A package that agents accept if they trust the key. */
+export const signed = (archive: Buffer, key: KeyObject): Buffer =>
+  Buffer.concat([archive, signPackage(hash('sha256', archive, 'hex'), key)]);

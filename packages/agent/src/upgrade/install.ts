@@ -1,8 +1,10 @@
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { packageTrailerBytes, verifyPackageTrailer } from '@rushhour/protocol';
 import { packageFolder } from '../version.ts';
 import { BadArchive, filesIn } from './tar.ts';
 
@@ -71,15 +73,33 @@ const linkDependencies = async (folder: string, { dependencies = {} }: Manifest)
 
 export const isVersion = (text: string) => /^\d[0-9A-Za-z.+-]{0,63}$/.test(text);
 
-/** Installs a package into `versions/<version>`. Leaves nothing behind if it is invalid. */
-export const installPackage = async (file: string, version: string, versionsFolder: string): Promise<void> => {
+/** The archive of a signed package. Throws `UntrustedPackage` unless one of the trusted keys has signed it. */
+const verifiedArchive = async (file: string, trustedKeys: readonly string[]): Promise<Buffer> => {
+  const content = await readFile(file);
+  const end = Math.max(0, content.length - packageTrailerBytes);
+  const archive = content.subarray(0, end);
+  verifyPackageTrailer(content.subarray(end), hash('sha256', archive, 'hex'), trustedKeys);
+  return archive;
+};
+
+export interface Installation {
+  readonly file: string;
+  readonly version: string;
+  readonly versionsFolder: string;
+  /** Keys that may have signed the package. */
+  readonly trustedKeys: readonly string[];
+}
+
+/** Installs a signed package into `versions/<version>`. Leaves nothing behind if it is invalid. */
+export const installPackage = async ({ file, version, versionsFolder, trustedKeys }: Installation): Promise<void> => {
   if (!isVersion(version)) throw new BadArchive(`${version} is not a version`);
   const folder = join(versionsFolder, version);
   const unfinished = `${folder}.tmp`;
   if (packageFolder.startsWith(`${folder}/`)) throw new Error(`version ${version} is running`);
+  const archive = await verifiedArchive(file, trustedKeys);
   await rm(unfinished, { recursive: true, force: true });
   try {
-    await unpack(await readFile(file), unfinished);
+    await unpack(archive, unfinished);
     await linkDependencies(unfinished, await checkManifest(unfinished, version));
     await rm(folder, { recursive: true, force: true });
     await rename(unfinished, folder);

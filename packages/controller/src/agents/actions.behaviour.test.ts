@@ -1,7 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { generateKeyPairSync, hash, type KeyObject, randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import { permissions } from '@rushhour/contract';
+import { publicKeyText, signPackage } from '@rushhour/protocol';
 import { pack } from 'tar-stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { connectTestAgent, enrolTestAgent, type TestAgent, testFacts } from '../testing/agent.ts';
@@ -9,12 +11,13 @@ import { type SignedIn, startTestController, type TestController } from '../test
 import { refused } from '../testing/refused.ts';
 import { endRun, insertActiveRun } from './testing/active-run.ts';
 
+const trusted = generateKeyPairSync('ed25519');
 let controller: TestController;
 let administrator: SignedIn;
 let agent: TestAgent;
 let away: TestAgent;
 beforeAll(async () => {
-  controller = await startTestController();
+  controller = await startTestController({ packageKeys: [publicKeyText(trusted.publicKey)] });
   administrator = await controller.signIn();
 });
 beforeEach(async () => {
@@ -110,14 +113,15 @@ describe('an upgrade', () => {
     const content = bytes.toString('base64');
     return (await administrator.client.files.create({ body: { name, category: 'archive', content } })).data;
   };
-  const packed = async (manifest: object) => {
+  const packed = async (manifest: object, key: KeyObject | null = trusted.privateKey) => {
     const tar = pack();
     tar.entry({ name: 'package/package.json' }, JSON.stringify(manifest));
     tar.entry({ name: 'package/src/main.ts' }, `// ${randomUUID()}`);
     tar.finalize();
-    return gzipSync(await buffer(tar));
+    const archive = gzipSync(await buffer(tar));
+    return key === null ? archive : Buffer.concat([archive, signPackage(hash('sha256', archive, 'hex'), key)]);
   };
-  const agentPackage = (version: string) => packed({ name: '@rushhour/agent', version });
+  const agentPackage = (version: string, key?: KeyObject | null) => packed({ name: '@rushhour/agent', version }, key);
 
   it('needs a package', async () => {
     await expect(act('upgrade')).rejects.toMatchObject({ status: 400, data: { issues: [{ path: '/params' }] } });
@@ -136,6 +140,34 @@ describe('an upgrade', () => {
     await expect(act('upgrade', { params: { fileId, version: '0.3.1' } })).rejects.toMatchObject({
       data: { issues: [{ path: '/params/fileId', code: 'OTHER_VERSION' }] },
     });
+  });
+
+  it('needs a package signed with a trusted key', async () => {
+    const asked: unknown[] = [];
+    agent.onQuestion((question) => void asked.push(question));
+    for (const [key, code] of [
+      [null, 'UNSIGNED'],
+      [generateKeyPairSync('ed25519').privateKey, 'UNTRUSTED_KEY'],
+    ] as const) {
+      const fileId = await upload(`${code}.tgz`, await agentPackage('6.6.6', key));
+      await expect(act('upgrade', { params: { fileId } })).rejects.toMatchObject({
+        ...{ status: 400, data: { issues: [{ path: '/params/fileId', code }] } },
+      });
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it('needs a permission of its own, which Operators do not have', async () => {
+    const { data: groups } = await administrator.client.groups.list({ query: { count: 100, offset: 0 } });
+    const values = groups.find(({ name }) => name === 'Operators')?.permissions.map(({ value }) => value) ?? [];
+    expect(values).toContain(permissions['agents.execute']);
+    const operator = await controller.signInWith(administrator, values);
+    const fileId = await upload('signed.tgz', await agentPackage('0.2.1'));
+    const upgrade = () =>
+      operator.client.agents.actions({ body: { array: [agent.agentId], action: 'upgrade', params: { fileId } } });
+    await expect(upgrade()).rejects.toMatchObject({ status: 403, data: { permission: 'agents.upgrade' } });
+    const body = { array: [agent.agentId], action: 'ping' as const };
+    expect((await operator.client.agents.actions({ body })).data.results).toMatchObject([{ ok: true }]);
   });
 
   it('is reported when the agent is back as a new process; meanwhile it is upgrading', async () => {

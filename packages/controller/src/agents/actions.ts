@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { api } from '@rushhour/contract';
+import type { Caller } from '../caller.ts';
 import { assertAllFound } from '../crud.ts';
-import { conflict } from '../errors.ts';
+import { conflict, forbidden } from '../errors.ts';
 import type { Handlers } from '../handler.ts';
+import { allows } from '../people/permissions.ts';
 import { activeTasksOn } from '../store/agents/agent-work.ts';
 import { type AgentRow, agents as table } from '../store/agents/agents.ts';
 import type { Executor } from '../store/engine/database.ts';
@@ -27,6 +29,13 @@ const assertIdle = async (executor: Executor, ids: readonly number[]) => {
   const busy = [...(await activeTasksOn(executor, ids)).keys()];
   if (busy.length === 0) return;
   throw conflict('BUSY', `agent ${busy[0]} is busy: wait for its tasks, or use force`, { agents: busy });
+};
+
+/** Upgrading replaces the program that agents run; the permission to use agents is not enough. */
+const assertMayUpgrade = ({ permissions }: Caller) => {
+  const permission = 'agents.upgrade';
+  if (allows(permissions, permission)) return;
+  throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
 };
 
 /** What an agent answered, as a result. */
@@ -64,6 +73,7 @@ export const createActions = (deps: ActionDeps): Handlers<typeof api.agents>['ac
       : { id, ok: false, code: 'UNREACHABLE', error: 'the agent is not connected' };
 
   return async ({ body: { array, action, params = {}, force = false } }, caller) => {
+    if (action === 'upgrade') assertMayUpgrade(caller);
     const found = await table.findMany(store.read, array);
     const ids = found.map(({ id }) => id);
     assertAllFound('agent', array, ids);
@@ -84,7 +94,7 @@ export const createActions = (deps: ActionDeps): Handlers<typeof api.agents>['ac
     const results = found.map(reachable);
     const online = found.filter(({ id }) => gateway.isOnline(id));
     if (action === 'collectLogs') return answer(results, () => void collectLogs(deps, operation, online));
-    const bundle = await findPackage({ store, blobs: deps.files.blobs }, params);
+    const bundle = await findPackage({ store, blobs: deps.files.blobs, packageKeys: agents.packageKeys }, params);
     return answer(results, () => void upgradeAgents(deps, operation, online, bundle));
   };
 };

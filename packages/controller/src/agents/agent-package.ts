@@ -1,4 +1,7 @@
-import { json } from 'node:stream/consumers';
+import { createHash } from 'node:crypto';
+import { buffer, json } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { packageTrailerBytes, UntrustedPackage, verifyPackageTrailer } from '@rushhour/protocol';
 import { ArchiveError } from '../assets/archives/archive-error.ts';
 import { openArchive } from '../assets/archives/open-archive.ts';
 import { invalid, orNotFound } from '../errors.ts';
@@ -16,6 +19,8 @@ export interface AgentPackage {
 interface Deps {
   readonly store: Store;
   readonly blobs: Blobs;
+  /** Keys whose packages are accepted. */
+  readonly packageKeys: readonly string[];
 }
 
 const manifestPath = 'package/package.json';
@@ -23,9 +28,12 @@ const maxManifestBytes = 65_536;
 
 const refuse = (path: string, code: string, message: string) => invalid([{ path, code, message }]);
 
-/** The manifest inside an archive, if it is one of the agent. */
-const versionIn = async (blobs: Blobs, { sha256, size }: FileRow): Promise<string | undefined> => {
-  const archive = await openArchive({ stream: await blobs.read(sha256), size });
+const archiveBytesOf = ({ size }: FileRow) => Math.max(0, size - packageTrailerBytes);
+
+/** The version in the manifest of a signed package; undefined if it is not one of the agent. */
+const versionIn = async (blobs: Blobs, file: FileRow): Promise<string | undefined> => {
+  const size = archiveBytesOf(file);
+  const archive = await openArchive({ stream: await blobs.read(file.sha256, { start: 0, end: size }), size });
   try {
     for await (const member of archive.members()) {
       if (member.name !== manifestPath || (member.declaredSize ?? 0) > maxManifestBytes) continue;
@@ -36,6 +44,15 @@ const versionIn = async (blobs: Blobs, { sha256, size }: FileRow): Promise<strin
   } finally {
     await archive.close();
   }
+};
+
+/** Throws `UntrustedPackage` unless a trusted key has signed the file. Agents check it again with the keys they trust. */
+const verifySignature = async ({ blobs, packageKeys }: Deps, file: FileRow): Promise<void> => {
+  const end = archiveBytesOf(file);
+  const trailer = await buffer(await blobs.read(file.sha256, { start: end }));
+  const hash = createHash('sha256');
+  if (end > 0) await pipeline(await blobs.read(file.sha256, { start: 0, end }), hash);
+  verifyPackageTrailer(trailer, hash.digest('hex'), packageKeys);
 };
 
 const isUsable = ({ state, category }: FileRow) => state === 'ready' && category !== 'malware';
@@ -54,7 +71,7 @@ const findById = async ({ store }: Deps, id: number) => {
   return file;
 };
 
-/** The stored file an upgrade is made from, by its id or by the version in its name. It must be what it says. */
+/** The stored package for an upgrade, by its id or by the version in its name: signed, of the agent, of that version. */
 export const findPackage = async (
   deps: Deps,
   { fileId, version }: { fileId?: number; version?: string },
@@ -62,11 +79,15 @@ export const findPackage = async (
   if (fileId === undefined && version === undefined)
     throw refuse('/params', 'REQUIRED', 'must name a fileId or a version');
   const file = fileId === undefined ? await findByVersion(deps, version as string) : await findById(deps, fileId);
+  const path = fileId === undefined ? '/params/version' : '/params/fileId';
+  await verifySignature(deps, file).catch((error) => {
+    if (error instanceof UntrustedPackage) throw refuse(path, error.code, error.message);
+    throw error;
+  });
   const found = await versionIn(deps.blobs, file).catch((error) => {
     if (error instanceof ArchiveError || error instanceof SyntaxError) return undefined;
     throw error;
   });
-  const path = fileId === undefined ? '/params/version' : '/params/fileId';
   if (found === undefined) throw refuse(path, 'NO_PACKAGE', 'is not a package of the agent');
   if (version !== undefined && found !== version)
     throw refuse(path, 'OTHER_VERSION', `is version ${found}, not ${version}`);

@@ -1,12 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { findAgentByUuid } from '../store/agents/agents.ts';
 import type { Store } from '../store/store.ts';
 import { createEnrolmentToken } from './gateway/enrolment.ts';
+import {
+  type Account,
+  accountFor,
+  agentFolder,
+  canKeepCapabilities,
+  obstacleTo,
+  spawnAgent,
+} from './local-agent-process.ts';
 
 const program = fileURLToPath(new URL('../../../agent/src/main.ts', import.meta.url));
 /** How an agent says that it wants to be started again. */
@@ -20,26 +28,28 @@ interface LocalAgentsOptions {
   readonly url: string;
   readonly tls: { readonly cert: string } | undefined;
   readonly dataDir: string;
+  /** Account of the agents when the controller is root; `root` for its own. */
+  readonly user: string | undefined;
+  readonly packageKeys: readonly string[];
   readonly store: Store;
   readonly log: Logger;
 }
 
 /** Agents on this machine, each a process of its own, so that a newcomer has a client and a server at once. */
-export const startLocalAgents = ({ count, url, tls, dataDir, store, log }: LocalAgentsOptions) => {
+export const startLocalAgents = (options: LocalAgentsOptions) => {
+  const { count, dataDir, store, log } = options;
   const children = new Map<string, ChildProcess>();
   let isStopping = false;
 
   const run = async (name: string, delayMs: number): Promise<void> => {
-    const folder = join(dataDir, 'agents', name);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const account = accountFor(options.user);
+    if (account !== undefined && !canKeepCapabilities())
+      log.warn('local agents get no raw sockets: install setpriv, or set RUSHHOUR_AGENT_USER=root to run them as root');
+    const folder = agentFolder(dataDir, name, account);
+    if (account !== undefined) assertReachable(folder, account);
     const token = await tokenFor(store, name, folder);
     if (isStopping) return;
-    const pinned = tls === undefined ? [] : ['--fingerprint', new X509Certificate(tls.cert).fingerprint256];
-    const args = ['--controller', url, '--name', name, '--data-dir', folder, '--exit-with-parent', ...pinned];
-    const child = spawn(process.execPath, [program, ...args], {
-      env: { ...process.env, RUSHHOUR_JOIN_TOKEN: token ?? '' },
-      stdio: ['pipe', 'ignore', 'ignore'],
-    });
+    const child = spawnAgent({ args: argumentsOf(options, name, folder), token: token ?? '', account });
     children.set(name, child);
     const startedAt = Date.now();
     child.once('exit', (code, signal) => {
@@ -67,6 +77,20 @@ export const startLocalAgents = ({ count, url, tls, dataDir, store, log }: Local
       await Promise.all(ended);
     },
   };
+};
+
+const argumentsOf = ({ url, tls, packageKeys }: LocalAgentsOptions, name: string, folder: string) => [
+  ...[program, '--controller', url, '--name', name, '--data-dir', folder, '--exit-with-parent'],
+  ...(tls === undefined ? [] : ['--fingerprint', new X509Certificate(tls.cert).fingerprint256]),
+  ...(packageKeys.length === 0 ? [] : ['--package-keys', packageKeys.join(',')]),
+];
+
+const assertReachable = (folder: string, account: Account) => {
+  const obstacle = obstacleTo([process.execPath, program, folder], account);
+  if (obstacle === undefined) return;
+  throw new Error(
+    `local agents run as user ${account.uid}, which cannot read below ${obstacle}: move the program and its data to a folder that others can pass through, or set RUSHHOUR_AGENT_USER=root to run the agents as root`,
+  );
 };
 
 /** A token for one use, unless the agent that lives in the folder is known already. */

@@ -35,6 +35,7 @@ export const assets = {
       password: 'Reset passwords',
       enrol: 'Enrol',
       reserveForce: 'Override reservations',
+      upgrade: 'Upgrade',
       executeHazardous: 'Run hazardous tests',
       dumps: 'Packet captures',
       export: 'Export',

@@ -160,10 +160,10 @@ export const agents = collection({
               fileId: Type.Optional(Id),
               version: optional.string({
                 pattern: '^\\d{1,9}\\.\\d{1,9}\\.\\d{1,9}$',
-                description: 'Takes the stored file `rushhour-agent-VERSION.tgz`',
+                description: 'Takes the stored file `rushhour-agent-VERSION.tgz`, which must be signed',
               }),
             },
-            { ...strict, description: '`upgrade` needs one of them' },
+            { ...strict, description: '`upgrade` needs one of them and the permission agents.upgrade' },
           ),
         ),
         force: force('Restart or upgrade agents that are busy, too'),

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { Server } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AgentFacts } from '@rushhour/protocol';
+import { AgentFacts, releaseKeys } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import type { Bus } from '../../bus/local.ts';
 import { createSchemaCheck } from '../../schema-check.ts';
@@ -124,6 +124,8 @@ interface Deps {
   log: Logger;
   blobs: Pick<Blobs, 'read'>;
   tls?: { cert: string } | undefined;
+  /** Keys of the configuration that may sign upgrade packages. */
+  packageKeys?: readonly string[] | undefined;
 }
 
 const checkMs = 250;
@@ -132,7 +134,7 @@ const rescanMs = 15_000;
 const factsCheck = createSchemaCheck(AgentFacts, 'first');
 
 /** Everything about agents: their channel, who is there, and what others may ask of them. */
-export const createAgents = async ({ store, settings, bus, log, blobs, tls }: Deps) => {
+export const createAgents = async ({ store, settings, bus, log, blobs, tls, packageKeys = [] }: Deps) => {
   await store.database.transaction(markAllOffline);
   const controllerId = await loadControllerId(store.database);
   const batch = createWriteBatch(store.database);
@@ -145,6 +147,7 @@ export const createAgents = async ({ store, settings, bus, log, blobs, tls }: De
   const storeFacts = (agentId: number, facts: AgentFacts) => batch.write((tx) => keepFacts(tx, agentId, facts));
   const session = {
     ...{ admission, registry, controllerId, files: sender, logs, log },
+    packageKeys: [...packageKeys],
     keepFacts: (agentId: number, facts: AgentFacts) =>
       void storeFacts(agentId, facts).catch((error) => log.error({ err: error, agentId }, 'facts were not written')),
   };
@@ -157,6 +160,8 @@ export const createAgents = async ({ store, settings, bus, log, blobs, tls }: De
   return {
     gateway: registry,
     files,
+    /** Keys whose packages are sent to agents. */
+    packageKeys: [...releaseKeys, ...packageKeys],
     log,
     /** SHA-256 of the certificate that agents will see, in lower-case hex; empty without TLS. */
     fingerprint: tls ? new X509Certificate(tls.cert).fingerprint256.replaceAll(':', '').toLowerCase() : '',

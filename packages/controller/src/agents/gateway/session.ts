@@ -58,6 +58,8 @@ export interface SessionDeps {
   admission: ReturnType<typeof createAdmission>;
   registry: Registry;
   controllerId: string;
+  /** Keys that may sign upgrade packages, for agents that enrol. */
+  packageKeys: string[];
   files: FileSender;
   logs: LogBook;
   keepFacts(agentId: number, facts: Extract<ToController, { type: 'facts' }>['facts']): void;
@@ -157,10 +159,10 @@ const parseGreeting = (text: string): Greeting => {
 };
 
 const letIn = async (greeting: Greeting, nonce: string, connection: Connection, deps: SessionDeps) => {
-  const { admission, registry, controllerId, log } = deps;
+  const { admission, registry, controllerId, packageKeys, log } = deps;
   const presence = await admission.admit(greeting, nonce, connection);
   const { agentId, bootId } = presence;
-  connection.send({ type: 'welcome', agentId, controllerId, limits: registry.limits() });
+  connection.send({ type: 'welcome', agentId, controllerId, limits: registry.limits(), packageKeys });
   registry.enter(presence, { bootId, runs: greeting.type === 'hello' ? greeting.runs : [] });
   log.info({ agentId, address: connection.address }, 'agent connected');
   return presence;
