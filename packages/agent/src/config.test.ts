@@ -23,6 +23,16 @@ describe('configuration of the agent', () => {
     expect(readConfig([], { ...env, INVOCATION_ID: 'x' })).toMatchObject({ endsWithParent: false, restartsBy: 'exit' });
   });
 
+  it('needs a flag to reach another machine without TLS', () => {
+    const plain = ['--controller', 'http://192.0.2.1:8080'];
+    expect(() => readConfig(plain, {})).toThrow('--allow-http');
+    expect(readConfig([...plain, '--allow-http'], {}).isPlain).toBe(true);
+    expect(readConfig(plain, { RUSHHOUR_AGENT_ALLOW_HTTP: '1' }).isPlain).toBe(true);
+    for (const url of ['https://192.0.2.1', 'http://localhost:1', 'http://127.9.9.9', 'http://[::1]:8080'])
+      expect(readConfig(['--controller', url], {}).isPlain).toBe(false);
+    expect(() => readConfig(['--controller', 'http://127.0.0.1.example'], {})).toThrow('--allow-http');
+  });
+
   it('is refused with every problem at once', () => {
     const args = ['--name', 'n'.repeat(129), '--log-level', 'loud', '--ca', '/nonexistent', '--token', 'extra', 'word'];
     const read = () => readConfig([...args, '--what'], {});

@@ -3,11 +3,13 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type LogLine, parseKeyList } from '@rushhour/protocol';
+import { isLoopbackHost, type LogLine, parseKeyList } from '@rushhour/protocol';
 
 export interface AgentConfig {
   /** The endpoint for agents: `ws://host:port/agent` or `wss://…`. */
   readonly endpoint: URL;
+  /** The endpoint is on another machine and without TLS. */
+  readonly isPlain: boolean;
   /** Required until the agent is enrolled. */
   readonly token?: string;
   readonly name: string;
@@ -41,6 +43,7 @@ export const usage = `usage: node packages/agent/src/main.ts --controller http(s
   --name NAME            RUSHHOUR_AGENT_NAME              name to enrol with; the host name by default
   --data-dir DIR         RUSHHOUR_AGENT_DATA_DIR          key, logs, files and results; ./agent-data by default
   --fingerprint SHA256   RUSHHOUR_CONTROLLER_FINGERPRINT  of the controller's TLS certificate
+  --allow-http           RUSHHOUR_AGENT_ALLOW_HTTP        connect without TLS to another machine
   --ca FILE              RUSHHOUR_CONTROLLER_CA           authorities that may have signed that certificate, PEM
   --package-keys KEYS    RUSHHOUR_PACKAGE_KEYS            further keys that may sign upgrades, separated by commas
   --log-level LEVEL      RUSHHOUR_AGENT_LOG_LEVEL         debug, info, warn or error
@@ -52,6 +55,7 @@ const options = {
   name: { type: 'string', env: 'RUSHHOUR_AGENT_NAME' },
   'data-dir': { type: 'string', env: 'RUSHHOUR_AGENT_DATA_DIR' },
   fingerprint: { type: 'string', env: 'RUSHHOUR_CONTROLLER_FINGERPRINT' },
+  'allow-http': { type: 'boolean', env: 'RUSHHOUR_AGENT_ALLOW_HTTP' },
   ca: { type: 'string', env: 'RUSHHOUR_CONTROLLER_CA' },
   'package-keys': { type: 'string', env: 'RUSHHOUR_PACKAGE_KEYS' },
   'log-level': { type: 'string', env: 'RUSHHOUR_AGENT_LOG_LEVEL' },
@@ -117,6 +121,8 @@ const caOf = (file: string | undefined, problems: string[]): string | undefined 
   }
 };
 
+const isSet = (flag: string | undefined): boolean => !['', '0', 'false'].includes(flag ?? '');
+
 // Under an init system, or as the first process of a container, a successor would be killed when the agent exits.
 const isSupervised = (env: Environment) => process.pid === 1 || Boolean(env['INVOCATION_ID']);
 
@@ -130,13 +136,17 @@ export const readConfig = (args: readonly string[], env: Environment): AgentConf
   if ((fingerprint ?? ca) !== undefined && endpoint.protocol === 'ws:' && option('controller') !== undefined) {
     problems.push('--fingerprint and --ca need a controller at https://');
   }
+  const isPlain = endpoint.protocol === 'ws:' && !isLoopbackHost(endpoint.hostname);
+  if (isPlain && !isSet(option('allow-http'))) {
+    problems.push('--controller is on another machine without TLS: use https://, or --allow-http to accept that');
+  }
   const packageKeys = packageKeysOf(option('package-keys'), problems);
   const name = option('name') ?? hostname();
   if (name.length > 128) problems.push('--name must have 128 characters at most');
   const logLevel = (option('log-level') ?? 'info') as LogLine['level'];
   if (!levels.includes(logLevel)) problems.push(`--log-level must be one of ${levels.join(', ')}`);
   const token = option('token');
-  const endsWithParent = !['', '0', 'false'].includes(option('exit-with-parent') ?? '');
+  const endsWithParent = isSet(option('exit-with-parent'));
   if (problems.length > 0) {
     throw new ConfigError(`the configuration is wrong:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
   }
@@ -145,6 +155,7 @@ export const readConfig = (args: readonly string[], env: Environment): AgentConf
     name,
     logLevel,
     packageKeys,
+    isPlain,
     dataDir: resolve(option('data-dir') ?? './agent-data'),
     ...(token !== undefined && { token }),
     ...(fingerprint !== undefined && { fingerprint }),

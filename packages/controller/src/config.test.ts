@@ -27,6 +27,17 @@ describe('the configuration', () => {
     for (const name of Object.keys(env)) expect(read).toThrow(name);
   });
 
+  it('needs a flag to listen for other machines without TLS', () => {
+    for (const host of ['0.0.0.0', '::', '192.0.2.1'])
+      expect(() => readConfig({ RUSHHOUR_HOST: host })).toThrow('RUSHHOUR_ALLOW_HTTP=true');
+    for (const host of ['127.0.0.1', '::1', 'localhost']) expect(readConfig({ RUSHHOUR_HOST: host }).host).toBe(host);
+    expect(readConfig({ RUSHHOUR_HOST: '0.0.0.0', RUSHHOUR_ALLOW_HTTP: 'true' }).host).toBe('0.0.0.0');
+  });
+
+  it('names a key for packages that is none', () => {
+    expect(() => readConfig({ RUSHHOUR_PACKAGE_KEYS: 'rh_key_short' })).toThrow('RUSHHOUR_PACKAGE_KEYS');
+  });
+
   it('takes a key in base64 or hexadecimal', () => {
     const key = Buffer.alloc(32, 7);
     expect(readConfig({ RUSHHOUR_SECRET_KEY: key.toString('base64') }).secretKey).toEqual(key);

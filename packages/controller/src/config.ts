@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseKeyList } from '@rushhour/protocol';
+import { isLoopbackHost, parseKeyList } from '@rushhour/protocol';
 import { parseS3Url } from './store/blobs/s3-url.ts';
 
 export interface Config {
@@ -55,6 +55,12 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
   const s3Url = s3UrlOf(env['S3_URL'], problems);
   const secretKey = keyOf(env['RUSHHOUR_SECRET_KEY'], problems);
   const admin = adminOf(env['RUSHHOUR_ADMIN_EMAIL'], env['RUSHHOUR_ADMIN_PASSWORD'], problems);
+  const allowsHttp = !['', '0', 'false'].includes(env['RUSHHOUR_ALLOW_HTTP'] ?? '');
+  const isPlain = !isLoopbackHost(host) && !env['RUSHHOUR_TLS_CERT'];
+  check(
+    !isPlain || allowsHttp,
+    `RUSHHOUR_HOST ${host} can be reached from other machines, where passwords would travel in the clear: set RUSHHOUR_TLS_CERT and RUSHHOUR_TLS_KEY, or RUSHHOUR_ALLOW_HTTP=true to accept that`,
+  );
   const packageKeys = packageKeysOf(env['RUSHHOUR_PACKAGE_KEYS'], problems);
   const tls = tlsOf(env['RUSHHOUR_TLS_CERT'], env['RUSHHOUR_TLS_KEY'], problems);
   if (problems.length > 0)

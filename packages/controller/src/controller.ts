@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isLoopbackHost } from '@rushhour/protocol';
 import { type Logger, pino } from 'pino';
 import { createAgents } from './agents/gateway/agents.ts';
 import { startLocalAgents } from './agents/local-agents.ts';
@@ -185,12 +186,17 @@ export const startController = async (config: Config) => {
     await close();
     throw explainListenError(error, config);
   }
+  if (config.tls === undefined && !isLoopbackHost(config.host))
+    log.warn({ host: config.host }, 'without TLS passwords and results travel in the clear; set RUSHHOUR_TLS_CERT');
   health.setReady(true);
   storage.startRecovery();
   const { port } = app.server.address() as AddressInfo;
   const { tls, dataDir, localAgents: count = 0, agentUser: user, packageKeys = [] } = config;
   const localUrl = urlOf(config, reachable(config.host), port);
-  localAgents = startLocalAgents({ count, url: localUrl, tls, dataDir, user, packageKeys, store, log });
+  localAgents = startLocalAgents({
+    ...{ count, url: localUrl, tls, dataDir, user, packageKeys, store, log },
+    controllerKey: agents.controllerKey,
+  });
   const url = urlOf(config, config.host, port);
   return { url, credentials, store, settings, bus, files, agents, runs, metrics, log, close };
 };

@@ -74,6 +74,7 @@ export {
 export { findTaken, type TakenFrom } from './har-take.ts';
 export { Histogram, histogramBytes } from './histogram.ts';
 export { Duration, FileReference, Job } from './job.ts';
+export { isLoopbackHost, joinTokenOf, parseJoinToken } from './join-token.ts';
 export { findInJson, findJsonPath, type JsonStep } from './json-path.ts';
 export {
   isPublicKeyText,
@@ -89,12 +90,24 @@ export { releaseKeys } from './release-keys.ts';
 export { writeMail } from './mail.ts';
 export { HeldRun, JobOutcome, LoadChange, LoadShortfall, NeededFile, RunCommand, RunReport } from './run-messages.ts';
 export {
+  acceptIdentity,
+  answerHail,
+  ChannelError,
+  createEphemeral,
+  type Ephemeral,
+  isSessionSignature,
+  type SecureChannel,
+  sealBytes,
+  signSession,
+} from './secure-channel.ts';
+export {
   AgentLimits,
-  challengeText,
   fileChunkBytes,
   fileFrame,
   Greeting,
+  Hail,
   maxMessageBytes,
+  Proof,
   parseFileFrame,
   protocolVersion,
   Question,

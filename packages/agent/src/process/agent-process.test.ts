@@ -1,5 +1,6 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { joinTokenOf } from '@rushhour/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSelfSigned } from '../net/tls/self-signed.ts';
 import { Bench } from '../testing/agent-process.ts';
@@ -23,13 +24,15 @@ describe('agent process', () => {
     expect(first.greeting).toMatchObject({ type: 'enrol', facts: { version: '0.1.0' } });
     expect((await stat(join(first.agent.dataDir, 'identity.json'))).mode & 0o777).toBe(0o600);
     expect((await stat(first.agent.dataDir)).mode & 0o077).toBe(0);
-    const rival = bench.run(first.agent.dataDir, ['--controller', server.url, '--token', 'x']);
+    const rival = bench.run(first.agent.dataDir, ['--controller', server.url]);
     expect(await first.agent.stop()).toBe(0);
     await server.until({ type: 'hello', uuid: first.uuid });
     await rival.stop();
     const second = await bench.join(server, first.agent.dataDir);
     expect(second.uuid).toBe(first.uuid);
-    expect(second.greeting).toMatchObject({ type: 'hello', publicKey: first.greeting.publicKey, runs: [] });
+    expect(second.greeting).toMatchObject({ type: 'hello', runs: [] });
+    const keys = server.all('proof', first.uuid).map(({ publicKey }) => publicKey);
+    expect(new Set(keys).size).toBe(1);
     expect(second.greeting.bootId).not.toBe(first.greeting.bootId);
   });
 
@@ -45,7 +48,8 @@ describe('agent process', () => {
   });
 
   it('exits with a clear message when refused, and refuses another controller', async () => {
-    const stranger = bench.run(await bench.folder(), ['--controller', server.url, '--token', 'guessed']);
+    const guessed = ['--token', joinTokenOf('guessed', server.key)];
+    const stranger = bench.run(await bench.folder(), ['--controller', server.url, ...guessed]);
     expect(await stranger.exited).toBe(77);
     expect(stranger.output).toContain('the controller refuses this agent: refused with TOKEN_UNKNOWN (TOKEN_UNKNOWN)');
     const { agent, uuid } = await bench.join(server);
@@ -61,7 +65,7 @@ describe('agent process', () => {
     server.enrolled.clear();
     const after = server.heard.length;
     bench.run(agent.dataDir, ['--controller', server.url, '--token', server.createToken()]);
-    expect(await server.until({ type: 'enrol', after })).toMatchObject({ uuid });
+    await server.until({ type: 'enrol', uuid, after });
     await server.until({ type: 'heartbeat', uuid, after });
   });
 
@@ -140,8 +144,15 @@ describe('agent process', () => {
       await bench.join(secure, undefined, ['--ca', caFile]);
       const before = secure.heard.length;
       const wary = [
-        bench.run(await bench.folder(), ['--controller', secure.url, '--token', 'x', '--fingerprint', 'ab'.repeat(32)]),
-        bench.run(await bench.folder(), ['--controller', secure.url, '--token', 'x']),
+        bench.run(await bench.folder(), [
+          '--controller',
+          secure.url,
+          '--token',
+          secure.createToken(),
+          '--fingerprint',
+          'ab'.repeat(32),
+        ]),
+        bench.run(await bench.folder(), ['--controller', secure.url, '--token', secure.createToken()]),
       ];
       for (const agent of wary) {
         await expect.poll(() => agent.output).toMatch(/does not match the given fingerprint|self-signed/);

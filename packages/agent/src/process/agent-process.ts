@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseJoinToken } from '@rushhour/protocol';
 import { Agent, type Ending } from '../agent.ts';
 import { type AgentConfig, ConfigError } from '../config.ts';
 import { Log, printTo } from '../log/log.ts';
@@ -47,10 +48,14 @@ const createLog = (config: AgentConfig) => {
 
 const loadIdentity = async ({ dataDir, token }: AgentConfig): Promise<Identity> => {
   const identity = await Identity.load(dataDir);
-  if (identity.isEnrolled || token !== undefined) return identity;
-  throw new ConfigError(
-    'the configuration is wrong:\n  - --token or RUSHHOUR_JOIN_TOKEN is needed: this agent is not enrolled yet',
-  );
+  if (identity.isEnrolled) return identity;
+  const problem =
+    token === undefined
+      ? '--token or RUSHHOUR_JOIN_TOKEN is needed: this agent is not enrolled yet'
+      : '--token must carry the key of the controller (rh_join_SECRET.KEY): create a new token';
+  if (token === undefined || parseJoinToken(token).controllerKey === undefined)
+    throw new ConfigError(`the configuration is wrong:\n  - ${problem}`);
+  return identity;
 };
 
 const startAgain = (args: readonly string[]): void => {
@@ -65,6 +70,11 @@ const runHere = async (config: AgentConfig, args: readonly string[]): Promise<nu
   const identity = await loadIdentity(config);
   const { log, file: logFile, shipper } = createLog(config);
   log.info(`agent ${identity.uuid}, version ${agentVersion}, data in ${config.dataDir}`);
+  if (config.isPlain) {
+    log.warn(
+      'the controller is reached without TLS: messages are encrypted with its pinned key, but https:// is better',
+    );
+  }
   const undone = await new Versions(config.dataDir).takeFailure();
   if (undone !== undefined) log.error(undone);
   const agent = new Agent({

@@ -1,5 +1,12 @@
 import type { TLSSocket } from 'node:tls';
-import { maxMessageBytes, parseFileFrame, type ToAgent, type ToController } from '@rushhour/protocol';
+import {
+  ChannelError,
+  maxMessageBytes,
+  parseFileFrame,
+  type SecureChannel,
+  type ToAgent,
+  type ToController,
+} from '@rushhour/protocol';
 import { WebSocket } from 'ws';
 import type { AgentConfig } from '../config.ts';
 import { BadMessage, parseMessage } from './parse-message.ts';
@@ -35,6 +42,7 @@ export class Connection {
   readonly #socket: WebSocket;
   #events: ConnectionEvents | undefined;
   #reason = '';
+  #channel: SecureChannel | undefined;
   /** Local address of the connection. */
   localAddress = '';
   /** Endpoint of the controller; undefined before the connection is established. */
@@ -63,13 +71,23 @@ export class Connection {
     });
   }
 
+  /** Everything after the handshake is encrypted and authenticated in both directions. */
+  secure(channel: SecureChannel): void {
+    this.#channel = channel;
+  }
+
+  get isSecure(): boolean {
+    return this.#channel !== undefined;
+  }
+
   /** False when the connection is not open. */
   send(message: ToController): boolean {
     if (this.#events === undefined || this.#socket.readyState !== WebSocket.OPEN) return false;
-    const text = JSON.stringify(message);
+    const text = Buffer.from(JSON.stringify(message));
     // The controller would close the session, again after each reconnect.
-    if (Buffer.byteLength(text) > maxMessageBytes) this.#events.tooLarge(message);
-    else this.#socket.send(text);
+    if (text.length > maxMessageBytes) this.#events.tooLarge(message);
+    else if (this.#channel === undefined) this.#socket.send(text, { binary: false });
+    else this.#socket.send(this.#channel.seal('json', text));
     return true;
   }
 
@@ -104,13 +122,21 @@ export class Connection {
 
   #handle(data: Buffer, isBinary: boolean): void {
     try {
-      if (isBinary) this.#events?.file(parseFileFrame(data));
-      else this.#events?.message(parseMessage(data.toString()));
+      const { kind, content } = this.#opened(data, isBinary);
+      if (kind === 'file') this.#events?.file(parseFileFrame(content));
+      else this.#events?.message(parseMessage(content.toString()));
     } catch (error) {
-      if (error instanceof BadMessage) this.#events?.bad(error);
+      if (error instanceof ChannelError) this.drop(error.message);
+      else if (error instanceof BadMessage) this.#events?.bad(error);
       else if (error instanceof RangeError && isBinary) this.#events?.bad(new BadMessage(error.message, undefined));
       else throw error;
     }
+  }
+
+  #opened(data: Buffer, isBinary: boolean): ReturnType<SecureChannel['open']> {
+    if (this.#channel === undefined && !isBinary) return { kind: 'json', content: data };
+    if (this.#channel === undefined || !isBinary) throw new ChannelError('a message is not sealed as it should be');
+    return this.#channel.open(data);
   }
 
   #finish(reason: string): void {

@@ -1,5 +1,20 @@
-import { type AgentFacts, type Greeting, type HeldRun, protocolVersion, type ToAgent } from '@rushhour/protocol';
+import {
+  type AgentFacts,
+  acceptIdentity,
+  ChannelError,
+  createEphemeral,
+  type Ephemeral,
+  type Greeting,
+  type Hail,
+  type HeldRun,
+  type Proof,
+  parseJoinToken,
+  protocolVersion,
+  type SecureChannel,
+  type ToAgent,
+} from '@rushhour/protocol';
 import type { AgentConfig } from '../config.ts';
+import type { Log } from '../log/log.ts';
 import type { Identity } from './identity.ts';
 
 type Kind = Greeting['type'];
@@ -47,6 +62,7 @@ export interface HandshakeDeps {
   readonly identity: Identity;
   /** New at each start of the process. */
   readonly bootId: string;
+  readonly log: Log;
   facts(localAddress: string): Promise<AgentFacts>;
   heldRuns(): HeldRun[];
 }
@@ -58,19 +74,54 @@ export class Refusal extends Error {}
 export class Handshake {
   readonly #deps: HandshakeDeps;
   readonly #introduction: Introduction;
+  #offer: { readonly nonce: string; readonly own: Ephemeral } | undefined;
+  #controllerKey = '';
 
   constructor(deps: HandshakeDeps) {
     this.#deps = deps;
     this.#introduction = new Introduction(deps.identity, deps.config.token !== undefined);
   }
 
-  async greetingFor(nonce: string, localAddress: string): Promise<Greeting> {
-    const { identity, bootId, config, heldRuns, facts } = this.#deps;
-    const common = { protocol: protocolVersion, bootId, facts: await facts(localAddress), uuid: identity.uuid };
-    const proof = identity.answer(nonce);
+  /** Answers the challenge of a new connection. */
+  hail(nonce: string): Hail {
+    const own = createEphemeral();
+    this.#offer = { nonce, own };
+    return { type: 'hail', protocol: protocolVersion, ephemeral: own.publicKey };
+  }
+
+  /** Checks the key of the controller; nothing about this agent is sent before. Throws `ChannelError`. */
+  prove(identity: Extract<ToAgent, { type: 'identity' }>): { channel: SecureChannel; proof: Proof } {
+    if (this.#offer === undefined) throw new ChannelError('the controller proved itself without being asked');
+    this.#checkKey(identity.key);
+    const { channel, digest } = acceptIdentity({ protocol: protocolVersion, ...this.#offer, identity });
+    this.#offer = undefined;
+    this.#controllerKey = identity.key;
+    const { config } = this.#deps;
+    const token = this.#introduction.next === 'enrol' ? { token: parseJoinToken(config.token ?? '').secret } : {};
+    return { channel, proof: { type: 'proof', ...this.#deps.identity.prove(digest), ...token } };
+  }
+
+  async greetingFor(localAddress: string): Promise<Greeting> {
+    const { bootId, config, heldRuns, facts } = this.#deps;
+    const common = { bootId, facts: await facts(localAddress) };
     return this.#introduction.next === 'hello'
-      ? { type: 'hello', ...common, ...proof, runs: heldRuns() }
-      : { type: 'enrol', ...common, ...proof, token: config.token ?? '', name: config.name };
+      ? { type: 'hello', ...common, runs: heldRuns() }
+      : { type: 'enrol', ...common, name: config.name };
+  }
+
+  #checkKey(shown: string): void {
+    const { config, identity, log } = this.#deps;
+    const pinned = identity.controllerKey ?? parseJoinToken(config.token ?? '').controllerKey;
+    if (pinned === shown) return;
+    if (pinned !== undefined)
+      throw new ChannelError(
+        `${config.endpoint.host} shows the key ${shown}, but this agent trusts ${pinned}: another program answers ` +
+          'in place of the controller, or the controller was installed anew; in that case enrol with another data folder',
+      );
+    log.warn(
+      `this agent was enrolled without a key of its controller and trusts ${shown} from now on; ` +
+        'compare it with the part after the dot of a join token of the controller',
+    );
   }
 
   /** Stores the controller at the first welcome; throws `Refusal` if it is a different one later. */
@@ -82,7 +133,7 @@ export class Handshake {
           'to move it, start it with another data folder',
       );
     }
-    await identity.remember({ controllerId, agentId, packageKeys });
+    await identity.remember({ controllerId, agentId, packageKeys, controllerKey: this.#controllerKey });
     this.#introduction.welcomed();
   }
 

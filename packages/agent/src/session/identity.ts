@@ -1,7 +1,7 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { challengeText, isPublicKeyText, type ToAgent } from '@rushhour/protocol';
+import { isPublicKeyText, signSession, type ToAgent } from '@rushhour/protocol';
 import { writeDurably } from '../files/durable-file.ts';
 
 interface Stored {
@@ -11,11 +11,15 @@ interface Stored {
   /** Id of the controller it is enrolled with. */
   readonly controllerId?: string;
   readonly agentId?: number;
+  /** Public key of that controller, pinned at the enrolment. */
+  readonly controllerKey?: string;
   /** Keys that may sign upgrade packages, as the controller named them at the enrolment. */
   readonly packageKeys?: readonly string[];
 }
 
-type Enrolment = Pick<Extract<ToAgent, { type: 'welcome' }>, 'controllerId' | 'agentId' | 'packageKeys'>;
+type Enrolment = Pick<Extract<ToAgent, { type: 'welcome' }>, 'controllerId' | 'agentId' | 'packageKeys'> & {
+  readonly controllerKey: string;
+};
 
 const fileOf = (dataDir: string) => join(dataDir, 'identity.json');
 
@@ -64,15 +68,21 @@ export class Identity {
     return this.#stored.controllerId;
   }
 
+  /** Undefined until the enrolment, and for agents enrolled with a version that did not pin it. */
+  get controllerKey(): string | undefined {
+    return this.#stored.controllerKey;
+  }
+
   get packageKeys(): readonly string[] {
     return this.#stored.packageKeys ?? [];
   }
 
-  /** The members of a greeting that prove the identity. */
-  answer(nonce: string): { publicKey: string; signature: string } {
+  /** The members of a proof, for one connection. */
+  prove(digest: string): { uuid: string; publicKey: string; signature: string } {
     return {
+      uuid: this.uuid,
       publicKey: createPublicKey(this.#key).export({ type: 'spki', format: 'der' }).toString('base64'),
-      signature: sign(null, Buffer.from(challengeText(nonce)), this.#key).toString('base64'),
+      signature: signSession(digest, this.#key),
     };
   }
 
@@ -80,10 +90,11 @@ export class Identity {
    * Stores the controller the agent is enrolled with. The package keys are those of the first welcome: later ones
    * cannot change which packages this machine accepts.
    */
-  async remember({ controllerId, agentId, packageKeys }: Enrolment): Promise<void> {
-    if (this.#stored.controllerId === controllerId && this.#stored.agentId === agentId) return;
+  async remember({ controllerId, agentId, packageKeys, controllerKey }: Enrolment): Promise<void> {
+    const { controllerId: belongsTo, agentId: number, controllerKey: pinnedKey } = this.#stored;
+    if (belongsTo === controllerId && number === agentId && pinnedKey === controllerKey) return;
     const pinned = this.isEnrolled ? {} : { packageKeys: packageKeys.filter(isPublicKeyText) };
-    this.#stored = { ...this.#stored, controllerId, agentId, ...pinned };
+    this.#stored = { ...this.#stored, controllerId, agentId, controllerKey, ...pinned };
     await writeDurably(this.#file, JSON.stringify(this.#stored));
   }
 }

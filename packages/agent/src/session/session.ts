@@ -9,7 +9,10 @@ import { Heartbeat } from './heartbeat.ts';
 import type { BadMessage } from './parse-message.ts';
 
 /** Messages passed on by an open session; the session handles the others. */
-export type SessionMessage = Exclude<ToAgent, { type: 'challenge' | 'welcome' | 'refused' | 'beat' | 'limits' }>;
+export type SessionMessage = Exclude<ToAgent, { type: HandshakeMessage['type'] | 'beat' | 'limits' }>;
+
+type HandshakeMessage = Extract<ToAgent, { type: 'challenge' | 'identity' | 'proven' | 'welcome' | 'refused' }>;
+type OpenMessage = Exclude<ToAgent, HandshakeMessage>;
 
 export interface SessionDeps extends HandshakeDeps {
   readonly log: Log;
@@ -140,14 +143,34 @@ export class Session {
 
   #handleNow(connection: Connection, message: ToAgent): void {
     if (this.#connection !== connection) return;
-    if (message.type === 'challenge') this.#greet(connection, message.nonce);
+    if (!connection.isSecure) this.#handleInsecure(connection, message);
+    else if (message.type === 'challenge' || message.type === 'identity') connection.drop(`unexpected ${message.type}`);
+    else if (message.type === 'proven') this.#greet(connection);
     else if (message.type === 'welcome') this.#welcome(connection, message);
     else if (message.type === 'refused') this.#refuse(connection, message);
     else if (!this.isOpen) this.#deps.log.warn(`${message.type} came before the welcome`);
     else this.#handleOpen(message);
   }
 
-  #handleOpen(message: Exclude<ToAgent, { type: 'challenge' | 'welcome' | 'refused' }>): void {
+  /** Before the controller has proven itself. A refusal may come from anyone: it never ends the agent. */
+  #handleInsecure(connection: Connection, message: ToAgent): void {
+    if (message.type === 'challenge') connection.send(this.#handshake.hail(message.nonce));
+    else if (message.type === 'identity') this.#prove(connection, message);
+    else if (message.type === 'refused') connection.drop(`refused: ${message.reason} (${message.code})`);
+    else connection.drop(`${message.type} came before the controller proved its identity`);
+  }
+
+  #prove(connection: Connection, identity: Extract<ToAgent, { type: 'identity' }>): void {
+    try {
+      const { channel, proof } = this.#handshake.prove(identity);
+      connection.secure(channel);
+      connection.send(proof);
+    } catch (error) {
+      connection.drop((error as Error).message);
+    }
+  }
+
+  #handleOpen(message: OpenMessage): void {
     this.#contactAt = performance.now();
     this.#heartbeat.heard(message);
     if (message.type === 'limits') this.#applyLimits(message.limits);
@@ -164,8 +187,8 @@ export class Session {
     if (this.isOpen) this.#deps.onBadMessage(problem);
   }
 
-  #greet(connection: Connection, nonce: string): void {
-    this.#handshake.greetingFor(nonce, connection.localAddress).then(
+  #greet(connection: Connection): void {
+    this.#handshake.greetingFor(connection.localAddress).then(
       (greeting) => connection.send(greeting),
       (error: Error) => connection.drop(error.message),
     );

@@ -98,8 +98,9 @@ export class Bench {
         : server.until({ type: 'hello', after, uuid: await uuidIn(dataDir) }),
       agent.exited.then((code) => Promise.reject(new Error(`the agent ended with ${code}:\n${agent.output}`))),
     ]);
-    await server.until({ type: 'heartbeat', uuid: greeting.uuid, after });
-    return { uuid: greeting.uuid, agent, greeting };
+    const uuid = await uuidIn(folder);
+    await server.until({ type: 'heartbeat', uuid, after });
+    return { uuid, agent, greeting };
   }
 
   /** Ends all agents, including restarted ones. */

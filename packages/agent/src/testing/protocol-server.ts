@@ -1,16 +1,21 @@
-import { createHash, createPublicKey, randomBytes, randomUUID, verify } from 'node:crypto';
+import { createHash, createPublicKey, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import {
   type AgentLimits,
-  challengeText,
+  answerHail,
   fileChunkBytes,
   fileFrame,
-  type Greeting,
+  isSessionSignature,
+  joinTokenOf,
   maxMessageBytes,
+  type Proof,
+  publicKeyText,
   type Question,
+  type SecureChannel,
+  sealBytes,
   type ToAgent,
   ToController,
 } from '@rushhour/protocol';
@@ -19,6 +24,7 @@ import * as value from 'typebox/value';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 const timeoutMs = 60_000;
+const maxPayload = maxMessageBytes + sealBytes;
 const { Check } = value as unknown as { Check(schema: TSchema, value: unknown): boolean };
 
 export type MessageOf<Type extends ToController['type'] = ToController['type']> = Extract<ToController, { type: Type }>;
@@ -30,6 +36,13 @@ export interface Expected<Type extends ToController['type']> {
   readonly fits?: (message: MessageOf<Type>) => boolean;
   /** Skips this many messages. */
   readonly after?: number;
+}
+
+interface Peer {
+  readonly socket: WebSocket;
+  /** Sealed, once there is a channel. */
+  say(text: string): void;
+  sendFile(frame: Buffer): void;
 }
 
 /** The controller's side of the protocol on a real socket; records the messages of agents. */
@@ -50,7 +63,8 @@ export class ProtocolServer {
   clockAheadMs = 0;
   /** Closes the connection once after this many bytes of a file. */
   cutFileAfter = Number.POSITIVE_INFINITY;
-  readonly #sockets = new Map<string, WebSocket>();
+  readonly #key = generateKeyPairSync('ed25519').privateKey;
+  readonly #sockets = new Map<string, Peer>();
   readonly #waiting = new Set<() => void>();
   readonly #tls: { cert: string; key: string } | undefined;
   #server: Server | undefined;
@@ -74,7 +88,7 @@ export class ProtocolServer {
   /** Listens again on the same port after `vanish`. */
   async listen(): Promise<void> {
     const server = this.#tls === undefined ? createServer() : createTlsServer(this.#tls);
-    const sockets = new WebSocketServer({ server, path: '/agent', maxPayload: maxMessageBytes });
+    const sockets = new WebSocketServer({ server, path: '/agent', maxPayload });
     sockets.on('connection', (socket) => this.#welcome(socket));
     server.listen(this.#port, '127.0.0.1');
     await once(server, 'listening');
@@ -84,7 +98,7 @@ export class ProtocolServer {
 
   /** Simulates an outage: no listener, no connections. */
   async vanish(): Promise<void> {
-    for (const socket of this.#sockets.values()) socket.terminate();
+    for (const { socket } of this.#sockets.values()) socket.terminate();
     this.#sockets.clear();
     this.#server?.closeAllConnections();
     this.#server?.close();
@@ -93,13 +107,18 @@ export class ProtocolServer {
   }
 
   drop(uuid: string): void {
-    this.#sockets.get(uuid)?.terminate();
+    this.#sockets.get(uuid)?.socket.terminate();
+  }
+
+  /** Public key of this controller. */
+  get key(): string {
+    return publicKeyText(createPublicKey(this.#key));
   }
 
   createToken(): string {
-    const token = randomBytes(16).toString('hex');
-    this.tokens.add(token);
-    return token;
+    const secret = randomBytes(16).toString('hex');
+    this.tokens.add(secret);
+    return joinTokenOf(secret, this.key);
   }
 
   addFile(content: Buffer): { sha256: string; size: number } {
@@ -113,9 +132,9 @@ export class ProtocolServer {
   }
 
   sendRaw(uuid: string, text: string): void {
-    const socket = this.#sockets.get(uuid);
-    if (socket === undefined) throw new Error(`agent ${uuid} is not connected`);
-    socket.send(text);
+    const peer = this.#sockets.get(uuid);
+    if (peer === undefined) throw new Error(`agent ${uuid} is not connected`);
+    peer.say(text);
   }
 
   async ask(uuid: string, question: Question): Promise<MessageOf<'answer'>> {
@@ -166,72 +185,85 @@ export class ProtocolServer {
   #welcome(socket: WebSocket): void {
     const nonce = randomBytes(16).toString('hex');
     let uuid = '';
+    let digest = '';
+    let channel: SecureChannel | undefined;
+    const peer: Peer = {
+      socket,
+      say: (text) => socket.send(channel === undefined ? text : channel.seal('json', Buffer.from(text))),
+      sendFile: (frame) => socket.send((channel as SecureChannel).seal('file', frame)),
+    };
     socket.on('error', () => {});
-    socket.on('message', (data) => {
-      const message = JSON.parse(data.toString()) as ToController;
-      if (!Check(ToController, message)) this.violations.push(data.toString().slice(0, 500));
-      if (message.type === 'hello' || message.type === 'enrol') uuid = this.#admit(socket, message, nonce);
-      else if (uuid === '') this.violations.push(`${message.type} before the greeting`);
+    socket.on('message', (data: Buffer) => {
+      const text = channel === undefined ? data.toString() : channel.open(data).content.toString();
+      const message = JSON.parse(text) as ToController;
+      if (!Check(ToController, message)) this.violations.push(text.slice(0, 500));
+      if (message.type === 'hail') {
+        const answer = answerHail(message, nonce, this.#key);
+        peer.say(JSON.stringify({ type: 'identity', ...answer.identity }));
+        ({ channel, digest } = answer);
+      } else if (message.type === 'proof') uuid = this.#admit(peer, message, digest);
+      else if (uuid === '') this.violations.push(`${message.type} before the proof`);
+      else if (message.type === 'hello' || message.type === 'enrol') this.#enter(peer, uuid);
       this.heard.push({ uuid, message });
-      this.#react(socket, uuid, message);
+      this.#react(peer, uuid, message);
       for (const done of [...this.#waiting]) done();
     });
     socket.on('close', () => {
-      if (this.#sockets.get(uuid) === socket) this.#sockets.delete(uuid);
+      if (this.#sockets.get(uuid) === peer) this.#sockets.delete(uuid);
     });
-    socket.send(JSON.stringify({ type: 'challenge', nonce }));
+    peer.say(JSON.stringify({ type: 'challenge', nonce }));
   }
 
-  #admit(socket: WebSocket, greeting: Greeting, nonce: string): string {
-    const say = (message: ToAgent) => socket.send(JSON.stringify(message));
+  #admit({ say }: Peer, { uuid, publicKey, signature, token }: Proof, digest: string): string {
     const refuse = (code: string) => {
-      say({ type: 'refused', code, reason: `refused with ${code}`, retry: false });
+      say(JSON.stringify({ type: 'refused', code, reason: `refused with ${code}`, retry: false }));
       return '';
     };
-    const { uuid, publicKey, signature } = greeting;
     const key = createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' });
-    if (!verify(null, Buffer.from(challengeText(nonce)), key, Buffer.from(signature, 'base64'))) {
-      return refuse('BAD_SIGNATURE');
-    }
-    if (greeting.type === 'enrol') {
-      if (!this.tokens.delete(greeting.token)) return refuse('TOKEN_UNKNOWN');
+    if (!isSessionSignature(digest, key, signature)) return refuse('BAD_SIGNATURE');
+    if (token !== undefined) {
+      if (!this.tokens.delete(token)) return refuse('TOKEN_UNKNOWN');
       this.enrolled.set(uuid, publicKey);
     } else if (this.enrolled.get(uuid) !== publicKey) return refuse('UNKNOWN_AGENT');
-    this.#sockets.set(uuid, socket);
-    say({
+    say(JSON.stringify({ type: 'proven' }));
+    return uuid;
+  }
+
+  #enter(peer: Peer, uuid: string): void {
+    this.#sockets.set(uuid, peer);
+    this.send(uuid, {
       type: 'welcome',
       agentId: [...this.enrolled.keys()].indexOf(uuid) + 1,
       controllerId: this.controllerId,
       limits: this.limits,
       packageKeys: this.packageKeys,
     });
-    return uuid;
   }
 
-  #react(socket: WebSocket, uuid: string, message: ToController): void {
+  #react(peer: Peer, uuid: string, message: ToController): void {
     if (message.type === 'heartbeat') {
-      socket.send(JSON.stringify({ type: 'beat', sentAt: message.sentAt, at: Date.now() + this.clockAheadMs }));
+      peer.say(JSON.stringify({ type: 'beat', sentAt: message.sentAt, at: Date.now() + this.clockAheadMs }));
     }
     if (message.type === 'summaries' && !this.unacknowledged.has(message.runId)) {
       const { runId, epoch, order, summaries } = message;
       this.send(uuid, { type: 'acknowledge', runId, epoch, order, seq: summaries.at(-1)?.seq ?? 0 });
     }
-    if (message.type === 'needFile') this.#sendFile(socket, message);
+    if (message.type === 'needFile') this.#sendFile(peer, message);
   }
 
-  #sendFile(socket: WebSocket, { sha256, offset }: MessageOf<'needFile'>): void {
+  #sendFile(peer: Peer, { sha256, offset }: MessageOf<'needFile'>): void {
     const content = this.files.get(sha256);
     if (content === undefined) {
-      socket.send(JSON.stringify({ type: 'noFile', sha256, reason: 'there is no such file' }));
+      peer.say(JSON.stringify({ type: 'noFile', sha256, reason: 'there is no such file' }));
       return;
     }
     for (let at = offset; at < content.length; at += fileChunkBytes) {
       if (at - offset >= this.cutFileAfter) {
         this.cutFileAfter = Number.POSITIVE_INFINITY;
-        socket.close();
+        peer.socket.close();
         return;
       }
-      socket.send(fileFrame(sha256, at, content.subarray(at, at + fileChunkBytes)));
+      peer.sendFile(fileFrame(sha256, at, content.subarray(at, at + fileChunkBytes)));
     }
   }
 }

@@ -1,5 +1,7 @@
-import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { parseJoinToken } from '@rushhour/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { agentTokens } from '../store/agents/agents.ts';
 import { verifyAudit } from '../store/engine/audit.ts';
 import { statement } from '../store/engine/statement.ts';
@@ -26,11 +28,13 @@ describe('an enrolment token', () => {
   it('is shown once, with the command that uses it', async () => {
     const made = await newToken({ tags: 'lab,rack-1' });
     expect(made).toMatchObject({ controllerUrl: controller.url, fingerprint: '' });
+    expect(made.token).toMatch(/^rh_join_[\w-]{43}\.[\w-]{43}$/);
     expect(made.command).toBe(`rushhour agent --controller ${controller.url} --token ${made.token}`);
     const { data } = await administrator.client.agents.tokens({ query: {} });
     expect(data.find(({ id }) => id === made.id)).toMatchObject({ usesLeft: 1, tags: 'lab,rack-1', issuer: { id: 1 } });
-    expect(JSON.stringify(data)).not.toContain(made.token);
-    expect(JSON.stringify(await agentTokens.find(controller.store.read, made.id))).not.toContain(made.token);
+    const { secret } = parseJoinToken(made.token);
+    expect(JSON.stringify(data)).not.toContain(secret);
+    expect(JSON.stringify(await agentTokens.find(controller.store.read, made.id))).not.toContain(secret);
   });
 
   it('lets an agent in that is online from then on, with what it said about its machine', async () => {
@@ -54,7 +58,7 @@ describe('an enrolment token', () => {
   });
 
   it('is worth nothing when it is unknown, expired or revoked', async () => {
-    await expect(join('rh_nothing')).rejects.toEqual(refusal('TOKEN_UNKNOWN'));
+    await expect(join('rh_join_nothing')).rejects.toEqual(refusal('TOKEN_UNKNOWN'));
     const revoked = await newToken();
     expect(await administrator.client.agents.removeTokens({ body: { array: [revoked.id] } })).toEqual({
       data: [revoked.id],
@@ -111,22 +115,15 @@ describe('an enrolling agent', () => {
   it('must prove that it holds its key', async () => {
     const { token } = await newToken();
     const other = createTestIdentity();
-    const forged = (greeting: object) => ({
-      ...greeting,
-      publicKey: createPublicKey(other.privateKey).export({ type: 'spki', format: 'der' }).toString('base64'),
-    });
-    await expect(join(token, { greeting: forged })).rejects.toEqual(refusal('BAD_SIGNATURE'));
-    const unsigned = (greeting: object) => ({ ...greeting, signature: '' });
-    await expect(join(token, { greeting: unsigned })).rejects.toEqual(refusal('BAD_SIGNATURE'));
-    const { publicKey } = generateKeyPairSync('x25519');
-    const oddKey = (greeting: object) => ({
-      ...greeting,
-      publicKey: publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
-    });
-    await expect(join(token, { greeting: oddKey })).rejects.toEqual(refusal('BAD_KEY'));
-    await expect(join(token, { greeting: (g: object) => ({ ...g, publicKey: '?' }) })).rejects.toEqual(
-      refusal('BAD_KEY'),
-    );
+    const spki = (key: KeyObject) => key.export({ type: 'spki', format: 'der' }).toString('base64');
+    const changed = (more: object) => ({ proof: (proof: object) => ({ ...proof, ...more }) });
+    const forged = changed({ publicKey: spki(createPublicKey(other.privateKey)) });
+    await expect(join(token, forged)).rejects.toEqual(refusal('BAD_SIGNATURE'));
+    const unsigned = changed({ signature: `${'A'.repeat(86)}==` });
+    await expect(join(token, unsigned)).rejects.toEqual(refusal('BAD_SIGNATURE'));
+    const odd = changed({ publicKey: spki(generateKeyPairSync('x25519').publicKey) });
+    await expect(join(token, odd)).rejects.toEqual(refusal('BAD_KEY'));
+    await expect(join(token, changed({ publicKey: '?' }))).rejects.toEqual(refusal('BAD_KEY'));
     const agent = await join(token);
     await agent.close();
   });
@@ -146,8 +143,17 @@ describe('an enrolling agent', () => {
     const { token, id } = await newToken();
     const old = { facts: testFacts({ version: '2.9.9' }) };
     await expect(join(token, old)).rejects.toEqual(refusal('INCOMPATIBLE'));
-    const strange = (greeting: object) => ({ ...greeting, protocol: 99, more: 'members' });
-    await expect(join(token, { greeting: strange })).rejects.toEqual(refusal('INCOMPATIBLE'));
+    const first = (text: string) =>
+      new Promise<{ code: string }>((resolve) => {
+        const socket = new WebSocket(`${controller.url.replace('http', 'ws')}/agent`);
+        socket.on('message', (data: Buffer) => {
+          const message = JSON.parse(data.toString());
+          if (message.type === 'challenge') socket.send(text);
+          else resolve(message);
+        });
+      });
+    const ofProtocol1 = JSON.stringify({ type: 'hello', protocol: 1, uuid: 'x', runs: [] });
+    expect(await first(ofProtocol1)).toMatchObject({ type: 'refused', code: 'INCOMPATIBLE', retry: true });
     expect(await agentTokens.find(controller.store.read, id)).toMatchObject({ usesLeft: 1 });
     const agent = await join(token, { facts: testFacts({ version: '2.10.0' }) });
     await agent.close();

@@ -1,4 +1,5 @@
 import type { Agent, api } from '@rushhour/contract';
+import { isLoopbackHost } from '@rushhour/protocol';
 import type { FileService } from '../assets/files/file-service.ts';
 import type { Bus } from '../bus/local.ts';
 import type { Caller } from '../caller.ts';
@@ -55,6 +56,7 @@ const shownAgents = async (executor: Executor, gateway: Gateway, rows: readonly 
 
 interface TokenDeps {
   store: Store;
+  controllerKey: string;
   /** SHA-256 of the TLS certificate; empty without TLS. */
   fingerprint: string;
 }
@@ -67,7 +69,7 @@ const urlFor = (caller: Caller, isTls: boolean) => {
   return `${isTls ? 'https' : 'http'}://${/^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost'}`;
 };
 
-const tokenHandlers = ({ store, fingerprint }: TokenDeps): TokenHandlers => ({
+const tokenHandlers = ({ store, controllerKey, fingerprint }: TokenDeps): TokenHandlers => ({
   tokens: async ({ query }) => {
     const request = pageRequestOf(query, 'id');
     const { rows, total } = await agentTokens.page(store.read, { ...request, filters: {} });
@@ -75,10 +77,12 @@ const tokenHandlers = ({ store, fingerprint }: TokenDeps): TokenHandlers => ({
   },
   createToken: ({ body }, caller) =>
     store.change(caller, async (tx) => {
-      const { id, token } = await createEnrolmentToken(tx, body);
+      const { id, token } = await createEnrolmentToken(tx, body, controllerKey);
       const controllerUrl = urlFor(caller, fingerprint !== '');
       const pinned = fingerprint === '' ? '' : ` --fingerprint ${fingerprint}`;
-      const command = `rushhour agent --controller ${controllerUrl} --token ${token}${pinned}`;
+      const { protocol, hostname } = new URL(controllerUrl);
+      const insecure = protocol === 'http:' && !isLoopbackHost(hostname) ? ' --allow-http' : '';
+      const command = `rushhour agent --controller ${controllerUrl} --token ${token}${pinned}${insecure}`;
       return { data: { id, token, controllerUrl, fingerprint, command } };
     }),
   removeTokens: ({ body: { array } }, caller) =>
@@ -120,7 +124,7 @@ const filtersOf = ({ status, tag, plugin, free }: Pick<Query, 'status' | 'tag' |
 const whole = (rows: number, totalRows = rows) => ({ count: rows, currentPage: 1, totalPages: 1, totalRows });
 
 export const agentHandlers = ({ store, settings, bus, agents, files }: Deps): Handlers<typeof api.agents> => ({
-  ...tokenHandlers({ store, fingerprint: agents.fingerprint }),
+  ...tokenHandlers({ store, fingerprint: agents.fingerprint, controllerKey: agents.controllerKey }),
   ...reservationHandlers({ store, settings, bus }),
   ...telemetryHandlers({ store, agents, mustFind: (id) => mustFind(store.read, id) }),
   ...blockingHandlers({ store, agents }),

@@ -31,13 +31,14 @@ interface LocalAgentsOptions {
   /** Account of the agents when the controller is root; `root` for its own. */
   readonly user: string | undefined;
   readonly packageKeys: readonly string[];
+  readonly controllerKey: string;
   readonly store: Store;
   readonly log: Logger;
 }
 
 /** Agents on this machine, each a process of its own, so that a newcomer has a client and a server at once. */
 export const startLocalAgents = (options: LocalAgentsOptions) => {
-  const { count, dataDir, store, log } = options;
+  const { count, dataDir, log } = options;
   const children = new Map<string, ChildProcess>();
   let isStopping = false;
 
@@ -47,7 +48,7 @@ export const startLocalAgents = (options: LocalAgentsOptions) => {
       log.warn('local agents get no raw sockets: install setpriv, or set RUSHHOUR_AGENT_USER=root to run them as root');
     const folder = agentFolder(dataDir, name, account);
     if (account !== undefined) assertReachable(folder, account);
-    const token = await tokenFor(store, name, folder);
+    const token = await tokenFor(options, name, folder);
     if (isStopping) return;
     const child = spawnAgent({ args: argumentsOf(options, name, folder), token: token ?? '', account });
     children.set(name, child);
@@ -81,7 +82,8 @@ export const startLocalAgents = (options: LocalAgentsOptions) => {
 
 const argumentsOf = ({ url, tls, packageKeys }: LocalAgentsOptions, name: string, folder: string) => [
   ...[program, '--controller', url, '--name', name, '--data-dir', folder, '--exit-with-parent'],
-  ...(tls === undefined ? [] : ['--fingerprint', new X509Certificate(tls.cert).fingerprint256]),
+  // They are on the same machine, whatever address the controller listens on.
+  ...(tls === undefined ? ['--allow-http'] : ['--fingerprint', new X509Certificate(tls.cert).fingerprint256]),
   ...(packageKeys.length === 0 ? [] : ['--package-keys', packageKeys.join(',')]),
 ];
 
@@ -94,12 +96,16 @@ const assertReachable = (folder: string, account: Account) => {
 };
 
 /** A token for one use, unless the agent that lives in the folder is known already. */
-const tokenFor = async (store: Store, name: string, folder: string): Promise<string | undefined> => {
+const tokenFor = async (
+  { store, controllerKey }: LocalAgentsOptions,
+  name: string,
+  folder: string,
+): Promise<string | undefined> => {
   const uuid = uuidIn(folder);
   if (uuid !== undefined && (await findAgentByUuid(store.read, uuid)) !== undefined) return undefined;
   const origin = { userId: null, address: '', requestId: 'local agents', operation: 'agents.createToken' };
   const wanted = { name, ttlSec: tokenSec, maxUses: 1, tags: 'local' };
-  return (await store.change(origin, (tx) => createEnrolmentToken(tx, wanted))).token;
+  return (await store.change(origin, (tx) => createEnrolmentToken(tx, wanted, controllerKey))).token;
 };
 
 const uuidIn = (folder: string): string | undefined => {

@@ -4,7 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { maxMessageBytes } from '@rushhour/protocol';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { connectTestAgent, enrolTestAgent, type TestAgent, type TestAgentOptions } from '../testing/agent.ts';
+import {
+  connectTestAgent,
+  enrolTestAgent,
+  type TestAgent,
+  type TestAgentOptions,
+  testFacts,
+} from '../testing/agent.ts';
 import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
 import { AgentRefused, AgentUnreachable } from './gateway/gateway.ts';
 
@@ -34,27 +40,27 @@ const refusal = (code: string) => expect.objectContaining({ refused: expect.obje
 const isWell = async () => (await administrator.client.meta.health({ query: { deep: true } })).data.status === 'ok';
 
 describe('a bad message ends the session with a reason and harms nobody else:', () => {
-  it.each<[string, (socket: WebSocket) => void, string]>([
-    ['no JSON', (socket) => socket.send('{"type":'), 'not JSON'],
-    ['JSON that is no object', (socket) => socket.send('null'), 'no message of type undefined is known'],
-    ['an unknown type', (socket) => socket.send('{"type":"takeOver"}'), 'no message of type takeOver is known'],
-    ['a member that is missing', (socket) => socket.send('{"type":"facts"}'), 'facts/facts is required'],
+  it.each<[string, (agent: TestAgent) => void, string]>([
+    ['no JSON', (agent) => agent.send('{"type":'), 'not JSON'],
+    ['JSON that is no object', (agent) => agent.send('null'), 'no message of type undefined is known'],
+    ['an unknown type', (agent) => agent.send('{"type":"takeOver"}'), 'no message of type takeOver is known'],
+    ['a member that is missing', (agent) => agent.send('{"type":"facts"}'), 'facts/facts is required'],
     [
       'a member of another type',
-      (socket) => socket.send('{"type":"heartbeat","sentAt":"now","clockOffsetMs":0,"roundTripMs":0}'),
+      (agent) => agent.send('{"type":"heartbeat","sentAt":"now","clockOffsetMs":0,"roundTripMs":0}'),
       'heartbeat/sentAt must be number',
     ],
-    ['bytes', (socket) => socket.send(Buffer.alloc(40)), 'agents send no bytes'],
-    ['a poisoned name', (socket) => socket.send('{"type":"__proto__"}'), 'no message of type __proto__ is known'],
+    ['bytes', (agent) => agent.sendFile(Buffer.alloc(40)), 'agents send no files'],
+    ['a poisoned name', (agent) => agent.send('{"type":"__proto__"}'), 'no message of type __proto__ is known'],
     [
       'a name of every object',
-      (socket) => socket.send('{"type":"constructor"}'),
+      (agent) => agent.send('{"type":"constructor"}'),
       'no message of type constructor is known',
     ],
   ])('%s', async (_, speak, reason) => {
     const neighbour = await enrolled();
     const agent = await enrolled();
-    speak(agent.socket);
+    speak(agent);
     expect(await agent.closed).toEqual({ code: 1008, reason });
     expect(controller.agents.gateway.isOnline(neighbour.agentId)).toBe(true);
     expect(await isWell()).toBe(true);
@@ -62,25 +68,33 @@ describe('a bad message ends the session with a reason and harms nobody else:', 
 
   it('a frame beyond the limit', async () => {
     const agent = await enrolled();
-    agent.socket.send('x'.repeat(maxMessageBytes + 1));
+    agent.send('x'.repeat(maxMessageBytes + 1));
     expect((await agent.closed).code).toBe(1009);
     expect(await isWell()).toBe(true);
   });
 
+  it('a message that is not sealed, is repeated or was changed', async () => {
+    const plain = await enrolled();
+    plain.socket.send('{"type":"heartbeat","sentAt":1,"clockOffsetMs":0,"roundTripMs":0}');
+    expect(await plain.closed).toEqual({ code: 1008, reason: 'the message is not sealed' });
+    for (const change of [() => {}, (sealed: Buffer) => void sealed.writeUInt8(sealed.readUInt8(5) ^ 1, 5)]) {
+      const agent = await enrolled({ heartbeat: false });
+      const frames: Buffer[] = [];
+      const send = agent.socket.send.bind(agent.socket) as (data: Buffer) => void;
+      agent.socket.send = (data: unknown) => void frames.push(data as Buffer);
+      agent.beat();
+      const [sealed] = frames as [Buffer];
+      change(sealed);
+      send(sealed);
+      send(sealed);
+      expect((await agent.closed).reason).toContain('changed, repeated or left out');
+    }
+  });
+
   it('a second greeting', async () => {
     const agent = await enrolled({ heartbeat: false });
-    const greeting = {
-      type: 'hello',
-      protocol: 1,
-      bootId: 'b',
-      facts: {},
-      publicKey: '',
-      signature: '',
-      uuid: '',
-      runs: [],
-    };
-    agent.send(greeting);
-    expect((await agent.closed).code).toBe(1008);
+    agent.send({ type: 'hello', bootId: 'b', facts: testFacts(), runs: [] });
+    expect(await agent.closed).toEqual({ code: 1008, reason: 'a session has one greeting' });
   });
 
   it('anything before the greeting, and anything before the welcome', async () => {
@@ -90,7 +104,7 @@ describe('a bad message ends the session with a reason and harms nobody else:', 
       return new Promise<string>((resolve) => socket.once('close', (_code, reason) => resolve(reason.toString())));
     };
     const heartbeat = JSON.stringify({ type: 'heartbeat', sentAt: 1, clockOffsetMs: 0, roundTripMs: 0 });
-    expect(await early(heartbeat)).toBe('the first message must be a greeting');
+    expect(await early(heartbeat)).toBe('the first message must be a hail');
     expect(await early('nonsense')).toBe('not JSON');
     expect(await early('"deep"'.padStart(1000, '['))).toBe('not JSON');
   });

@@ -1,13 +1,17 @@
-import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import type { Client } from '@rushhour/client';
 import {
   type AgentFacts,
-  challengeText,
+  acceptIdentity,
+  createEphemeral,
   type Greeting,
   type HeldRun,
   parseFileFrame,
+  parseJoinToken,
   protocolVersion,
   type Question,
+  type SecureChannel,
+  signSession,
   type ToAgent,
   type ToController,
 } from '@rushhour/protocol';
@@ -63,7 +67,9 @@ export interface TestAgentOptions {
   runs?: HeldRun[];
   /** Sends heartbeats at the interval the controller asks for, unless this is false. */
   heartbeat?: boolean;
-  /** Changes the greeting before it is sent. */
+  /** Change the messages of the handshake before they are sent. */
+  hail?(hail: object): object;
+  proof?(proof: object): object;
   greeting?(greeting: Greeting): unknown;
   /** Of the WebSocket, such as `autoPong: false` for an agent that hangs. */
   socketOptions?: ClientOptions;
@@ -78,23 +84,58 @@ export class TestAgentRefused extends Error {
   }
 }
 
-/** The signed greeting: `enrol` with a token, else `hello`. */
-export const greetingOf = (
-  nonce: string,
-  options: Required<Pick<TestAgentOptions, 'identity' | 'bootId'>> & Omit<TestAgentOptions, 'url'>,
-) => {
-  const { identity, token, bootId, name = 'test agent', facts = testFacts(), runs = [] } = options;
-  const common = {
-    protocol: protocolVersion,
-    bootId,
-    facts,
-    uuid: identity.uuid,
-    publicKey: createPublicKey(identity.privateKey).export({ type: 'spki', format: 'der' }).toString('base64'),
-    signature: sign(null, Buffer.from(challengeText(nonce)), identity.privateKey).toString('base64'),
+/** The greeting: `enrol` with a token, else `hello`. */
+export const greetingOf = (options: { bootId: string } & Omit<TestAgentOptions, 'url'>): Greeting => {
+  const { token, bootId, name = 'test agent', facts = testFacts(), runs = [] } = options;
+  return token === undefined ? { type: 'hello', bootId, facts, runs } : { type: 'enrol', bootId, facts, name };
+};
+
+interface Introduced extends Pick<TestAgentOptions, 'token' | 'hail' | 'proof'> {
+  identity: TestIdentity;
+}
+
+/** The agent's side of the handshake and of the sealed messages after it. */
+export const createTestChannel = (socket: WebSocket, options: Introduced) => {
+  const own = createEphemeral();
+  let nonce = '';
+  let channel: SecureChannel | undefined;
+  const send = (message: object | string) => {
+    const text = typeof message === 'string' ? message : JSON.stringify(message);
+    socket.send(channel === undefined ? text : channel.seal('json', Buffer.from(text)));
   };
-  return token === undefined
-    ? ({ type: 'hello', ...common, runs } as const)
-    : ({ type: 'enrol', ...common, token, name } as const);
+  const prove = (identity: Extract<ToAgent, { type: 'identity' }>) => {
+    const { token, identity: me } = options;
+    const { secret, controllerKey = identity.key } = parseJoinToken(token ?? '');
+    if (identity.key !== controllerKey) throw new Error('the controller is not the one of the token');
+    const accepted = acceptIdentity({ protocol: protocolVersion, nonce, own, identity });
+    channel = accepted.channel;
+    const proof = {
+      type: 'proof',
+      uuid: me.uuid,
+      publicKey: createPublicKey(me.privateKey).export({ type: 'spki', format: 'der' }).toString('base64'),
+      signature: signSession(accepted.digest, me.privateKey),
+      ...(token !== undefined && { token: secret }),
+    };
+    send(options.proof?.(proof) ?? proof);
+  };
+  return {
+    send,
+    /** Sends bytes as an agent must not. */
+    sendFile: (bytes: Buffer) => socket.send((channel as SecureChannel).seal('file', bytes)),
+    /** The content of a message; answers those of the handshake. */
+    take: (data: Buffer): ToAgent | FilePiece => {
+      const { kind, content } = channel?.open(data) ?? { kind: 'json', content: data };
+      if (kind === 'file') return parseFileFrame(content);
+      const message = JSON.parse(content.toString()) as ToAgent;
+      if (message.type === 'challenge') {
+        nonce = message.nonce;
+        const hail = { type: 'hail', protocol: protocolVersion, ephemeral: own.publicKey };
+        send(options.hail?.(hail) ?? hail);
+      }
+      if (message.type === 'identity') prove(message);
+      return message;
+    },
+  };
 };
 
 /** Answers a request; a thrown error becomes a refusal. Without a result the reply is empty. */
@@ -114,7 +155,8 @@ export const connectTestAgent = async (options: TestAgentOptions) => {
   let answer: Answerer = () => undefined;
   let beating: NodeJS.Timeout | undefined;
 
-  const send = (message: ToController | object) => socket.send(JSON.stringify(message));
+  const channel = createTestChannel(socket, { ...options, identity });
+  const send = (message: ToController | object | string) => channel.send(message);
   const beat = () =>
     send({ type: 'heartbeat', sentAt: Date.now(), clockOffsetMs: 0.5, roundTripMs: 1.5 } satisfies ToController);
   const reply = async ({ id, question }: Extract<ToAgent, { type: 'question' }>) => {
@@ -127,8 +169,8 @@ export const connectTestAgent = async (options: TestAgentOptions) => {
   };
   const take = (message: ToAgent) => {
     messages.push(message);
-    if (message.type === 'challenge') {
-      const greeting = greetingOf(message.nonce, { ...options, identity, bootId });
+    if (message.type === 'proven') {
+      const greeting = greetingOf({ ...options, bootId });
       send((options.greeting?.(greeting) ?? greeting) as object);
     }
     if (message.type === 'question') void reply(message);
@@ -144,9 +186,10 @@ export const connectTestAgent = async (options: TestAgentOptions) => {
       for (const wake of waiting) wake();
     }),
   );
-  socket.on('message', (data: Buffer, isBinary) => {
-    if (isBinary) pieces.push(parseFileFrame(data));
-    else take(JSON.parse(data.toString()) as ToAgent);
+  socket.on('message', (data: Buffer) => {
+    const taken = channel.take(data);
+    if ('type' in taken) take(taken);
+    else pieces.push(taken);
     for (const wake of waiting) wake();
   });
   socket.on('error', () => {});
@@ -201,6 +244,7 @@ export const connectTestAgent = async (options: TestAgentOptions) => {
     /** Resolves when the connection has ended, with the reason of the controller. */
     closed,
     send,
+    sendFile: channel.sendFile,
     beat,
     next: <Type extends ToAgent['type']>(type: Type, wait?: { timeoutMs?: number; from?: number }) =>
       next(typed(type), wait),

@@ -1,9 +1,9 @@
 /** Many agents in one process: each with its own key, WebSocket and heartbeats. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AgentHealth, ToAgent, ToController } from '@rushhour/protocol';
+import type { AgentHealth, ToController } from '@rushhour/protocol';
 import { WebSocket } from 'ws';
-import { createTestIdentity, greetingOf, testFacts } from './agent.ts';
+import { createTestChannel, createTestIdentity, greetingOf, testFacts } from './agent.ts';
 
 /** Commands of the bench to a group of agents. */
 export type Command =
@@ -52,17 +52,20 @@ class SimulatedAgent {
 
   #connect(onWelcome: () => void) {
     const socket = new WebSocket(`${this.#url.replace(/^http/, 'ws')}/agent`, { perMessageDeflate: false });
+    const token = this.#isEnrolled ? {} : { token: this.#token };
+    const channel = createTestChannel(socket, { identity: this.#identity, ...token });
     let beating: NodeJS.Timeout | undefined;
     socket.on('message', (data: Buffer) => {
-      const message = JSON.parse(data.toString()) as ToAgent;
+      const message = channel.take(data);
+      if (!('type' in message)) return;
       if (message.type === 'beat') state.roundTripsMs.push(performance.now() - message.sentAt);
-      if (message.type === 'challenge') socket.send(JSON.stringify(this.#greeting(message.nonce)));
+      if (message.type === 'proven') channel.send(this.#greeting());
       if (message.type === 'refused') process.stderr.write(`${this.#name} refused: ${message.reason}\n`);
       if (message.type !== 'welcome') return;
       this.#isEnrolled = true;
       this.#attempts = 0;
       state.inside += 1;
-      beating = this.#beat(socket, message.limits.heartbeatMs);
+      beating = this.#beat(channel.send, message.limits.heartbeatMs);
       onWelcome();
     });
     socket.on('error', () => {});
@@ -76,19 +79,19 @@ class SimulatedAgent {
     });
   }
 
-  #greeting(nonce: string) {
+  #greeting() {
     const facts = testFacts({ hostname: this.#name });
-    const who = { identity: this.#identity, bootId: this.#bootId, name: this.#name, facts };
-    return greetingOf(nonce, this.#isEnrolled ? who : { ...who, token: this.#token });
+    const who = { bootId: this.#bootId, name: this.#name, facts };
+    return greetingOf(this.#isEnrolled ? who : { ...who, token: this.#token });
   }
 
   /** Every heartbeat carries health, as those of real agents do at this rate. */
-  #beat(socket: WebSocket, everyMs: number) {
+  #beat(send: (message: object) => void, everyMs: number) {
     const beat = () => {
       const heartbeat: ToController = {
         ...{ type: 'heartbeat', sentAt: performance.now(), clockOffsetMs: 0.1, roundTripMs: 0.2, health },
       };
-      socket.send(JSON.stringify(heartbeat));
+      send(heartbeat);
     };
     beat();
     return setInterval(beat, everyMs);

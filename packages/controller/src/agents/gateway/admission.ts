@@ -1,6 +1,6 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import { agentStatus } from '@rushhour/contract';
-import { challengeText, type Greeting, protocolVersion } from '@rushhour/protocol';
+import { type Greeting, isSessionSignature, type Proof, protocolVersion } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import type { Bus } from '../../bus/local.ts';
 import { createKeyedQueue } from '../../concurrency/keyed-queue.ts';
@@ -11,12 +11,13 @@ import {
   findAgentByUuid,
   keepArrival,
   keepFacts,
+  keepStatus,
 } from '../../store/agents/agents.ts';
 import type { Store } from '../../store/store.ts';
 import { notify } from '../../store/system/notifications.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import type { Connection } from './connection.ts';
-import { enrol } from './enrolment.ts';
+import { assertUsableToken, enrol } from './enrolment.ts';
 import { type Presence, statusOf } from './presence.ts';
 import { Refusal } from './refusal.ts';
 import type { Registry } from './registry.ts';
@@ -65,11 +66,11 @@ const keyOf = (publicKey: string) => {
 };
 
 /** Checks that the agent holds the key it shows, and answers the key in its one spelling. */
-const provenKey = (shown: { publicKey: string; signature: string }, nonce: string): string => {
+const provenKey = (shown: { publicKey: string; signature: string }, digest: string): string => {
   const key = keyOf(shown.publicKey);
   if (key?.asymmetricKeyType !== 'ed25519') throw new Refusal('BAD_KEY', 'the public key is not an Ed25519 key');
-  const isProven = verify(null, Buffer.from(challengeText(nonce)), key, Buffer.from(shown.signature, 'base64'));
-  if (!isProven) throw new Refusal('BAD_SIGNATURE', 'the signature does not fit the key');
+  if (!isSessionSignature(digest, key, shown.signature))
+    throw new Refusal('BAD_SIGNATURE', 'the signature does not fit the key');
   return key.export({ format: 'der', type: 'spki' }).toString('base64');
 };
 
@@ -90,23 +91,34 @@ export const createAdmission = ({ store, settings, bus, batch, registry, log }: 
   const admissions = createKeyedQueue<string>();
   const alarm = createCloneAlarm({ store, bus, log });
 
-  const identify = async (greeting: Greeting, publicKey: string, address: string): Promise<AgentRow> => {
-    const known = await findAgentByUuid(store.read, greeting.uuid);
+  const findKnown = async ({ uuid, publicKey }: Proof): Promise<AgentRow | undefined> => {
+    const known = await findAgentByUuid(store.read, uuid);
     if (known && known.publicKey !== publicKey)
       throw new Refusal('UNKNOWN_AGENT', 'the key is not the one it enrolled with');
+    return known;
+  };
+
+  const identify = async (greeting: Greeting, proof: Proof, address: string): Promise<AgentRow> => {
+    const known = await findKnown(proof);
     // An agent whose welcome got lost enrols again: its key proves who it is, no other use of the token is taken.
     if (known) return known;
-    if (greeting.type === 'hello') throw new Refusal('UNKNOWN_AGENT', 'this agent is not enrolled, or was removed');
+    if (greeting.type === 'hello') throw unknown();
     assertCompatible(greeting);
-    const id = await enrol(store, greeting, publicKey, address);
+    const id = await enrol(store, greeting, proof, address);
     return (await agents.find(store.read, id)) as AgentRow;
   };
 
-  const assertCompatible = ({ protocol, facts }: Greeting) => {
-    const { minVersion } = settings.current().agents;
-    if (protocol !== protocolVersion) {
-      throw new Refusal('INCOMPATIBLE', `it speaks protocol ${protocol}, the controller ${protocolVersion}`, true);
+  const assertProtocol = async (protocol: number, agent: AgentRow | undefined) => {
+    if (protocol === protocolVersion) return;
+    if (agent && !registry.find(agent.id)) {
+      await batch.write((tx) => keepStatus(tx, agent.id, agentStatus.incompatible));
+      registry.announce(agent.id, agentStatus.incompatible);
     }
+    throw otherProtocol(protocol);
+  };
+
+  const assertCompatible = ({ facts }: Greeting) => {
+    const { minVersion } = settings.current().agents;
     if (!isNotOlder(facts.version, minVersion)) {
       throw new Refusal('INCOMPATIBLE', `version ${facts.version} is older than ${minVersion}`, true);
     }
@@ -134,8 +146,8 @@ export const createAdmission = ({ store, settings, bus, batch, registry, log }: 
     if (!isThere || registry.isBarred(agent.id)) throw blocked();
   };
 
-  const letIn = async (greeting: Greeting, publicKey: string, connection: Connection) => {
-    const agent = await identify(greeting, publicKey, connection.address);
+  const letIn = async (greeting: Greeting, proof: Proof, connection: Connection) => {
+    const agent = await identify(greeting, proof, connection.address);
     if (agent.isBlocked) throw blocked();
     try {
       assertCompatible(greeting);
@@ -153,13 +165,30 @@ export const createAdmission = ({ store, settings, bus, batch, registry, log }: 
   };
 
   return {
-    /** Answers who it is, or throws a `Refusal`. Its arrival is on disk then. */
-    admit: (greeting: Greeting, nonce: string, connection: Connection): Promise<Presence> => {
-      const publicKey = provenKey(greeting, nonce);
-      return admissions.run(greeting.uuid, () => letIn(greeting, publicKey, connection));
+    /** Checks who an agent is before it may say more: a known agent, or one with a valid token. */
+    prove: async (proof: Proof, digest: string, protocol: number): Promise<Proof> => {
+      const proven = { ...proof, publicKey: provenKey(proof, digest) };
+      const known = await findKnown(proven);
+      await assertProtocol(protocol, known);
+      if (known?.isBlocked) throw blocked();
+      if (known === undefined && proof.token === undefined) throw unknown();
+      if (known === undefined) await assertUsableToken(store.read, proof.token ?? '');
+      return proven;
     },
+    /** Answers who it is, or throws a `Refusal`. Its arrival is on disk then. */
+    admit: (greeting: Greeting, proof: Proof, connection: Connection): Promise<Presence> =>
+      admissions.run(proof.uuid, () => letIn(greeting, proof, connection)),
   };
 };
+
+const unknown = () => new Refusal('UNKNOWN_AGENT', 'this agent is not enrolled, or was removed');
+
+export const otherProtocol = (protocol: number) =>
+  new Refusal(
+    'INCOMPATIBLE',
+    `it speaks protocol ${protocol}, the controller ${protocolVersion}: install the version of the controller on its machine; it stays enrolled`,
+    true,
+  );
 
 const blocked = () => new Refusal('BLOCKED', 'this agent is blocked', true);
 

@@ -1,8 +1,8 @@
-import { X509Certificate } from 'node:crypto';
+import { createPublicKey, X509Certificate } from 'node:crypto';
 import type { Server } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AgentFacts, releaseKeys } from '@rushhour/protocol';
+import { AgentFacts, publicKeyText, releaseKeys } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import type { Bus } from '../../bus/local.ts';
 import { createSchemaCheck } from '../../schema-check.ts';
@@ -15,6 +15,7 @@ import type { Executor } from '../../store/engine/database.ts';
 import { attemptsWithHash } from '../../store/runs/run-attempts.ts';
 import type { Store } from '../../store/store.ts';
 import { loadControllerId } from '../../store/system/controller-id.ts';
+import { loadInstallationKey } from '../../store/system/installation-key.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { createAdmission } from './admission.ts';
 import { createEndpoint } from './endpoint.ts';
@@ -137,6 +138,7 @@ const factsCheck = createSchemaCheck(AgentFacts, 'first');
 export const createAgents = async ({ store, settings, bus, log, blobs, tls, packageKeys = [] }: Deps) => {
   await store.database.transaction(markAllOffline);
   const controllerId = await loadControllerId(store.database);
+  const key = await loadInstallationKey(store.database, store.secrets);
   const batch = createWriteBatch(store.database);
   const registry = new Registry({ bus, batch, settings, log });
   const logs = createLogBook(batch, log);
@@ -148,10 +150,11 @@ export const createAgents = async ({ store, settings, bus, log, blobs, tls, pack
   const session = {
     ...{ admission, registry, controllerId, files: sender, logs, log },
     packageKeys: [...packageKeys],
+    key,
     keepFacts: (agentId: number, facts: AgentFacts) =>
       void storeFacts(agentId, facts).catch((error) => log.error({ err: error, agentId }, 'facts were not written')),
   };
-  const endpoint = createEndpoint((socket, address) => openSession(socket, address, session));
+  const endpoint = createEndpoint((arriving) => openSession(arriving, session));
   const heartbeats = startHeartbeatFlusher(registry, batch, log);
   const busyWatch = startBusyWatch({ read: store.read, bus, log, onChange: (busy) => registry.setBusy(busy) });
   await busyWatch.look();
@@ -160,6 +163,8 @@ export const createAgents = async ({ store, settings, bus, log, blobs, tls, pack
   return {
     gateway: registry,
     files,
+    /** The key that proves this installation to agents; join tokens carry it. */
+    controllerKey: publicKeyText(createPublicKey(key)),
     /** Keys whose packages are sent to agents. */
     packageKeys: [...releaseKeys, ...packageKeys],
     log,

@@ -1,4 +1,4 @@
-import type { Question, ToAgent, ToController } from '@rushhour/protocol';
+import type { Question, SecureChannel, ToAgent, ToController } from '@rushhour/protocol';
 import type { WebSocket } from 'ws';
 import { AgentRefused, AgentUnreachable } from './gateway.ts';
 
@@ -31,6 +31,7 @@ export class Connection {
   readonly #socket: WebSocket;
   readonly #asked = new Map<number, Asked>();
   #lastId = 0;
+  #channel: SecureChannel | undefined;
 
   constructor(socket: WebSocket, address: string) {
     this.#socket = socket;
@@ -42,17 +43,25 @@ export class Connection {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
+  /** Everything sent from now on is encrypted and authenticated. */
+  secure(channel: SecureChannel) {
+    this.#channel = channel;
+  }
+
   send(message: ToAgent): boolean {
     if (!this.isOpen) return false;
-    this.#socket.send(JSON.stringify(message));
+    const text = JSON.stringify(message);
+    this.#socket.send(this.#channel === undefined ? text : this.#channel.seal('json', Buffer.from(text)));
     return true;
   }
 
   /** Resolves when the bytes have left for the network: the way to send much without holding it. */
   sendBytes(bytes: Buffer): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (!this.isOpen) return reject(new AgentUnreachable('the connection is closed'));
-      this.#socket.send(bytes, { binary: true }, (error) => (error ? reject(error) : resolve()));
+      if (!this.isOpen || this.#channel === undefined) return reject(new AgentUnreachable('the connection is closed'));
+      this.#socket.send(this.#channel.seal('file', bytes), { binary: true }, (error) =>
+        error ? reject(error) : resolve(),
+      );
     });
   }
 

@@ -1,25 +1,40 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { NewAgentToken } from '@rushhour/contract';
 import { agentStatus } from '@rushhour/contract';
-import type { Greeting } from '@rushhour/protocol';
+import { type Greeting, joinTokenOf, type Proof } from '@rushhour/protocol';
 import { agents, agentTokens, factColumns, findToken, freeAgentName, takeToken } from '../../store/agents/agents.ts';
 import type { Change } from '../../store/engine/change.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import type { Store } from '../../store/store.ts';
 import { Refusal } from './refusal.ts';
 
-export type Enrolment = Extract<Greeting, { type: 'enrol' }>;
+type Enrolment = Extract<Greeting, { type: 'enrol' }>;
 
 const maxNameLength = 120;
 
-const tokenHash = (token: string) => hash('sha256', token, 'hex');
+const tokenHash = (secret: string) => hash('sha256', secret, 'hex');
 
-/** Creates an enrolment token. Only its hash is stored: a lost token cannot be shown again. */
-export const createEnrolmentToken = async (tx: Change, { name, ttlSec, maxUses, tags = '' }: NewAgentToken) => {
-  const token = `rh_${randomBytes(32).toString('base64url')}`;
+/**
+ * Creates an enrolment token. It carries the key of the controller, which the agent checks before it sends anything.
+ * Only the hash of its secret is stored: a lost token cannot be shown again.
+ */
+export const createEnrolmentToken = async (
+  tx: Change,
+  { name, ttlSec, maxUses, tags = '' }: NewAgentToken,
+  controllerKey: string,
+) => {
+  const secret = randomBytes(32).toString('base64url');
   const expiresAt = new Date(Date.parse(tx.now) + ttlSec * 1000).toISOString();
-  const id = await agentTokens.insert(tx, { name, tags, hash: tokenHash(token), usesLeft: maxUses, expiresAt });
-  return { id, token };
+  const id = await agentTokens.insert(tx, { name, tags, hash: tokenHash(secret), usesLeft: maxUses, expiresAt });
+  return { id, token: joinTokenOf(secret, controllerKey) };
+};
+
+/** Throws a `Refusal` unless an agent could enrol with the token now. */
+export const assertUsableToken = async (executor: Executor, secret: string): Promise<void> => {
+  const now = new Date().toISOString();
+  const token = await findToken(executor, tokenHash(secret));
+  if (token === undefined || token.expiresAt <= now || token.usesLeft < 1)
+    throw await refusalOf(executor, tokenHash(secret), now);
 };
 
 /** A name as the interface takes it. */
@@ -34,27 +49,27 @@ export const validName = (name: string, hostname: string) => {
 };
 
 /** Adds an agent that has a token. The use of the token and the new record are one change. */
-export const enrol = (store: Store, greeting: Enrolment, publicKey: string, address: string): Promise<number> => {
-  const origin = { userId: null, address, requestId: `enrol ${greeting.uuid}`, operation: 'agents.enrol' };
+export const enrol = (store: Store, greeting: Enrolment, proof: Proof, address: string): Promise<number> => {
+  const { uuid, publicKey, token: secret = '' } = proof;
+  const origin = { userId: null, address, requestId: `enrol ${uuid}`, operation: 'agents.enrol' };
   return store.change(origin, async (tx) => {
-    const token = await takeToken(tx, tokenHash(greeting.token), tx.now);
-    if (token === undefined) throw await refusalOf(tx, tokenHash(greeting.token), tx.now);
+    const token = await takeToken(tx, tokenHash(secret), tx.now);
+    if (token === undefined) throw await refusalOf(tx, tokenHash(secret), tx.now);
     tx.touch('agentTokens', token.id);
-    tx.note({ uuid: greeting.uuid });
-    return insertAgent(tx, greeting, publicKey, token);
+    tx.note({ uuid });
+    return insertAgent(tx, greeting, { uuid, publicKey }, token);
   });
 };
 
 const insertAgent = async (
   tx: Change,
-  { uuid, name, facts }: Enrolment,
-  publicKey: string,
+  { name, facts }: Enrolment,
+  identity: { uuid: string; publicKey: string },
   token: { tags: string; issuerID: number | null },
 ) =>
   agents.insert(tx, {
     ...factColumns(facts),
-    uuid,
-    publicKey,
+    ...identity,
     name: await freeAgentName(tx, validName(name, facts.hostname)),
     bootId: '',
     status: agentStatus.enrolled,

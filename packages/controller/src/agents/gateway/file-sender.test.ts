@@ -1,8 +1,9 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseFileFrame } from '@rushhour/protocol';
+import { acceptIdentity, answerHail, createEphemeral, parseFileFrame, type SecureChannel } from '@rushhour/protocol';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -17,6 +18,7 @@ const log = pino({ level: 'silent' });
 let server: WebSocketServer;
 let client: WebSocket;
 let connection: Connection;
+let channel: SecureChannel;
 beforeEach(async () => {
   server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
   await once(server, 'listening');
@@ -24,6 +26,11 @@ beforeEach(async () => {
   client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const [[socket]] = (await Promise.all([opened, once(client, 'open')])) as [[WebSocket], unknown];
   connection = new Connection(socket, '');
+  const own = createEphemeral();
+  const hail = { protocol: 2, ephemeral: own.publicKey };
+  const answer = answerHail(hail, 'nonce', generateKeyPairSync('ed25519').privateKey);
+  connection.secure(answer.channel);
+  ({ channel } = acceptIdentity({ protocol: 2, nonce: 'nonce', own, identity: answer.identity }));
 });
 afterEach(() => {
   client.terminate();
@@ -49,8 +56,9 @@ const createContent = (bytes: number) => {
 it('a reader that does not read holds up its own transfer, and little is kept for it in memory', async () => {
   const { content, blobs } = createContent(64 * mebibyte);
   let receivedBytes = 0;
-  client.on('message', (data: Buffer, isBinary) => {
-    if (isBinary) receivedBytes += parseFileFrame(data).bytes.length;
+  client.on('message', (data: Buffer) => {
+    const { kind, content: opened } = channel.open(data);
+    if (kind === 'file') receivedBytes += parseFileFrame(opened).bytes.length;
   });
   client.pause();
   createFileSender(blobs, log).serve(connection, { sha256, offset: 0 });
@@ -65,7 +73,7 @@ it('a transfer ends with its connection, and a second request replaces the first
   const { content, blobs } = createContent(1024 * mebibyte);
   const sender = createFileSender(blobs, log);
   const offsets: number[] = [];
-  client.on('message', (data: Buffer) => offsets.push(parseFileFrame(data).offset));
+  client.on('message', (data: Buffer) => offsets.push(parseFileFrame(channel.open(data).content).offset));
   sender.serve(connection, { sha256, offset: 0 });
   await expect.poll(() => offsets.length).toBeGreaterThan(0);
   sender.serve(connection, { sha256, offset: 7 });

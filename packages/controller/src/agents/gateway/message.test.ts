@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BadMessage, parseMessage, protocolOf } from './session.ts';
+import { BadMessage, parseMessage } from './session.ts';
 
 const heartbeat = { type: 'heartbeat', sentAt: 1, clockOffsetMs: 0, roundTripMs: 0 };
 const types = ['enrol', 'hello', 'heartbeat', 'facts', 'logs', 'answer', 'needFile', 'prepared', 'summaries', 'ended'];
@@ -38,9 +38,4 @@ describe('a message', () => {
     expect(outcomeOf('['.repeat(100_000))).toBe('not JSON');
     expect(outcomeOf(`${'['.repeat(50_000)}${']'.repeat(50_000)}`)).toBe('no message of type undefined is known');
   });
-});
-
-it('the version of the protocol is known whatever else is said', () => {
-  expect(protocolOf('{"protocol":99,"of":"the future"}')).toBe(99);
-  for (const text of ['null', '5', '"x"', '{"protocol":"1"}', '[]']) expect(protocolOf(text)).toBeUndefined();
 });

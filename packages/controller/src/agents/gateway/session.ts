@@ -1,12 +1,19 @@
-import { randomBytes } from 'node:crypto';
-import { type Greeting, protocolVersion, ToController } from '@rushhour/protocol';
+import { type KeyObject, randomBytes } from 'node:crypto';
+import {
+  answerHail,
+  ChannelError,
+  type Greeting,
+  type Proof,
+  type SecureChannel,
+  ToController,
+} from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import type { TSchema } from 'typebox';
-import type { WebSocket } from 'ws';
 import { clockNow } from '../../clock.ts';
 import { createSchemaCheck, type SchemaCheck } from '../../schema-check.ts';
-import type { createAdmission } from './admission.ts';
+import { type createAdmission, otherProtocol } from './admission.ts';
 import { Connection, closeCode } from './connection.ts';
+import type { Arriving } from './endpoint.ts';
 import type { FileSender } from './file-sender.ts';
 import type { LogBook } from './log-book.ts';
 import type { Presence } from './presence.ts';
@@ -48,16 +55,18 @@ export const parseMessage = (text: string): ToController => {
   return value as ToController;
 };
 
-/** The version an agent speaks, told before anything else is looked at: what follows may be of another form. */
-export const protocolOf = (text: string) => {
-  const { protocol } = (parseJson(text) ?? {}) as { protocol?: unknown };
-  return typeof protocol === 'number' ? protocol : undefined;
+/** Agents of protocol 1 begin with a greeting. */
+const isGreetingOfProtocol1 = (text: string) => {
+  const { type } = (parseJson(text) ?? {}) as { type?: unknown };
+  return type === 'hello' || type === 'enrol';
 };
 
 export interface SessionDeps {
   admission: ReturnType<typeof createAdmission>;
   registry: Registry;
   controllerId: string;
+  /** Proves the controller to agents. */
+  key: KeyObject;
   /** Keys that may sign upgrade packages, for agents that enrol. */
   packageKeys: string[];
   files: FileSender;
@@ -68,19 +77,33 @@ export interface SessionDeps {
 
 const greetingMs = 10_000;
 
+/**
+ * The steps to a session. The controller signs the hail of the agent, the agent proves its identity; only then may it
+ * send more than a few bytes.
+ */
+type State =
+  | { readonly step: 'challenged' | 'judged' }
+  | { readonly step: 'hailed'; readonly digest: string; readonly protocol: number }
+  | { readonly step: 'proven'; readonly proof: Proof }
+  | { readonly step: 'open'; readonly presence: Presence };
+
 /** Speaks with one agent from the challenge to the end of the connection. Nothing an agent sends can throw out of it. */
 class Session {
   readonly #deps: SessionDeps;
+  readonly #arriving: Arriving;
   readonly #connection: Connection;
   readonly #nonce = randomBytes(32).toString('base64url');
-  readonly #decided = Promise.withResolvers<void>();
   readonly #late: NodeJS.Timeout;
-  #state: 'challenged' | 'judged' | Presence = 'challenged';
+  #channel: SecureChannel | undefined;
+  #state: State = { step: 'challenged' };
 
-  constructor(socket: WebSocket, address: string, deps: SessionDeps) {
+  constructor(arriving: Arriving, deps: SessionDeps) {
+    const { socket, address } = arriving;
     this.#deps = deps;
+    this.#arriving = arriving;
     this.#connection = new Connection(socket, address);
     this.#late = setTimeout(() => this.#connection.close(closeCode.violation, 'no greeting in time'), greetingMs);
+    arriving.onExcess = () => this.#refuse(tooLong());
     socket.on('message', (data: Buffer, isBinary) => this.#take(data, isBinary));
     // Broken frames and those beyond the limit: the socket closes by itself.
     socket.on('error', (error) => deps.log.info({ address, err: error }, 'the connection of an agent broke'));
@@ -88,47 +111,86 @@ class Session {
     this.#connection.send({ type: 'challenge', nonce: this.#nonce });
   }
 
-  get decided() {
-    return this.#decided.promise;
-  }
-
   #take(data: Buffer, isBinary: boolean) {
     if (!this.#connection.isOpen) return;
     try {
-      if (isBinary) throw new BadMessage('agents send no bytes');
-      this.#read(data.toString());
+      this.#read(this.#opened(data, isBinary));
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  #read(text: string) {
-    const state = this.#state;
-    if (state === 'judged') throw new BadMessage('nothing may be said before the welcome');
-    if (state === 'challenged') return this.#greet(parseGreeting(text));
-    const message = parseMessage(text);
-    // What a connection still says after another took its place concerns nobody.
-    if (this.#deps.registry.find(state.agentId) === state) hear(state, this.#connection, message, this.#deps);
+  /** The text of a message; once there is a channel, only sealed ones are accepted. */
+  #opened(data: Buffer, isBinary: boolean): string {
+    if (this.#channel === undefined) {
+      if (isBinary) throw new BadMessage('the first message must be a text');
+      return data.toString();
+    }
+    if (!isBinary) throw new BadMessage('the message is not sealed');
+    const { kind, content } = this.#channel.open(data);
+    if (kind !== 'json') throw new BadMessage('agents send no files');
+    return content.toString();
   }
 
-  #greet(greeting: Greeting) {
-    clearTimeout(this.#late);
-    this.#state = 'judged';
-    letIn(greeting, this.#nonce, this.#connection, this.#deps).then(
-      (presence) => {
-        this.#state = presence;
-        this.#decided.resolve();
+  #read(text: string) {
+    const state = this.#state;
+    if (state.step === 'challenged') return this.#hail(text);
+    const message = parseMessage(text);
+    if (state.step === 'hailed') return this.#prove(message, state);
+    if (state.step === 'proven') return this.#greet(message, state.proof);
+    if (state.step !== 'open') throw new BadMessage('nothing may be said before the answer');
+    // What a connection still says after another took its place concerns nobody.
+    if (this.#deps.registry.find(state.presence.agentId) === state.presence)
+      hear(state.presence, this.#connection, message, this.#deps);
+  }
+
+  #hail(text: string) {
+    if (isGreetingOfProtocol1(text)) throw otherProtocol(1);
+    const hail = parseMessage(text);
+    if (hail.type !== 'hail') throw new BadMessage('the first message must be a hail');
+    const { identity, channel, digest } = answerHail(hail, this.#nonce, this.#deps.key);
+    this.#connection.send({ type: 'identity', ...identity });
+    this.#connection.secure(channel);
+    this.#channel = channel;
+    this.#state = { step: 'hailed', digest, protocol: hail.protocol };
+  }
+
+  #prove(message: ToController, { digest, protocol }: { digest: string; protocol: number }) {
+    if (message.type !== 'proof') throw new BadMessage('the hail is followed by the proof');
+    this.#state = { step: 'judged' };
+    this.#deps.admission.prove(message, digest, protocol).then(
+      (proof) => {
+        this.#state = { step: 'proven', proof };
+        this.#arriving.known();
+        this.#connection.send({ type: 'proven' });
       },
-      (error) => refuse(this.#connection, error, this.#deps.log),
+      (error) => this.#refuse(error),
     );
+  }
+
+  #greet(message: ToController, proof: Proof) {
+    if (message.type !== 'enrol' && message.type !== 'hello')
+      throw new BadMessage('the proof is followed by a greeting');
+    clearTimeout(this.#late);
+    this.#state = { step: 'judged' };
+    letIn(message, proof, this.#connection, this.#deps).then(
+      (presence) => {
+        this.#state = { step: 'open', presence };
+      },
+      (error) => this.#refuse(error),
+    );
+  }
+
+  #refuse(error: unknown) {
+    refuse(this.#connection, error, this.#deps.log);
   }
 
   #fail(error: unknown) {
     const { log } = this.#deps;
     const { address } = this.#connection;
-    if (error instanceof Refusal) return refuse(this.#connection, error, log);
-    const who = typeof this.#state === 'object' ? { agentId: this.#state.agentId, address } : { address };
-    const isBad = error instanceof BadMessage;
+    if (error instanceof Refusal) return this.#refuse(error);
+    const who = this.#state.step === 'open' ? { agentId: this.#state.presence.agentId, address } : { address };
+    const isBad = error instanceof BadMessage || error instanceof ChannelError;
     if (isBad) log.warn({ ...who, reason: error.message }, 'bad message of an agent');
     else log.error({ ...who, err: error }, 'a message of an agent could not be handled');
     this.#connection.close(isBad ? closeCode.violation : closeCode.failure, isBad ? error.message : 'internal error');
@@ -136,31 +198,25 @@ class Session {
 
   #finish(code: number) {
     clearTimeout(this.#late);
-    this.#decided.resolve();
     this.#deps.files.stop(this.#connection);
-    if (typeof this.#state === 'object') this.#deps.registry.leave(this.#state, this.#connection, code);
+    if (this.#state.step === 'open') this.#deps.registry.leave(this.#state.presence, this.#connection, code);
   }
 }
 
-/** Resolves when the agent is in, or the connection over. */
-export const openSession = (socket: WebSocket, address: string, deps: SessionDeps): Promise<void> =>
-  new Session(socket, address, deps).decided;
+const tooLong = () =>
+  new Refusal(
+    'TOO_LONG',
+    'too much was sent before the proof of identity; an agent of an earlier version must be installed anew and stays enrolled',
+    true,
+  );
 
-const parseGreeting = (text: string): Greeting => {
-  try {
-    const message = parseMessage(text);
-    if (message.type === 'enrol' || message.type === 'hello') return message;
-  } catch (error) {
-    const protocol = protocolOf(text);
-    if (protocol === undefined || protocol === protocolVersion) throw error;
-    throw new Refusal('INCOMPATIBLE', `it speaks protocol ${protocol}, the controller ${protocolVersion}`, true);
-  }
-  throw new BadMessage('the first message must be a greeting');
+export const openSession = (arriving: Arriving, deps: SessionDeps): void => {
+  new Session(arriving, deps);
 };
 
-const letIn = async (greeting: Greeting, nonce: string, connection: Connection, deps: SessionDeps) => {
+const letIn = async (greeting: Greeting, proof: Proof, connection: Connection, deps: SessionDeps) => {
   const { admission, registry, controllerId, packageKeys, log } = deps;
-  const presence = await admission.admit(greeting, nonce, connection);
+  const presence = await admission.admit(greeting, proof, connection);
   const { agentId, bootId } = presence;
   connection.send({ type: 'welcome', agentId, controllerId, limits: registry.limits(), packageKeys });
   registry.enter(presence, { bootId, runs: greeting.type === 'hello' ? greeting.runs : [] });
@@ -182,6 +238,8 @@ const refuse = (connection: Connection, error: unknown, log: Logger) => {
 const hear = (presence: Presence, connection: Connection, message: ToController, deps: SessionDeps) => {
   const { registry, logs, files } = deps;
   switch (message.type) {
+    case 'hail':
+    case 'proof':
     case 'enrol':
     case 'hello':
       throw new BadMessage('a session has one greeting');
