@@ -33,6 +33,7 @@ export {
   HarReplayServerConfig,
   type HarReplayTarget,
 } from './engines/har-replay.ts';
+export { HostStack, StackHeader, StackNetwork, StackTcp, StackTunnel } from './engines/host-stack.ts';
 export { HttpClientConfig, HttpConfig, HttpServerConfig } from './engines/http.ts';
 export { IcmpClientConfig, IcmpConfig, IcmpServerConfig } from './engines/icmp.ts';
 export { Load } from './engines/load.ts';

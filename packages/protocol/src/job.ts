@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { HostStack } from './engines/host-stack.ts';
 
 const seconds = (description: string) => Type.Number({ minimum: 0, default: 0, description });
 
@@ -46,6 +47,7 @@ export const Job = Type.Object(
           'Addresses, networks or ranges (first-last) that are added to the machine while the job runs. Needed for servers on addresses that no interface has.',
       }),
     ),
+    stack: Type.Optional(HostStack),
     cpuCores: Type.Integer({ minimum: 1, maximum: 256, default: 1 }),
   },
   { additionalProperties: false },

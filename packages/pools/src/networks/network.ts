@@ -1,6 +1,6 @@
 import type { AddressSet } from '../addresses/address-set.ts';
 import { findPorts, type PortSet, parsePorts } from '../addresses/ports.ts';
-import { formatMac } from '../macs/mac.ts';
+import { formatMac, type Mac } from '../macs/mac.ts';
 import { type OverrideScope, type PlacedMac, readOverrides } from '../macs/mac-override.ts';
 import { type MacAssigner, readMacPolicy } from '../macs/mac-policy.ts';
 import { readMacBlock, readUnicastMac } from '../macs/mac-reference.ts';
@@ -37,6 +37,16 @@ export function createAddressSet(draft: NetworkDraft): AddressSet {
   issues.throwIfErrors();
   if (addresses === undefined) throw new Error('a network without issues has addresses');
   return addresses.clients;
+}
+
+/** MACs of the client addresses of a valid network; otherwise throws a DraftError with all problems. */
+export function createHostMacs(draft: NetworkDraft, macs: MacLookup): (address: bigint) => Mac | null {
+  const { issues, addresses, macs: found } = compileNetwork(draft, macs);
+  issues.throwIfErrors();
+  if (addresses === undefined || found === undefined) throw new Error('a network without issues has addresses');
+  const { assigner, overrides } = found;
+  return (address) =>
+    overrides.get(address)?.mac ?? assigner?.macAt(addresses.clients.lowerBound(address), address) ?? null;
 }
 
 /** The ports of a network; all ports by default. */
