@@ -8,6 +8,7 @@ export interface JobOptions {
   readonly cpuCores?: number;
   readonly allowedTargets?: string[];
   readonly claims?: string[];
+  readonly stack?: Job['stack'];
 }
 
 /** The results of a job over all seconds and targets. */
@@ -60,6 +61,7 @@ export const startJob = (options: JobOptions): Started => {
     cpuCores: options.cpuCores ?? 1,
     ...(options.allowedTargets && { allowedTargets: options.allowedTargets }),
     ...(options.claims && { claims: options.claims }),
+    ...(options.stack && { stack: options.stack }),
   };
   const running = new RunningJob(job, {
     engines,

@@ -1,5 +1,6 @@
 import type { Duration } from '@rushhour/protocol';
 import type { TSchema } from 'typebox';
+import type { HostNetwork } from './net/host-network.ts';
 import type { EngineRecord, Samples } from './samples.ts';
 
 export type { Counter, EngineRecord, Gauge, Samples } from './samples.ts';
@@ -27,6 +28,8 @@ export interface EngineContext<Config> {
   readonly duration: Duration;
   readonly samples: Samples;
   readonly host: Host;
+  /** Emulated hosts to use instead of the sockets of the kernel. */
+  readonly hostNetwork?: HostNetwork | undefined;
   /** Index and number of cores. Servers on several cores listen with SO_REUSEPORT. */
   readonly core: { readonly index: number; readonly count: number };
   /**

@@ -19,7 +19,7 @@ export type { Packet } from './host-group/packet.ts';
 export { Tunnel, type TunnelReceiver, TunnelSet } from './host-group/tunnel.ts';
 export type { UdpHandler } from './host-group/udp-layer.ts';
 export { errorKindOf, type IcmpErrorKind, IcmpMessage, icmp4Type, icmp6Type, writeIcmp } from './icmp/icmp.ts';
-export { formatAddress, isMappedAddress, isSameAddress, parseAddress, writeMapped } from './ip/address.ts';
+export { copyAddress, formatAddress, isMappedAddress, isSameAddress, parseAddress, writeMapped } from './ip/address.ts';
 export { defaultHeaderFields, type HeaderFields, ipProtocol } from './ip/header-fields.ts';
 export { Ipv4Header, writeIpv4 } from './ip/ipv4.ts';
 export { Ipv6Header, writeIpv6 } from './ip/ipv6.ts';

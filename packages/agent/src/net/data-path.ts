@@ -3,6 +3,7 @@ import type { DatagramTransport } from './datagram/datagram-transport.ts';
 import { createMmsgTransport } from './datagram/mmsg-transport.ts';
 import { createNodeDatagramTransport } from './datagram/node-datagram-transport.ts';
 import { epollBackend } from './epoll/epoll-backend.ts';
+import type { HostNetwork } from './host-network.ts';
 import { probeEpoll, probeUring } from './path-probe.ts';
 import { createNodeTransport } from './transport/node-transport.ts';
 import { createSocketTransport } from './transport/socket-transport.ts';
@@ -36,6 +37,8 @@ export const streamPathName = (): string =>
 
 export interface PathOptions {
   readonly path: DataPath | undefined;
+  /** Emulated hosts: used instead of any path of the kernel. */
+  readonly hostNetwork?: HostNetwork | undefined;
   readonly note: (remark: string) => void;
 }
 
@@ -66,6 +69,7 @@ export const noteIgnoredTuning = (note: PathOptions['note'], tuning: TcpTuning |
 
 /** Plain TCP on the fastest path this machine supports. */
 export const createStreamTransport = (path: PathOptions, options: ConnectionOptions): Transport => {
+  if (path.hostNetwork !== undefined) return path.hostNetwork.createTransport(options);
   const chosen = choosePath(streamPaths, path);
   if (chosen.path === 'node') noteIgnoredTuning(path.note, options.tuning);
   return chosen.create(options);
@@ -88,6 +92,7 @@ export const datagramPathName = (): string =>
   datagramPaths.find(({ probe }) => probe() === undefined)?.name ?? 'node:dgram';
 
 /** UDP on the fastest path this machine supports. */
-export const createDatagramTransport = ({ path, note }: PathOptions): DatagramTransport =>
+export const createDatagramTransport = ({ path, note, hostNetwork }: PathOptions): DatagramTransport =>
+  hostNetwork?.createDatagrams() ??
   // io_uring has nothing faster for datagrams than `sendmmsg`.
   choosePath(datagramPaths, { path: path === 'io_uring' ? 'epoll' : path, note }).create();

@@ -118,9 +118,13 @@ export class HostGroup {
     });
   }
 
-  /** Handles the frame (or, without Ethernet, the IP packet) [start, end). Call `flush` after a batch. */
-  receive(memory: Memory, start: number, end: number): void {
+  /**
+   * Handles the frame (or, without Ethernet, the IP packet) [start, end). Call `flush` after a batch. `isChecked`: the
+   * checksums of the transport need no verification, as those that a kernel on the same machine left out.
+   */
+  receive(memory: Memory, start: number, end: number, isChecked = false): void {
     this.counters.frames++;
+    this.#packet.checks = this.#checks && !isChecked;
     if (this.neighbours === undefined) {
       this.#receiveIp(memory, start, end, 0, -1);
       return;
@@ -186,7 +190,6 @@ export class HostGroup {
     const version = start < end ? memory.view.getUint8(start) >>> 4 : 0;
     const packet = this.#packet;
     packet.tags = tags;
-    packet.checks = this.#checks;
     const isValid =
       version === 4 ? this.#parseV4(memory, start, end) : version === 6 && this.#parseV6(memory, start, end);
     if (!isValid) {

@@ -151,7 +151,7 @@ export class IpOutput {
       (neighbours === undefined ? 0 : etherHeaderLength(this.#tags)) +
       this.#shimBytes +
       (this.#isV6 ? ipv6Bytes : ipv4Bytes);
-    const base = sink.begin(headers + length);
+    const base = sink.begin(headers + length, this.#path);
     if (base < 0) {
       this.counters.refused++;
       return -1;

@@ -30,6 +30,7 @@ export class NeighbourTalk {
   readonly #mac = new Uint8Array(macBytes);
   readonly #peerMac = new Uint8Array(macBytes);
   readonly #words = new Int32Array(8);
+  #path = 0;
 
   constructor(sink: FrameSink, hosts: HostDirectory) {
     this.#sink = sink;
@@ -39,7 +40,7 @@ export class NeighbourTalk {
   /** Asks for a neighbour on behalf of a host. */
   solicit(address: Int32Array, at: number, tags: number, path: number): void {
     const words = this.#words;
-    this.#hosts.writeMac(path, this.#mac, 0);
+    this.#actAs(path);
     this.#hosts.sourceFor(path, address, at, words, 0);
     if (isMappedAddress(address, at)) {
       this.#sendArp(arpOperation.request, words[3] as number, address[at + 3] as number, undefined, tags);
@@ -53,7 +54,7 @@ export class NeighbourTalk {
   announce(address: Int32Array, at: number, path: number): void {
     const tags = this.#hosts.tagsOf(path);
     this.counters.announcements++;
-    this.#hosts.writeMac(path, this.#mac, 0);
+    this.#actAs(path);
     if (isMappedAddress(address, at)) {
       const own = address[at + 3] as number;
       this.#sendArp(arpOperation.request, own, own, undefined, tags);
@@ -79,7 +80,7 @@ export class NeighbourTalk {
       neighbours.learn(words, 4, tags, memory.bytes, arp.senderMacAt, isAnswer || isOurs);
     if (arp.operation !== arpOperation.request || !isOurs || arp.sender === arp.target) return;
     this.counters.requestsAnswered++;
-    this.#hosts.writeMac(host, this.#mac, 0);
+    this.#actAs(host);
     copyMac(memory.bytes, arp.senderMacAt, this.#peerMac, 0);
     this.#sendArp(arpOperation.reply, arp.target, arp.sender, this.#peerMac, this.#hosts.tagsOf(host));
   }
@@ -109,7 +110,7 @@ export class NeighbourTalk {
     }
     const hasMac = !isDuplicateCheck && message.linkAddressAt >= 0;
     const words = this.#words;
-    this.#hosts.writeMac(host, this.#mac, 0);
+    this.#actAs(host);
     copyAddress(message.target, 0, words, 0);
     if (isDuplicateCheck) this.#setAllNodes();
     else copyAddress(addresses, 4, words, 4);
@@ -120,6 +121,12 @@ export class NeighbourTalk {
     this.#sendNeighbour({ isSolicitation: false, flags, target: message.target, targetAt: 0, tags: ownTags, mac });
   }
 
+  /** The host in whose name the next message is sent. */
+  #actAs(host: number): void {
+    this.#path = host;
+    this.#hosts.writeMac(host, this.#mac, 0);
+  }
+
   #setAllNodes(): void {
     this.#words[4] = 0xff020000 | 0;
     this.#words[5] = 0;
@@ -128,7 +135,7 @@ export class NeighbourTalk {
   }
 
   #sendArp(operation: number, sender: number, target: number, targetMac: Uint8Array | undefined, tags: number): void {
-    const base = this.#sink.begin(maxEthernetBytes + minFrame);
+    const base = this.#sink.begin(maxEthernetBytes + minFrame, this.#path);
     if (base < 0) return;
     const { memory } = this.#sink;
     const at = base + maxEthernetBytes;
@@ -151,7 +158,7 @@ export class NeighbourTalk {
     mac: Uint8Array | undefined;
   }): void {
     const length = icmpBytes + neighbourBodyBytes;
-    const base = this.#sink.begin(maxEthernetBytes + ipv6Bytes + length);
+    const base = this.#sink.begin(maxEthernetBytes + ipv6Bytes + length, this.#path);
     if (base < 0) return;
     const { memory } = this.#sink;
     const { view, bytes } = memory;

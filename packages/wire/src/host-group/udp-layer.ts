@@ -8,8 +8,11 @@ import type { Packet } from './packet.ts';
 
 /** Flow key as of TCP: local address, remote address (8 words), local port × 65536 + remote port. */
 export interface UdpHandler {
-  /** A datagram [start, end); `key` and bytes are valid during the call only. */
-  onDatagram(key: Int32Array, packet: Packet, memory: Memory, start: number, end: number): void;
+  /**
+   * A datagram [start, end); `key` and bytes are valid during the call only. It returns false if nothing
+   * takes it.
+   */
+  onDatagram(key: Int32Array, packet: Packet, memory: Memory, start: number, end: number): unknown;
   /** An ICMP error quotes a datagram of this flow. */
   onError?(key: Int32Array, kind: IcmpErrorKind): void;
 }
@@ -92,11 +95,14 @@ export class UdpLayer {
       this.counters.noHandler++;
       return false;
     }
-    this.counters.received++;
     const key = this.#key;
     for (let i = 0; i < 8; i++) key[i] = packet.addresses[i] as number;
     key[8] = (header.destinationPort << 16) | header.sourcePort;
-    handler.onDatagram(key, packet, memory, header.payload, header.end);
+    if (handler.onDatagram(key, packet, memory, header.payload, header.end) === false) {
+      this.counters.noHandler++;
+      return false;
+    }
+    this.counters.received++;
     return true;
   }
 

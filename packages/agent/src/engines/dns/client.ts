@@ -45,7 +45,8 @@ class DnsClient extends LoadDrivenClient {
     this.#context = context;
     this.#config = config;
     this.#sources = sources;
-    this.#datagrams = createDatagramTransport({ path: config.transport === 'udp' ? config.dataPath : 'node', note });
+    const path = config.transport === 'udp' ? config.dataPath : 'node';
+    this.#datagrams = createDatagramTransport({ path, note, hostNetwork: context.hostNetwork });
     const count = targets.length;
     this.#questions = new Questions(config);
     this.#channels = targets.map(

@@ -90,7 +90,7 @@ export const prepareDnsServer = async (context: EngineContext<DnsServerConfig>):
     doh: () => createDohServer(config, resolver, samples),
   };
   const servers: Server[] = [];
-  const datagrams = createDatagramTransport({ path: config.dataPath, note });
+  const datagrams = createDatagramTransport({ path: config.dataPath, note, hostNetwork: context.hostNetwork });
   const close = async () => {
     await datagrams.close();
     await closeServers(servers);

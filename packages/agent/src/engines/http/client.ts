@@ -26,11 +26,11 @@ type Context = EngineContext<HttpClientConfig>;
 const failurePauseMs = 100;
 const maxDrainMs = 2000;
 
-const createTransport = ({ config, note }: Context): Transport => {
+const createTransport = ({ config, note, hostNetwork }: Context): Transport => {
   if (config.tls !== undefined) {
     noteIgnoredTuning(note, config.tuning);
     const alpn = config.tls.alpn.length > 0 ? config.tls.alpn : ['http/1.1'];
-    return createNodeTlsTransport({ client: clientTlsOptions(config.tls, alpn) });
+    return createNodeTlsTransport({ client: clientTlsOptions(config.tls, alpn), hostNetwork });
   }
   // HTTP/2 uses the implementation and the sockets of Node.
   const path = config.version === '2' ? 'node' : config.dataPath;
@@ -38,7 +38,7 @@ const createTransport = ({ config, note }: Context): Transport => {
   const noDelay = config.keepAlive.enabled || config.body !== undefined || config.followRedirects > 0;
   const { tuning } = config;
   return createStreamTransport(
-    { path, note },
+    { path, note, hostNetwork },
     { noDelay, keepAliveSec: 0, readSize: 'small', closesImmediately: true, tuning },
   );
 };

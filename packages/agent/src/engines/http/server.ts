@@ -57,16 +57,16 @@ const createH2Server = (
 
 type Context = EngineContext<HttpServerConfig>;
 
-const createTransport = ({ config, note }: Context, meters: ServerMeters): Transport => {
+const createTransport = ({ config, note, hostNetwork }: Context, meters: ServerMeters): Transport => {
   if (config.tls === undefined) {
     return createStreamTransport(
-      { path: config.dataPath, note },
+      { path: config.dataPath, note, hostNetwork },
       { noDelay: true, keepAliveSec: 0, readSize: 'small', closesImmediately: false, tuning: config.tuning },
     );
   }
   noteIgnoredTuning(note, config.tuning);
   const onHandshakeError = (code: string) => meters.error(code);
-  return createNodeTlsTransport({ server: serverTlsOptions(config.tls, config.listen), onHandshakeError });
+  return createNodeTlsTransport({ server: serverTlsOptions(config.tls, config.listen), onHandshakeError, hostNetwork });
 };
 
 const prepareH2 = async (context: Context, meters: ServerMeters): Promise<PreparedEngine> => {

@@ -49,7 +49,7 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
     const { noDelay, keepAliveSec, tuning } = config;
     const isPaced = (config.rateBps ?? config.messagesPerSecond) !== undefined;
     this.#transport = createStreamTransport(
-      { path: config.dataPath, note: context.note },
+      { path: config.dataPath, note: context.note, hostNetwork: context.hostNetwork },
       { noDelay, keepAliveSec, readSize: 'large', closesImmediately: false, tuning },
     );
     this.#payload = this.#transport.prepareMessage(

@@ -66,10 +66,10 @@ const bulkBytes = 1_048_576;
 
 /** Discards, echoes, or sends data continuously. */
 export const prepareTcpServer = async (context: EngineContext<TcpServerConfig>): Promise<PreparedEngine> => {
-  const { config, samples, signal, note, core } = context;
+  const { config, samples, signal, note, core, hostNetwork } = context;
   const { noDelay, tuning } = config;
   const options = { noDelay, keepAliveSec: 0, readSize: 'large', closesImmediately: false, tuning } as const;
-  const transport = createStreamTransport({ path: config.dataPath, note }, options);
+  const transport = createStreamTransport({ path: config.dataPath, note, hostNetwork }, options);
   const configureOrClose = payloadBytes(config.payload);
   const deps = {
     config,

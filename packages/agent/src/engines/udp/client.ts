@@ -82,7 +82,11 @@ class UdpClient extends LoadDrivenClient {
     super();
     const { config, duration, samples } = context;
     this.#sources = sources;
-    this.#datagrams = createDatagramTransport({ path: config.dataPath, note: context.note });
+    this.#datagrams = createDatagramTransport({
+      path: config.dataPath,
+      note: context.note,
+      hostNetwork: context.hostNetwork,
+    });
     this.#flows = endpoints.map(
       (endpoint) => new Flow(config, endpoint.samples, (slot, now) => this.#settle(slot, now)),
     );

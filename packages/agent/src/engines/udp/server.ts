@@ -12,12 +12,12 @@ const echoesAtOnce = 256;
 
 /** Counts sequenced packets and optionally echoes them. */
 export const prepareUdpServer = async (context: EngineContext<UdpServerConfig>): Promise<PreparedEngine> => {
-  const { config, samples, signal, note, core } = context;
+  const { config, samples, signal, note, core, hostNetwork } = context;
   const receiver = new Receiver(samples, 'udp.latency');
   const sent = samples.counter('udp.sent');
   const bufferDrops = samples.counter('udp.bufferDrops');
   const dropsBefore = udpBufferErrors();
-  const datagrams = createDatagramTransport({ path: config.dataPath, note });
+  const datagrams = createDatagramTransport({ path: config.dataPath, note, hostNetwork });
   const options = {
     sendBatch: { count: config.echoes ? echoesAtOnce : 1, bytes: largestPacket },
     receiveBufferBytes: config.receiveBufferBytes,

@@ -1,5 +1,6 @@
 import type { Sources } from '@rushhour/protocol';
 import type { Host } from '../../engine.ts';
+import type { HostNetwork } from '../host-network.ts';
 import { type Chooser, chooserOf } from '../load/rotation.ts';
 import { claimAddresses } from './claim-addresses.ts';
 
@@ -13,6 +14,8 @@ export interface SourcePool {
 
 export interface SourceDeps {
   readonly host: Host;
+  /** Emulated hosts: their addresses are used, and none is claimed on the machine. */
+  readonly hostNetwork?: HostNetwork | undefined;
   readonly note: (remark: string) => void;
   /** With several cores, each takes every n-th address and port. */
   readonly core: { readonly index: number; readonly count: number };
@@ -43,8 +46,9 @@ const anyAddress = {};
 
 export const prepareSources = async (sources: Sources, deps: SourceDeps): Promise<SourcePool> => {
   const undo: (() => Promise<void>)[] = [];
-  const addresses: string[] = [];
-  for (const request of [...sources.addresses, ...sources.networks, ...sources.ranges]) {
+  const addresses: string[] = [...(deps.hostNetwork?.addresses ?? [])];
+  const requests = deps.hostNetwork === undefined ? [...sources.addresses, ...sources.networks, ...sources.ranges] : [];
+  for (const request of requests) {
     for (const address of await claimSources(request, deps, undo)) addresses.push(address);
   }
   const mine = addresses.filter(

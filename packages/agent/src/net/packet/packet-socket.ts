@@ -13,6 +13,7 @@ const attachFilter = [1, 26] as const;
 
 /** Level and name of packet socket options. */
 export const packetOption = {
+  addMembership: [263, 1],
   receiveRing: [263, 5],
   statistics: [263, 6],
   version: [263, 10],

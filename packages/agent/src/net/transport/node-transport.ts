@@ -5,8 +5,10 @@ import {
   type ConnectionOptions as TlsClientOptions,
   type TlsOptions,
 } from 'node:tls';
+import type { HostNetwork } from '../host-network.ts';
 import { createNodeAlarm } from '../loop/alarm.ts';
 import { errorCodeOf } from '../metrics/count-error.ts';
+import { dialSocket, localEndpointOf } from './dial-socket.ts';
 import { closeServers, listenAll } from './listen-all.ts';
 import type { Connection, ConnectionEvents, ConnectionOptions, Message, Route, Transport } from './transport.ts';
 
@@ -62,6 +64,7 @@ interface SocketFactory {
   readonly name: string;
   connect(route: Route, events: ConnectionEvents): Connection;
   readonly createServer: (onConnection: (socket: Socket) => void) => ReturnType<typeof createTcpServer>;
+  readonly hostNetwork?: HostNetwork | undefined;
 }
 
 const defaultOptions: ConnectionOptions = {
@@ -73,7 +76,7 @@ const defaultOptions: ConnectionOptions = {
 
 const chunkOf = (bytes: Buffer, end: number) => ({ bytes, start: 0, end, now: performance.now() });
 
-const createTransport = ({ name, connect, createServer }: SocketFactory): Transport => ({
+const createTransport = ({ name, connect, createServer, hostNetwork }: SocketFactory): Transport => ({
   name,
   createAlarm: createNodeAlarm,
   prepareMessage: (bytes) => ({ bytes, address: 0 }),
@@ -89,7 +92,7 @@ const createTransport = ({ name, connect, createServer }: SocketFactory): Transp
         connection.events = events;
         socket.on('data', (bytes) => events.onData(chunkOf(bytes, bytes.length)));
       });
-    const servers = await listenAll([{ host, port }], create, { core: { count: isShared ? 2 : 1 } });
+    const servers = await listenAll([{ host, port }], create, { core: { count: isShared ? 2 : 1 }, hostNetwork });
     return {
       port,
       async close() {
@@ -100,11 +103,6 @@ const createTransport = ({ name, connect, createServer }: SocketFactory): Transp
     };
   },
   async close() {},
-});
-
-const localEndpointOf = ({ localAddress, localPort }: Route) => ({
-  ...(localAddress && { localAddress }),
-  ...(localPort && { localPort }),
 });
 
 /** TCP on Node's sockets. All connections share one read buffer: its content is handed on before the next read. */
@@ -144,14 +142,17 @@ export interface NodeTlsOptions {
   readonly server?: TlsOptions;
   /** Called on a server when a client's handshake fails. */
   readonly onHandshakeError?: (code: string) => void;
+  /** Emulated hosts instead of the sockets of the kernel. */
+  readonly hostNetwork?: HostNetwork | undefined;
 }
 
 /** TLS on Node's sockets. */
-export const createNodeTlsTransport = ({ client, server, onHandshakeError }: NodeTlsOptions): Transport =>
+export const createNodeTlsTransport = ({ client, server, onHandshakeError, hostNetwork }: NodeTlsOptions): Transport =>
   createTransport({
     name: 'node:tls',
+    hostNetwork,
     connect(route, events) {
-      const tcp = connectTcp({ host: route.address, port: route.port, noDelay: true, ...localEndpointOf(route) });
+      const tcp = dialSocket(route, hostNetwork);
       const socket = connectTls({ ...client, socket: tcp });
       const connection = new NodeConnection(socket, tcp);
       connection.events = events;

@@ -1,10 +1,13 @@
-import type { Job } from '@rushhour/protocol';
+import type { HostStack, Job } from '@rushhour/protocol';
 import type { TSchema } from 'typebox';
 import * as value from 'typebox/value';
 import { type Engine, type EngineContext, type Host, isDivisible, type PreparedEngine } from '../../engine.ts';
 import { type AddressClaim, claimAddresses } from '../../net/addresses/claim-addresses.ts';
 import { resolveTargets } from '../../net/addresses/resolve-targets.ts';
+import type { HostNetwork } from '../../net/host-network.ts';
 import type { SampleStore } from '../../samples.ts';
+import { openHostNetwork } from '../../stack/host-network.ts';
+import { checkStack } from '../../stack/open-stack.ts';
 import { prepareOnCores } from './cores.ts';
 
 export interface PrepareDeps {
@@ -59,8 +62,10 @@ export const prepareJob = async (job: Job, deps: PrepareDeps): Promise<PreparedE
     throw new JobRejected('ENGINE_UNAVAILABLE', `${engine.id} cannot run here: ${availability.reason}`);
   }
   const addresses = await resolveTargets(engine.targetsOf(config), job.allowedTargets);
+  const hostNetwork = job.stack && openHosts(job.stack, deps.host);
   const context: EngineContext<unknown> = {
     config,
+    hostNetwork,
     duration: job.duration,
     samples: deps.store,
     host: deps.host,
@@ -71,13 +76,25 @@ export const prepareJob = async (job: Job, deps: PrepareDeps): Promise<PreparedE
     record: (record) => deps.store.records.push(record),
     addressOf: (host) => addressIn(addresses, host),
   };
-  const release = await claimAll(job.claims ?? [], deps.host);
+  const releaseClaims = await claimAll(job.claims ?? [], deps.host);
+  const release = async () => {
+    await releaseClaims();
+    await hostNetwork?.close();
+  };
   try {
     return releasing(await prepareEngine(engine, { job, context, addresses, deps }), release);
   } catch (error) {
     await release();
     throw error;
   }
+};
+
+const openHosts = (stack: HostStack, host: Host): HostNetwork => {
+  const availability = checkStack();
+  if (!availability.isAvailable) {
+    throw new JobRejected('NOT_PERMITTED', `hosts cannot be emulated here: ${availability.reason}`);
+  }
+  return openHostNetwork(stack, host);
 };
 
 interface Prepared {
@@ -89,6 +106,10 @@ interface Prepared {
 
 const prepareEngine = (engine: Engine, { job, context, addresses, deps }: Prepared): Promise<PreparedEngine> => {
   if (job.cpuCores === 1) return engine.prepare(context);
+  if (context.hostNetwork !== undefined) {
+    deps.note(`emulated hosts use one core, not ${job.cpuCores}`);
+    return engine.prepare(context);
+  }
   if (isDivisible(engine)) {
     return prepareOnCores(engine, { context, cores: job.cpuCores, addresses, store: deps.store });
   }

@@ -1,0 +1,155 @@
+import type { HostStack, StackHeader, StackTcp } from '@rushhour/protocol';
+import {
+  defaultTcpSettings,
+  HostGroup,
+  type HostGroupOptions,
+  type Memory,
+  type TcpSettings,
+  type UdpHandler,
+} from '@rushhour/wire';
+import { epollPoller } from '../net/epoll/epoll-poller.ts';
+import type { Alarm } from '../net/loop/alarm.ts';
+import { kernelEventLoop } from '../net/loop/kernel-event-loop.ts';
+import type { Flushable } from '../net/loop/pre-wait-tasks.ts';
+import { fixedGateways, Hosts } from './hosts.ts';
+import type { FrameReceiver, Port } from './port.ts';
+
+/** Timers of the stack are looked at this often. */
+const tickMs = 2;
+/** An address is announced by its host before traffic starts; more of them would be a flood of their own. */
+const maxAnnounced = 4096;
+
+const microseconds = (ms: number): number => Math.floor(ms * 1000);
+
+/** The emulated hosts of one job: a port, an IP stack on it, and the event loop that drives both. */
+export class Stack implements FrameReceiver, Flushable {
+  readonly hosts: Hosts;
+  /** The group on the interface; with tunnels, of their outer addresses. */
+  readonly outer: HostGroup;
+  /** The group that engines use. */
+  readonly group: HostGroup;
+  readonly port: Port;
+  readonly config: HostStack;
+  receivedFrames = 0;
+  readonly #alarm: Alarm;
+  readonly #poller = epollPoller();
+  readonly #datagrams = new Set<UdpHandler>();
+  readonly #fallback: UdpHandler = {
+    onDatagram: (...args) => {
+      for (const handler of this.#datagrams) if (handler.onDatagram(...args) !== false) return true;
+      return false;
+    },
+    onError: (...args) => {
+      for (const handler of this.#datagrams) handler.onError?.(...args);
+    },
+  };
+  #isFlushScheduled = false;
+  #isClosed = false;
+
+  constructor(config: HostStack, port: Port, interfaceMac: Uint8Array) {
+    this.config = config;
+    this.port = port;
+    this.hosts = new Hosts(config, interfaceMac);
+    const common = { nowUs: microseconds(performance.now()), random: Math.random };
+    this.group = new HostGroup({ ...common, sink: port, hosts: this.hosts, fields: fieldsOf(config.header) });
+    this.outer = this.group;
+    for (const { address, mac } of fixedGateways(config.networks))
+      this.outer.neighbours?.setFixed(address, 0, this.hosts.tagsOf(), mac);
+    this.#alarm = kernelEventLoop.createAlarm(() => this.#tick());
+    kernelEventLoop.acquire();
+    port.receive(this);
+    this.#announce();
+    this.#tick();
+  }
+
+  /** Datagrams are offered to each transport until one takes them. */
+  addDatagrams(handler: UdpHandler): void {
+    this.#datagrams.add(handler);
+    this.group.udp.fallback = this.#fallback;
+  }
+
+  removeDatagrams(handler: UdpHandler): void {
+    this.#datagrams.delete(handler);
+    if (this.#datagrams.size === 0) this.group.udp.fallback = undefined;
+  }
+
+  /** TCP of all connections of a transport. */
+  tcpSettings(options: { readonly noDelay: boolean; readonly keepAliveSec: number }): TcpSettings {
+    return { ...tcpSettingsOf(this.config.tcp, options.keepAliveSec), noDelay: options.noDelay };
+  }
+
+  /** Sends what has been written, once the event at hand is handled. */
+  scheduleFlush(): void {
+    if (this.#isFlushScheduled) return;
+    this.#isFlushScheduled = true;
+    this.#poller.scheduleFlush(this);
+  }
+
+  /** Flushes `target` once the event at hand is handled. */
+  defer(target: Flushable): void {
+    this.#poller.scheduleFlush(target);
+  }
+
+  flush(): void {
+    this.#isFlushScheduled = false;
+    if (this.#isClosed) return;
+    this.group.flush();
+    this.port.flush();
+  }
+
+  /** When the events being handled were read. */
+  get now(): number {
+    return this.#poller.now;
+  }
+
+  onFrame(memory: Memory, start: number, end: number, isChecked: boolean): void {
+    this.receivedFrames++;
+    this.outer.receive(memory, start, end, isChecked);
+  }
+
+  onIdle(): void {
+    this.group.advance(microseconds(this.#poller.now));
+    this.port.flush();
+  }
+
+  onRoom(): void {
+    this.group.unblock();
+    this.port.flush();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.flush();
+    this.#isClosed = true;
+    this.#alarm.cancel();
+    kernelEventLoop.release();
+    this.port.close();
+  }
+
+  readonly #tick = (): void => {
+    if (this.#isClosed) return;
+    const now = performance.now();
+    this.group.advance(microseconds(now));
+    this.port.flush();
+    this.#alarm.set(now + tickMs);
+  };
+
+  /** Switches learn where the hosts are, and neighbours forget who had the addresses before. */
+  #announce(): void {
+    const words = new Int32Array(4);
+    for (let host = 0; host < Math.min(this.hosts.count, maxAnnounced); host++) {
+      this.hosts.writeAddress(host, words, 0);
+      this.outer.talk?.announce(words, 0, host);
+    }
+    this.port.flush();
+  }
+}
+
+const fieldsOf = (header: StackHeader): NonNullable<HostGroupOptions['fields']> =>
+  Object.fromEntries(Object.entries(header).filter(([, value]) => value !== undefined));
+
+const tcpSettingsOf = (given: StackTcp, keepAliveSec: number): TcpSettings => {
+  const { keepAliveSec: keepAlive = keepAliveSec, ...rest } = given;
+  const members = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  return { ...defaultTcpSettings, ...members, keepAliveMs: keepAlive * 1000 };
+};
