@@ -1,3 +1,4 @@
+import type { Socket } from 'node:dgram';
 import type { Duplex } from 'node:stream';
 import type { DatagramTransport } from './datagram/datagram-transport.ts';
 import type { ConnectionOptions, Route, Transport } from './transport/transport.ts';
@@ -8,6 +9,8 @@ export interface HostNetwork {
   readonly addresses: readonly string[];
   createTransport(options: ConnectionOptions): Transport;
   createDatagrams(): DatagramTransport;
+  /** A datagram socket in the shape of Node's own. */
+  createDatagramSocket(): Socket & { listen(where: { readonly host: string; readonly port: number }): Promise<void> };
   /** A connection as a stream, for TLS and HTTP/2 of Node. */
   dial(route: Route): Duplex;
   /** Streams of the connections to a port. Returns a function that stops listening. */

@@ -3,6 +3,7 @@ import { formatAddress } from '@rushhour/wire';
 import type { Host } from '../engine.ts';
 import type { HostNetwork } from '../net/host-network.ts';
 import type { Transport } from '../net/transport/transport.ts';
+import { NodeDatagramSocket } from './node-datagram-socket.ts';
 import { dialNodeSocket, NodeSocket } from './node-socket.ts';
 import { openStack } from './open-stack.ts';
 import type { Stack } from './stack.ts';
@@ -37,6 +38,8 @@ export const openHostNetwork = (config: HostStack, host: Host): HostNetwork => {
     addresses: addressesOf(stack),
     createTransport: (options) => createStackTransport(stack, options),
     createDatagrams: () => createStackDatagrams(stack),
+    createDatagramSocket: () =>
+      new NodeDatagramSocket(createStackDatagrams(stack)) as unknown as ReturnType<HostNetwork['createDatagramSocket']>,
     dial: (route) => dialNodeSocket(streamTransport(), route),
     async serve(where, onSocket) {
       const listener = await streamTransport().listen({ ...where, isShared: false }, (connection) => {

@@ -1,11 +1,14 @@
 import { Duplex } from 'node:stream';
 import type { Connection, ConnectionEvents, Route, Transport } from '../net/transport/transport.ts';
+import type { StackConnection } from './stack-connection.ts';
 
 /** A connection of a transport as a stream of Node, so that its TLS and HTTP/2 can use it. */
 export class NodeSocket extends Duplex implements ConnectionEvents {
   connecting: boolean;
-  readonly remoteAddress: string | undefined;
-  readonly remotePort: number | undefined;
+  localAddress: string | undefined;
+  localPort: number | undefined;
+  remoteAddress: string | undefined;
+  remotePort: number | undefined;
   #connection: Connection | undefined;
   #written: (() => void) | undefined;
   #isClosed = false;
@@ -20,11 +23,13 @@ export class NodeSocket extends Duplex implements ConnectionEvents {
   /** Attaches the connection whose events this stream gets. */
   attach(connection: Connection): this {
     this.#connection = connection;
+    if (!this.connecting) this.#readEndpoints();
     return this;
   }
 
   onOpen(): void {
     this.connecting = false;
+    this.#readEndpoints();
     this.emit('connect');
     this.emit('ready');
   }
@@ -93,6 +98,10 @@ export class NodeSocket extends Duplex implements ConnectionEvents {
   }
   unref(): this {
     return this;
+  }
+
+  #readEndpoints(): void {
+    Object.assign(this, (this.#connection as StackConnection).endpoints);
   }
 
   #onDestroyed(): void {

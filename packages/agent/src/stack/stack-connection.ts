@@ -1,4 +1,4 @@
-import type { CloseCause, TcpConnection, TcpEvents } from '@rushhour/wire';
+import { type CloseCause, formatAddress, type TcpConnection, type TcpEvents } from '@rushhour/wire';
 import type { IndexedMember } from '../net/loop/indexed-set.ts';
 import type { Flushable } from '../net/loop/pre-wait-tasks.ts';
 import type { Chunk, Connection, ConnectionEvents, Message } from '../net/transport/transport.ts';
@@ -21,6 +21,13 @@ const chunk: { -readonly [K in keyof Chunk]: Chunk[K] } = { bytes: Buffer.alloc(
 
 /** What becomes of a connection that its engine has left: its last data and FIN are still delivered. */
 const orphan: TcpEvents = { onOpen() {}, onData() {}, onSent() {}, onEnd() {}, onClose() {} };
+
+interface Endpoints {
+  readonly localAddress: string;
+  readonly localPort: number;
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+}
 
 /** A TCP connection of an emulated host. */
 export class StackConnection implements Connection, TcpEvents, IndexedMember, Flushable {
@@ -45,6 +52,19 @@ export class StackConnection implements Connection, TcpEvents, IndexedMember, Fl
     this.#isOpen = options.isOpen;
     this.#closesImmediately = options.closesImmediately;
     this.#onClosed = onClosed;
+  }
+
+  /** Addresses and ports; only while it is open. */
+  get endpoints(): Endpoints | undefined {
+    if (this.tcp === undefined) return undefined;
+    const { keys, at } = this.#stack.group.tcp.keyOf(this.tcp);
+    const ports = keys[at + 8] as number;
+    return {
+      localAddress: formatAddress(keys, at),
+      localPort: ports >>> 16,
+      remoteAddress: formatAddress(keys, at + 4),
+      remotePort: ports & 0xffff,
+    };
   }
 
   write({ bytes }: Message): void {

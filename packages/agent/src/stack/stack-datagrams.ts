@@ -1,4 +1,11 @@
-import { type IcmpErrorKind, KeyTable, type Memory, parseAddress, type UdpHandler } from '@rushhour/wire';
+import {
+  formatAddress,
+  type IcmpErrorKind,
+  KeyTable,
+  type Memory,
+  parseAddress,
+  type UdpHandler,
+} from '@rushhour/wire';
 import type {
   Datagram,
   DatagramEvents,
@@ -59,6 +66,11 @@ class StackSocket implements DatagramSocket, Flushable {
     this.#stack = stack;
     this.#key = key;
     this.#path = path;
+  }
+
+  /** Local endpoint of a connected socket. */
+  get local(): { readonly localAddress: string; readonly localPort: number } {
+    return { localAddress: formatAddress(this.#key, 0), localPort: (this.#key[portsWord] as number) >>> 16 };
   }
 
   send(bytes: Uint8Array, token: number): void {
@@ -203,5 +215,8 @@ class StackDatagrams implements DatagramTransport, UdpHandler {
     throw Object.assign(new Error('no port is free'), { code: 'EADDRNOTAVAIL' });
   }
 }
+
+/** Local endpoint of a connected socket of emulated hosts. */
+export const flowOf = (socket: DatagramSocket) => (socket as StackSocket).local;
 
 export const createStackDatagrams = (stack: Stack): DatagramTransport => new StackDatagrams(stack);

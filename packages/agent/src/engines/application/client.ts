@@ -30,7 +30,7 @@ class ApplicationClient extends LoadDrivenClient {
     this.#sources = sources;
     this.#mismatchPolicy = new MismatchPolicy(context);
     this.#failed.promise.catch(() => {});
-    this.#transport = createApplicationTransport({ path: config.dataPath, note });
+    this.#transport = createApplicationTransport({ path: config.dataPath, note, hostNetwork: context.hostNetwork });
     const deps = {
       ...{ context, sources, transport: this.#transport, mismatchPolicy: this.#mismatchPolicy },
       signal: this.#halt.signal,

@@ -1,6 +1,6 @@
-import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import type { RemoteInfo, Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { isIPv6 } from 'node:net';
+import { openDatagramSocket } from '../../net/datagram/open-datagram-socket.ts';
 import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import type { Route } from '../../net/transport/transport.ts';
 import { InboxChannel } from './channel.ts';
@@ -18,8 +18,8 @@ export class DatagramChannel extends InboxChannel {
   }
 
   /** A channel that cannot be opened has `failure` set. */
-  static async connect({ address, port, localAddress, localPort }: Route): Promise<DatagramChannel> {
-    const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
+  static async connect({ address, port, localAddress, localPort, via }: Route): Promise<DatagramChannel> {
+    const socket = openDatagramSocket(address, via);
     const channel = new DatagramChannel(
       (bytes) => socket.send(bytes),
       () => socket.close(),

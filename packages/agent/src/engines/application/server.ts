@@ -33,10 +33,10 @@ class ApplicationServer implements PreparedEngine {
   readonly #matchers = new Map<string, SessionMatcher>();
 
   constructor(context: Context) {
-    const { config, note } = context;
+    const { config, note, hostNetwork } = context;
     this.#context = context;
     this.#mismatchPolicy = new MismatchPolicy(context);
-    this.#transport = createApplicationTransport({ path: config.dataPath, note });
+    this.#transport = createApplicationTransport({ path: config.dataPath, note, hostNetwork });
   }
 
   async open(scripts: readonly Script[]): Promise<void> {
@@ -119,8 +119,10 @@ class ApplicationServer implements PreparedEngine {
   }
 
   async #bind(endpoint: Endpoint, portSessions: PortSessions): Promise<void> {
-    const [socket] = await bindAll([endpoint], { core: { count: 1 } }, (opened) =>
-      this.#receive(opened, endpoint, portSessions),
+    const [socket] = await bindAll(
+      [endpoint],
+      { core: { count: 1 }, hostNetwork: this.#context.hostNetwork },
+      (opened) => this.#receive(opened, endpoint, portSessions),
     );
     if (socket !== undefined) this.#sockets.push(socket);
   }

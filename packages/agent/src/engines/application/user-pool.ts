@@ -170,12 +170,13 @@ export class UserPool {
     { slot, target, from, user }: { slot: number; target: ReplayTarget; from: Partial<Route>; user: number },
   ): Route {
     const port = portOn(target, session.port, this.#script.play.firstSlot + user);
-    const { localAddress } = from;
+    const { localAddress, via } = from;
     const localPort = from.localPort === undefined ? undefined : this.#deps.sources.next(slot).localPort;
     return {
       ...{ address: target.address, port },
       ...(localAddress !== undefined && { localAddress }),
       ...(localPort !== undefined && { localPort }),
+      ...(via && { via }),
     };
   }
 }

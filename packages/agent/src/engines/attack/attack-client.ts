@@ -202,8 +202,8 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
   }
 
   #nextOrigin(): Origin {
-    const { localAddress } = this.#sources.next(0);
-    return localAddress === undefined ? {} : { localAddress };
+    const { localAddress, via } = this.#sources.next(0);
+    return { ...(localAddress !== undefined && { localAddress }), ...(via && { via }) };
   }
 
   #routeOf(target: AttackTarget, from: Origin, timeoutMs: number): AttackRoute {

@@ -25,6 +25,7 @@ export const prepareAttackServer = async (
   const serverContext: ServerContext = {
     ...{ runToken, proofKey, marker, keepAlive },
     tls: serverTlsOptions(config.tls, config.listen),
+    hostNetwork: context.hostNetwork,
     elapsedMs: () => Math.max(0, performance.now() - startedAt),
     bytesOf: (content) => contents.bytesOf(content),
     attemptOf(token) {

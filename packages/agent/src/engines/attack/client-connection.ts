@@ -1,9 +1,11 @@
-import { connect as connectTcp, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { ClientObservation } from '@rushhour/protocol';
+import type { HostNetwork } from '../../net/host-network.ts';
 import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import { isLocalSocketError } from '../../net/metrics/generator-load-metrics.ts';
+import { dialSocket } from '../../net/transport/dial-socket.ts';
 
 /** Destination and source of an attempt. */
 export interface AttackRoute {
@@ -15,6 +17,7 @@ export interface AttackRoute {
   readonly isTls: boolean;
   readonly localAddress?: string;
   readonly localPort?: number;
+  readonly via?: HostNetwork;
   /** SNI, unless the TLS settings set one. */
   readonly serverName?: string;
   readonly timeoutMs: number;
@@ -76,9 +79,7 @@ export class ClientConnection {
 
   private constructor(route: AttackRoute, settings: ConnectionSettings) {
     this.#route = route;
-    const { address, port, localAddress, localPort } = route;
-    const from = { ...(localAddress && { localAddress }), ...(localPort && { localPort }) };
-    const tcp = connectTcp({ host: address, port, noDelay: true, allowHalfOpen: true, ...from });
+    const tcp = dialSocket(route, { allowHalfOpen: true });
     tcp.on('connect', () => {
       this.ip = tcp.localAddress ?? '';
       this.port = tcp.localPort ?? 0;

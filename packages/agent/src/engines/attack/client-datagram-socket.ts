@@ -1,6 +1,6 @@
-import { createSocket, type Socket } from 'node:dgram';
-import { isIPv6 } from 'node:net';
+import type { Socket } from 'node:dgram';
 import type { ClientObservation } from '@rushhour/protocol';
+import { openDatagramSocket } from '../../net/datagram/open-datagram-socket.ts';
 import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import { isLocalSocketError } from '../../net/metrics/generator-load-metrics.ts';
 import type { AttackRoute } from './client-connection.ts';
@@ -20,7 +20,7 @@ export class ClientDatagramSocket {
 
   private constructor(route: AttackRoute) {
     this.#timeoutMs = route.timeoutMs;
-    this.#socket = createSocket(isIPv6(route.address) ? 'udp6' : 'udp4');
+    this.#socket = openDatagramSocket(route.address, route.via);
     this.#socket.on('message', (bytes) => {
       if (this.ttfbMs === 0) this.ttfbMs = performance.now() - this.#startedAt;
       this.#waiting.push(bytes);

@@ -7,6 +7,7 @@ import type {
   ExchangeProtocol,
   ServerObservation,
 } from '@rushhour/protocol';
+import type { HostNetwork } from '../../net/host-network.ts';
 import type { AttackRoute, ConnectionSettings } from './client-connection.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import type { CookieJar } from './cookie-jar.ts';
@@ -64,6 +65,7 @@ export type ServerOutcome = Omit<ServerObservation, 'side'>;
 
 export interface ServerContext extends AttackContext {
   readonly tls: TlsOptions;
+  readonly hostNetwork?: HostNetwork | undefined;
   /** The attempt of a token; undefined for tokens of other entries. */
   attemptOf(token: string): { readonly attempt: Attempt; readonly step: number } | undefined;
   /** All attempts of a service, in execution order. */

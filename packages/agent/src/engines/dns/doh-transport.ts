@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
-import { connect as connectTcp } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { errorCodeOf } from '../../net/metrics/count-error.ts';
+import { dialSocket } from '../../net/transport/dial-socket.ts';
 import type { Route } from '../../net/transport/transport.ts';
 import type { MessageTransport, MessageTransportEvents } from './message-transport.ts';
 
@@ -61,8 +61,7 @@ export class DohTransport implements MessageTransport {
 
   #open(): ClientHttp2Session {
     const beganAt = performance.now();
-    const { address, ...rest } = this.#route();
-    const tcp = connectTcp({ host: address, noDelay: true, ...rest });
+    const tcp = dialSocket(this.#route());
     const socket = connectTls({ ...this.#tls, socket: tcp });
     const session = connect(`https://${this.#target.authority}`, { createConnection: () => socket });
     session.on('connect', () => this.#events.onConnect(performance.now() - beganAt));

@@ -1,6 +1,7 @@
-import { connect as connectTcp, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { errorCodeOf } from '../../net/metrics/count-error.ts';
+import { dialSocket } from '../../net/transport/dial-socket.ts';
 import type { Route } from '../../net/transport/transport.ts';
 import { Deframer, frame } from './framing.ts';
 import type { MessageTransport, MessageTransportEvents } from './message-transport.ts';
@@ -37,8 +38,7 @@ export class StreamTransport implements MessageTransport {
 
   #open(): Socket {
     const beganAt = performance.now();
-    const { address, ...rest } = this.#route();
-    const tcp = connectTcp({ host: address, noDelay: true, ...rest });
+    const tcp = dialSocket(this.#route());
     const socket = this.#tls === undefined ? tcp : connectTls({ ...this.#tls, socket: tcp });
     const deframer = new Deframer();
     let failure: string | undefined;

@@ -1,7 +1,8 @@
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import type { HarOrigin } from '@rushhour/protocol';
 import { errorCodeOf } from '../../net/metrics/count-error.ts';
+import { dialSocket } from '../../net/transport/dial-socket.ts';
 import type { Route } from '../../net/transport/transport.ts';
 import { H1Connection } from './h1-connection.ts';
 import { H2Connection } from './h2-connection.ts';
@@ -27,8 +28,7 @@ interface Opening {
 }
 
 const open = ({ route, origin, tls, sessions }: DialOptions): Opening => {
-  const { address, ...from } = route;
-  const tcp = connectTcp({ host: address, noDelay: true, ...from });
+  const tcp = dialSocket(route);
   if (!origin.isTls) return { socket: tcp, tcp, ready: 'connect' };
   const servername = tls.servername ?? (isIP(origin.host) === 0 ? origin.host : undefined);
   const session = sessions?.get(origin);

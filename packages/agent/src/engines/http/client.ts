@@ -59,10 +59,10 @@ const createPlan = (context: Context, sources: SourcePool, transport: Transport)
     config,
     chooseTarget: (slot) => {
       const httpTarget = choose(slot);
-      const { localAddress, localPort } = sources.next(slot);
+      const { localAddress, localPort, via } = sources.next(slot);
       return {
         httpTarget,
-        route: { address: httpTarget.address, port: httpTarget.target.port, localAddress, localPort },
+        route: { address: httpTarget.address, port: httpTarget.target.port, localAddress, localPort, via },
       };
     },
     createExpectation: createExpectations(config.expect),

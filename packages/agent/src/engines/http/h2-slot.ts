@@ -1,9 +1,10 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
-import { connect as connectTcp, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
 import { payloadBytes } from '../../net/load/payload.ts';
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
+import { dialSocket } from '../../net/transport/dial-socket.ts';
 import type { Route } from '../../net/transport/transport.ts';
 import type { Expectation } from './expectation.ts';
 import type { HttpMeters } from './meters.ts';
@@ -141,8 +142,7 @@ export class H2Slot implements Slot {
   }
 
   #open(route: Route): Socket {
-    const { address, ...from } = route;
-    const tcp = connectTcp({ host: address, noDelay: true, ...from });
+    const tcp = dialSocket(route);
     tcp.on('connect', () => this.#meters.connect.record((performance.now() - this.#connectAt) * 1000));
     const options = tlsFor(this.#config);
     if (options === undefined) return tcp;

@@ -1,6 +1,7 @@
-import { connect as connectTcp, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import { errorCodeOf } from '../../net/metrics/count-error.ts';
+import { dialSocket } from '../../net/transport/dial-socket.ts';
 import type { Route } from '../../net/transport/transport.ts';
 
 export interface HandshakePlan {
@@ -34,8 +35,7 @@ export class Handshake {
 
   constructor(plan: HandshakePlan, events: HandshakeEvents) {
     this.#plan = plan;
-    const { address, ...rest } = plan.route;
-    this.#tcp = connectTcp({ host: address, noDelay: true, ...rest });
+    this.#tcp = dialSocket(plan.route);
     this.#tcp.on('connect', () => events.onConnect(performance.now()));
     this.#socket = connectTls({ ...plan.options, socket: this.#tcp });
     this.#socket.on('secureConnect', () => {

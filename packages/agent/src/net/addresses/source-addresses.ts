@@ -2,12 +2,16 @@ import type { Sources } from '@rushhour/protocol';
 import type { Host } from '../../engine.ts';
 import type { HostNetwork } from '../host-network.ts';
 import { type Chooser, chooserOf } from '../load/rotation.ts';
+import type { Route } from '../transport/transport.ts';
 import { claimAddresses } from './claim-addresses.ts';
+
+/** Where a session of a client comes from. */
+export type LocalEndpoint = Readonly<Pick<Route, 'localAddress' | 'localPort' | 'via'>>;
 
 /** Local endpoints for the sessions of a client. */
 export interface SourcePool {
   /** Empty if the kernel may choose. */
-  readonly next: Chooser<{ readonly localAddress?: string; readonly localPort?: number }>;
+  readonly next: Chooser<LocalEndpoint>;
   readonly count: number;
   close(): Promise<void>;
 }
@@ -54,12 +58,13 @@ export const prepareSources = async (sources: Sources, deps: SourceDeps): Promis
   const mine = addresses.filter(
     (_, index) => addresses.length < deps.core.count || index % deps.core.count === deps.core.index,
   );
+  const via = deps.hostNetwork && { via: deps.hostNetwork };
   const nextPort = portsOf(sources.portRange, deps.core);
   const choose =
     mine.length === 0
       ? undefined
       : chooserOf(
-          mine.map((localAddress) => ({ source: { localAddress }, weight: 1 })),
+          mine.map((localAddress) => ({ source: { localAddress, ...via }, weight: 1 })),
           sources.rotation,
         );
   const nextAddress: SourcePool['next'] = choose === undefined ? () => anyAddress : (slot) => choose(slot).source;

@@ -1,4 +1,4 @@
-import { connect as connectTcp, createServer as createTcpServer, type Socket } from 'node:net';
+import { createServer as createTcpServer, type Socket } from 'node:net';
 import {
   connect as connectTls,
   createServer as createTlsServer,
@@ -8,7 +8,7 @@ import {
 import type { HostNetwork } from '../host-network.ts';
 import { createNodeAlarm } from '../loop/alarm.ts';
 import { errorCodeOf } from '../metrics/count-error.ts';
-import { dialSocket, localEndpointOf } from './dial-socket.ts';
+import { dialSocket } from './dial-socket.ts';
 import { closeServers, listenAll } from './listen-all.ts';
 import type { Connection, ConnectionEvents, ConnectionOptions, Message, Route, Transport } from './transport.ts';
 
@@ -113,12 +113,9 @@ export const createNodeTransport = (options: ConnectionOptions = defaultOptions)
   return createTransport({
     name: 'node:net',
     connect(route, events) {
-      const socket = connectTcp({
-        host: route.address,
-        port: route.port,
+      const socket = dialSocket(route, {
         noDelay,
         ...keepAlive,
-        ...localEndpointOf(route),
         allowHalfOpen: true,
         onread: {
           buffer,
@@ -152,7 +149,7 @@ export const createNodeTlsTransport = ({ client, server, onHandshakeError, hostN
     name: 'node:tls',
     hostNetwork,
     connect(route, events) {
-      const tcp = dialSocket(route, hostNetwork);
+      const tcp = dialSocket({ ...route, via: hostNetwork });
       const socket = connectTls({ ...client, socket: tcp });
       const connection = new NodeConnection(socket, tcp);
       connection.events = events;

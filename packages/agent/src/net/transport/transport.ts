@@ -1,4 +1,5 @@
 import type { Listen, TcpTuning } from '@rushhour/protocol';
+import type { HostNetwork } from '../host-network.ts';
 import type { CreateAlarm } from '../loop/alarm.ts';
 
 /** The remote endpoint of a connection and, optionally, its local one. */
@@ -7,6 +8,8 @@ export interface Route {
   readonly port: number;
   readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;
+  /** Emulated hosts that the connection is opened by, instead of the kernel. */
+  readonly via?: HostNetwork | undefined;
 }
 
 /** Received bytes. Valid during the call only: the object and its memory are reused for the next ones. */

@@ -254,8 +254,8 @@ class FuzzClient implements PreparedEngine {
   }
 
   #routeOf({ host, port, transport, isTls }: AttackTarget, timeoutMs: number): AttackRoute {
-    const { localAddress } = this.#sources.next(0);
-    const from = localAddress === undefined ? {} : { localAddress };
+    const { localAddress, via } = this.#sources.next(0);
+    const from = { ...(localAddress !== undefined && { localAddress }), ...(via && { via }) };
     return { host, port, transport, isTls, address: this.#context.addressOf(host), ...from, timeoutMs };
   }
 }

@@ -134,7 +134,7 @@ const responder = (endpoint: AttackListen, context: ServerContext) => {
 const listenDns = async (endpoint: AttackListen, context: ServerContext): Promise<AttackListener> => {
   const respond = responder(endpoint, context);
   if (endpoint.transport === 'udp') {
-    const sockets = await bindAll([endpoint], { core: { count: 1 } }, (socket) => {
+    const sockets = await bindAll([endpoint], { core: { count: 1 }, hostNetwork: context.hostNetwork }, (socket) => {
       socket.on('error', () => {});
       socket.on('message', (query, peer) => {
         const { address: ip, port } = socket.address();
@@ -159,7 +159,7 @@ const listenDns = async (endpoint: AttackListen, context: ServerContext): Promis
         deframer.feed(bytes, (query) => tryTo(() => socket.write(frame(respond(query, ends))))),
       );
     });
-  const servers = await listenAll([endpoint], create, { core: { count: 1 } });
+  const servers = await listenAll([endpoint], create, { core: { count: 1 }, hostNetwork: context.hostNetwork });
   return { close: () => closeServers(servers) };
 };
 

@@ -148,5 +148,9 @@ export const listenHttp = (endpoint: AttackListen, context: ServerContext): Prom
   const requestMatcher = new RequestMatcher(endpoint.service, context);
   // A peer that offers both versions gets HTTP/1.1.
   const tls = { ALPNProtocols: ['http/1.1', 'h2'], ...context.tls };
-  return listenConnections(endpoint, { tls }, (socket) => new HttpServerConnection(socket, requestMatcher, context));
+  return listenConnections(
+    endpoint,
+    { ...context, tls },
+    (socket) => new HttpServerConnection(socket, requestMatcher, context),
+  );
 };

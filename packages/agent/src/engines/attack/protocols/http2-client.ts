@@ -1,8 +1,9 @@
 import { type ClientHttp2Session, connect as connectHttp2, constants, type IncomingHttpHeaders } from 'node:http2';
-import { connect as connectTcp, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { errorCodeOf } from '../../../net/metrics/count-error.ts';
 import { isLocalSocketError } from '../../../net/metrics/generator-load-metrics.ts';
+import { dialSocket } from '../../../net/transport/dial-socket.ts';
 import { connectOf, endOf } from '../client-connection.ts';
 import type { AttackRoute, ClientContext, ClientOutcome } from '../driver.ts';
 
@@ -39,9 +40,8 @@ interface Progress {
 
 /** Opens an HTTP/2 connection: negotiated by ALPN over TLS, otherwise with prior knowledge. */
 const open = (route: AttackRoute, context: ClientContext, progress: Progress): Socket => {
-  const { address, port, localAddress, localPort, isTls, serverName } = route;
-  const from = { ...(localAddress && { localAddress }), ...(localPort && { localPort }) };
-  const tcp = connectTcp({ host: address, port, noDelay: true, ...from });
+  const { isTls, serverName } = route;
+  const tcp = dialSocket(route);
   tcp.on('connect', () => {
     progress.ip = tcp.localAddress ?? '';
     progress.port = tcp.localPort ?? 0;

@@ -16,7 +16,7 @@ export const plainIp = (address: string | undefined): string => address?.replace
 /** Listens on TCP, or TLS if configured. Connections still open at the end report their outcome. */
 export const listenConnections = async (
   endpoint: AttackListen,
-  { tls }: Pick<ServerContext, 'tls'>,
+  { tls, hostNetwork }: Pick<ServerContext, 'tls' | 'hostNetwork'>,
   receive: (socket: Socket) => ReportingConnection,
 ): Promise<AttackListener> => {
   const connections = new Set<ReportingConnection>();
@@ -29,7 +29,7 @@ export const listenConnections = async (
     if (!endpoint.isTls) return createServer({ allowHalfOpen: true, noDelay: true }, onConnection);
     return createTlsServer(tls, onConnection).on('tlsClientError', () => {});
   };
-  const servers = await listenAll([endpoint], create, { core: { count: 1 } });
+  const servers = await listenAll([endpoint], create, { core: { count: 1 }, hostNetwork });
   return {
     async close() {
       for (const connection of connections) connection.report();

@@ -149,7 +149,7 @@ const listenUdp = async (endpoint: AttackListen, context: ServerContext): Promis
       open.set(key, [...(open.get(key) ?? []), { attempt, step, answer: script.answers[step] as Buffer }]);
     }
   }
-  const sockets = await bindAll([endpoint], { core: { count: 1 } }, (socket) => {
+  const sockets = await bindAll([endpoint], { core: { count: 1 }, hostNetwork: context.hostNetwork }, (socket) => {
     socket.on('error', () => {});
     socket.on('message', (bytes, peer) => {
       const nonce = nonceIn(bytes);
