@@ -1,11 +1,10 @@
 import type { HostStack } from '@rushhour/protocol';
 import { formatAddress } from '@rushhour/wire';
-import type { Host } from '../engine.ts';
 import type { HostNetwork } from '../net/host-network.ts';
 import type { Transport } from '../net/transport/transport.ts';
 import { NodeDatagramSocket } from './node-datagram-socket.ts';
 import { dialNodeSocket, NodeSocket } from './node-socket.ts';
-import { openStack } from './open-stack.ts';
+import { openStack, type StackDeps } from './open-stack.ts';
 import type { Stack } from './stack.ts';
 import { createStackDatagrams } from './stack-datagrams.ts';
 import { createStackTransport } from './stack-transport.ts';
@@ -27,8 +26,8 @@ const addressesOf = ({ hosts }: Stack): string[] => {
 };
 
 /** The emulated hosts of a job, ready for its engine. */
-export const openHostNetwork = (config: HostStack, host: Host): HostNetwork => {
-  const stack = openStack(config, host);
+export const openHostNetwork = (config: HostStack, deps: StackDeps): HostNetwork => {
+  const stack = openStack(config, deps);
   let streams: Transport | undefined;
   const streamTransport = (): Transport => {
     streams ??= createStackTransport(stack, streamOptions);

@@ -44,6 +44,11 @@ export class Hosts implements HostDirectory {
     this.nextHop = createRouter(routesOf(networks));
   }
 
+  /** Where the addresses are, for filters. */
+  get blocks(): readonly { readonly first: Int32Array; readonly count: number }[] {
+    return this.#ranges;
+  }
+
   indexOf(address: Int32Array, at: number): number {
     for (const { first, count, index } of this.#ranges) {
       if (address[at + 2] !== first[2] || address[at + 1] !== first[1] || address[at] !== first[0]) continue;

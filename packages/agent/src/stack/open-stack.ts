@@ -1,25 +1,62 @@
+import { existsSync, readdirSync } from 'node:fs';
 import type { HostStack } from '@rushhour/protocol';
 import type { Availability, Host } from '../engine.ts';
-import { requireDevice } from '../net/packet/device.ts';
+import { type Device, requireDevice } from '../net/packet/device.ts';
 import { probePackets } from '../net/packet/packet-socket.ts';
 import { probeEpoll } from '../net/path-probe.ts';
+import { Hosts } from './hosts.ts';
 import { openPacketPort } from './packet-port.ts';
+import type { Port } from './port.ts';
 import { Stack } from './stack.ts';
+import { openXdpPort, xdpPortProblem } from './xdp-port.ts';
 
 /** Whether hosts can be emulated on this machine, or the reason why not. */
 export const checkStack = (): Availability => {
   const reason = probePackets() ?? probeEpoll();
   if (reason !== undefined) return { isAvailable: false, missing: ['raw frames'], reason };
-  return { isAvailable: true, path: 'packet socket' };
+  return { isAvailable: true, path: 'AF_XDP or packet socket' };
+};
+
+export interface StackDeps {
+  readonly host: Host;
+  readonly note: (remark: string) => void;
+}
+
+const receiveQueues = ({ name }: Device): number => {
+  const folder = `/sys/class/net/${name}/queues`;
+  return existsSync(folder) ? readdirSync(folder).filter((queue) => queue.startsWith('rx-')).length : 1;
+};
+
+const isVirtual = ({ name }: Device): boolean => !existsSync(`/sys/class/net/${name}/device`);
+
+/** The fastest port that carries the frames of a job. */
+const openPort = (config: HostStack, hosts: Hosts, device: Device, { host, note }: StackDeps): Port => {
+  const { path = 'auto', vlan } = config;
+  const isCaptured = host.isCaptured ?? false;
+  if (path === 'af_packet') return openPacketPort({ device, isCaptured });
+  const problem =
+    (path === 'auto' && isCaptured ? 'captures do not see frames of AF_XDP' : undefined) ??
+    (vlan.length > 0 ? 'it does not see VLAN tags that the kernel removes' : undefined) ??
+    xdpPortProblem(device, hosts.blocks);
+  try {
+    if (problem !== undefined) throw new Error(problem);
+    return openXdpPort({ device, blocks: hosts.blocks, isVirtual: isVirtual(device), queues: receiveQueues(device) });
+  } catch (error) {
+    const reason = (error as Error).message;
+    if (path === 'af_xdp') throw new Error(`hosts cannot be emulated on ${device.name} by AF_XDP: ${reason}`);
+    note(`emulated hosts by packet socket: no AF_XDP: ${reason}`);
+    return openPacketPort({ device, isCaptured });
+  }
 };
 
 /** Opens the interface and starts the hosts of a job. */
-export const openStack = (config: HostStack, host: Host): Stack => {
+export const openStack = (config: HostStack, deps: StackDeps): Stack => {
   const device = requireDevice(config.interface);
   if (!device.isEthernet) throw new Error(`hosts cannot be emulated on ${device.name}: it has no Ethernet`);
-  const port = openPacketPort({ device, isCaptured: host.isCaptured ?? false });
+  const hosts = new Hosts(config, device.mac);
+  const port = openPort(config, hosts, device, deps);
   try {
-    return new Stack(config, port, device.mac);
+    return new Stack(config, hosts, port);
   } catch (error) {
     port.close();
     throw error;

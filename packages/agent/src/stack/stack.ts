@@ -11,7 +11,7 @@ import { epollPoller } from '../net/epoll/epoll-poller.ts';
 import type { Alarm } from '../net/loop/alarm.ts';
 import { kernelEventLoop } from '../net/loop/kernel-event-loop.ts';
 import type { Flushable } from '../net/loop/pre-wait-tasks.ts';
-import { fixedGateways, Hosts } from './hosts.ts';
+import { fixedGateways, type Hosts } from './hosts.ts';
 import type { FrameReceiver, Port } from './port.ts';
 
 /** Timers of the stack are looked at this often. */
@@ -46,10 +46,10 @@ export class Stack implements FrameReceiver, Flushable {
   #isFlushScheduled = false;
   #isClosed = false;
 
-  constructor(config: HostStack, port: Port, interfaceMac: Uint8Array) {
+  constructor(config: HostStack, hosts: Hosts, port: Port) {
     this.config = config;
     this.port = port;
-    this.hosts = new Hosts(config, interfaceMac);
+    this.hosts = hosts;
     const common = { nowUs: microseconds(performance.now()), random: Math.random };
     this.group = new HostGroup({ ...common, sink: port, hosts: this.hosts, fields: fieldsOf(config.header) });
     this.outer = this.group;

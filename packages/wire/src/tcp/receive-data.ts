@@ -143,11 +143,16 @@ const acceptFin = (context: TcpContext, c: TcpConnection): void => {
   if (c.rcvHead === undefined) c.events.onEnd(c);
 };
 
+/** Payload from which on a pushed segment is the end of a longer message. */
+const bulkSegment = 1000;
+
 const scheduleAck = (context: TcpContext, c: TcpConnection): void => {
   const { delayedAckMs } = c.settings;
+  // The sender of a long message waits for its last acknowledgement, and would probe for it.
+  const isEndOfMessage = c.rcvMss >= bulkSegment && (context.segment.flags & tcpFlag.psh) !== 0;
   // Acknowledgements of one batch are combined, but only so many: the peer counts on them to go on.
   if (c.unacknowledged >= maxCombined * c.rcvMss) emitAck(context, c);
-  else if (c.unacknowledged >= 2 * c.rcvMss || delayedAckMs === 0) c.mustAck = true;
+  else if (c.unacknowledged >= 2 * c.rcvMss || delayedAckMs === 0 || isEndOfMessage) c.mustAck = true;
   else if (c.delayedAckAt === 0) {
     c.delayedAckAt = context.nowMs + delayedAckMs;
     context.wake(c, c.delayedAckAt);
@@ -159,7 +164,9 @@ export const receiveData = (context: TcpContext, c: TcpConnection, segment: Segm
   let { seq, dataStart, dataEnd } = segment;
   const hasFin = (segment.flags & tcpFlag.fin) !== 0;
   const finSeq = (seq + dataEnd - dataStart) | 0;
-  if (dataEnd - dataStart > c.rcvMss) c.rcvMss = dataEnd - dataStart;
+  // A kernel on the same machine hands over several segments in one.
+  const size = Math.min(dataEnd - dataStart, c.pathMtu - (c.isV6 ? 60 : 40));
+  if (size > c.rcvMss) c.rcvMss = size;
   const excess = distance(finSeq, c.rcvAdvertised);
   if (excess > 0) dataEnd -= excess;
   const old = distance(c.rcvNxt, seq);

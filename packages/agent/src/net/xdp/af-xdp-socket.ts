@@ -8,11 +8,20 @@ import type { Device } from '../packet/device.ts';
 const familyXdp = 44;
 const socketRaw = 3;
 const level = 283;
-const option = { offsets: 1, sendRing: 3, frames: 4, fillRing: 5, completionRing: 6, sendBudget: 9 } as const;
+const option = {
+  offsets: 1,
+  receiveRing: 2,
+  sendRing: 3,
+  frames: 4,
+  fillRing: 5,
+  completionRing: 6,
+  sendBudget: 9,
+} as const;
 const bindFlags = { copy: 2, needWakeUp: 8 } as const;
-const ringAt = { send: 0x8000_0000, completion: 0x1_8000_0000 } as const;
-const offsetsOfRing = { send: 32, completion: 96 } as const;
-const descriptorBytes = { send: 16, completion: 8 } as const;
+const ringAt = { receive: 0, send: 0x8000_0000, fill: 0x1_0000_0000, completion: 0x1_8000_0000 } as const;
+export type XdpRingName = keyof typeof ringAt;
+const offsetsOfRing = { receive: 0, send: 32, fill: 64, completion: 96 } as const;
+const descriptorBytes = { receive: 16, send: 16, fill: 8, completion: 8 } as const;
 
 /** A ring shared with the kernel; offsets are in 32-bit words. */
 export interface XdpRing {
@@ -48,17 +57,21 @@ export const registerFrames = (fd: number, memory: Memory, chunkBytes: number): 
   set(fd, option.frames, 32);
 };
 
-/** Creates the rings of a socket that only sends; sizes are powers of two. */
-export const sizeRings = (fd: number, entries: { readonly send: number; readonly completion: number }): void => {
+/** Creates the rings of a socket; sizes are powers of two. Without `receive` it only sends. */
+export const sizeRings = (
+  fd: number,
+  entries: { readonly send: number; readonly completion: number; readonly receive?: number },
+): void => {
   // A socket cannot be bound without a fill ring.
-  setNumber(fd, option.fillRing, 64);
+  setNumber(fd, option.fillRing, entries.receive ?? 64);
+  if (entries.receive !== undefined) setNumber(fd, option.receiveRing, entries.receive);
   setNumber(fd, option.completionRing, entries.completion);
   setNumber(fd, option.sendRing, entries.send);
   // Kernels without this option send 32 frames per call. The value is still in the scratch page.
   trySet(fd, option.sendBudget, 4);
 };
 
-export const mapRing = (fd: number, which: 'send' | 'completion', entries: number): XdpRing => {
+export const mapRing = (fd: number, which: XdpRingName, entries: number): XdpRing => {
   const { bytes } = scratch();
   bytes.writeUInt32LE(128, 256);
   const libc = requireLibc();
@@ -72,13 +85,14 @@ export const mapRing = (fd: number, which: 'send' | 'completion', entries: numbe
   return { memory, words, entries, producer: producer >> 2, consumer: consumer >> 2, firstEntry: entriesAt >> 2 };
 };
 
-/** Binds to the first queue of the device in copy mode, which every driver supports. */
-export const bindXdp = (fd: number, device: Device): void => {
+/** Binds to a queue of the device in copy mode, which every driver supports. */
+export const bindXdp = (fd: number, device: Device, queue = 0): void => {
   const memory = scratch();
   memory.bytes.fill(0, 0, 16);
   memory.bytes.writeUInt16LE(familyXdp, 0);
   memory.bytes.writeUInt16LE(bindFlags.copy | bindFlags.needWakeUp, 2);
   memory.bytes.writeUInt32LE(device.index, 4);
+  memory.bytes.writeUInt32LE(queue, 8);
   const libc = requireLibc();
   if (libc.bind(fd, memory.addressOf(0, 16), 16) < 0) throw new SystemError('bind', libc.errno());
 };

@@ -24,6 +24,7 @@ export const kernelFunction = {
   timeNs: 5,
   random32: 7,
   processor: 8,
+  redirectByMap: 51,
   changeTail: 65,
   storeBytes: 190,
 } as const;
@@ -100,6 +101,11 @@ export class BpfProgram {
   /** Ends the program with this result. */
   answer(value: number): this {
     return this.set(0, value).#line(exit, 0, 0, 0, 0);
+  }
+
+  /** Ends the program with the result of the last call. */
+  exit(): this {
+    return this.#line(exit, 0, 0, 0, 0);
   }
 
   assemble(): Buffer {

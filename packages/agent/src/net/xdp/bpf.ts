@@ -4,9 +4,10 @@ import { type Memory, mapMemory } from '../kernel/memory.ts';
 import { closeSocket } from '../kernel/socket.ts';
 
 const bpfCall = process.arch === 'x64' ? 321 : 280;
-const command = { createMap: 0, loadProgram: 5, run: 10, openTracepoint: 17, createLink: 28 } as const;
+const command = { createMap: 0, updateMap: 2, loadProgram: 5, run: 10, openTracepoint: 17, createLink: 28 } as const;
 const programType = { xdp: 6, rawTracepoint: 17 } as const;
 const arrayMap = 2;
+const socketMap = 17;
 const isMappable = 0x400;
 const liveFrames = 2;
 const attributeBytes = 128;
@@ -65,6 +66,24 @@ export const createSharedArray = (count: number, valueBytes: number): SharedArra
     throw error;
   }
 };
+
+/** A map of AF_XDP sockets by queue, to which a program redirects frames. Closing it is up to the caller. */
+export const createSocketMap = (queues: number): number =>
+  withMemory(0, (memory) => {
+    for (const [index, value] of [socketMap, 4, 4, queues].entries()) memory.bytes.writeUInt32LE(value, index * 4);
+    return bpf(command.createMap, memory);
+  });
+
+export const putSocket = (map: number, queue: number, socket: number): void =>
+  withMemory(8, (memory) => {
+    const { bytes } = memory;
+    bytes.writeUInt32LE(map, 0);
+    bytes.writeBigUInt64LE(BigInt(memory.addressOf(attributeBytes, 4)), 8);
+    bytes.writeBigUInt64LE(BigInt(memory.addressOf(attributeBytes + 4, 4)), 16);
+    bytes.writeUInt32LE(queue, attributeBytes);
+    bytes.writeUInt32LE(socket, attributeBytes + 4);
+    bpf(command.updateMap, memory);
+  });
 
 /** Loads a program. The error includes the verifier's message if it rejects the program. */
 export const loadProgram = (type: keyof typeof programType, program: Buffer): number =>

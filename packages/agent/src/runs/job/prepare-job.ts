@@ -62,7 +62,7 @@ export const prepareJob = async (job: Job, deps: PrepareDeps): Promise<PreparedE
     throw new JobRejected('ENGINE_UNAVAILABLE', `${engine.id} cannot run here: ${availability.reason}`);
   }
   const addresses = await resolveTargets(engine.targetsOf(config), job.allowedTargets);
-  const hostNetwork = job.stack && openHosts(job.stack, deps.host);
+  const hostNetwork = job.stack && openHosts(job.stack, deps);
   const context: EngineContext<unknown> = {
     config,
     hostNetwork,
@@ -89,12 +89,12 @@ export const prepareJob = async (job: Job, deps: PrepareDeps): Promise<PreparedE
   }
 };
 
-const openHosts = (stack: HostStack, host: Host): HostNetwork => {
+const openHosts = (stack: HostStack, deps: PrepareDeps): HostNetwork => {
   const availability = checkStack();
   if (!availability.isAvailable) {
     throw new JobRejected('NOT_PERMITTED', `hosts cannot be emulated here: ${availability.reason}`);
   }
-  return openHostNetwork(stack, host);
+  return openHostNetwork(stack, deps);
 };
 
 interface Prepared {
