@@ -39,7 +39,7 @@ export {
 export type { MacOverride } from './macs/mac-override.ts';
 export type { MacPolicy } from './macs/mac-policy.ts';
 export { issuesOfMac, type MacBlock, type MacRecord } from './macs/mac-record.ts';
-export { createAddressSet, createHostMacs, issuesOf, portsOf } from './networks/network.ts';
+export { createAddressSet, createHostMacs, gatewayMacOf, issuesOf, portsOf } from './networks/network.ts';
 export type { MacLookup, NetworkDraft } from './networks/network-draft.ts';
 export {
   createPreview,

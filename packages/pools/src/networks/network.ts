@@ -49,6 +49,16 @@ export function createHostMacs(draft: NetworkDraft, macs: MacLookup): (address: 
     overrides.get(address)?.mac ?? assigner?.macAt(addresses.clients.lowerBound(address), address) ?? null;
 }
 
+/**
+ * The MAC of the gateway as the network gives it; undefined where the gateway is asked by ARP or neighbour discovery.
+ * Throws a DraftError with all problems when the network, its policy included, is not valid.
+ */
+export function gatewayMacOf(draft: NetworkDraft, macs: MacLookup): string | undefined {
+  const { issues, macs: found } = compileNetwork(draft, macs);
+  issues.throwIfErrors();
+  return found?.gateway && formatMac(found.gateway.mac);
+}
+
 /** The ports of a network; all ports by default. */
 export function portsOf(draft: Pick<NetworkDraft, 'ports'>): PortSet {
   return parsePorts(draft.ports || '1-65535');

@@ -44,7 +44,7 @@ const roleOf = (jobs: readonly PlannedJob[]): AgentPlan['role'] => {
 };
 
 const clientJob = (client: PlannedClient, { allowedTargets }: PlanInput, guard: TargetGuard): PlannedJob => {
-  const { entry, path, engine, config, duration, targets, share, hasRate } = client;
+  const { entry, path, engine, config, duration, targets, share, hasRate, stack } = client;
   const plugin = findPlugin(entry.pluginId);
   return {
     entry: entry.index,
@@ -65,14 +65,15 @@ const clientJob = (client: PlannedClient, { allowedTargets }: PlanInput, guard: 
         targets.map(({ host }) => host),
         allowedTargets,
       ),
+      ...(stack && { stack }),
       cpuCores: entry.values.cpuCores ?? 1,
     },
   };
 };
 
 const serverJob = (server: PlannedServer, { clients, plannedSec }: Sides): PlannedJob => {
-  const { entry, path, agent, traffic, config, listens } = server;
-  const hosts = traffic.isEmulated === true ? [] : listens.map(({ host }) => host);
+  const { entry, path, agent, traffic, config, listens, stack } = server;
+  const hosts = traffic.isEmulated === true || stack !== undefined ? [] : listens.map(({ host }) => host);
   const claims = addressesToAdd(agent, hosts);
   const { listen = (endpoint) => endpoint } = traffic;
   // A task without clients lasts as long as its servers say.
@@ -101,14 +102,16 @@ const serverJob = (server: PlannedServer, { clients, plannedSec }: Sides): Plann
       duration: clients.length > 0 ? serverDuration([...server.clients], plannedSec) : own,
       allowedTargets: [],
       ...(claims.length > 0 && { claims }),
+      ...(stack && { stack }),
       cpuCores: entry.values.cpuCores ?? 1,
     },
   };
 };
 
-/** Asked by ARP or neighbour discovery; one whose MAC is given need not answer. */
+/** Asked by the kernel; emulated hosts ask their own gateways. One whose MAC is given need not answer. */
 const gatewaysOf = (clients: readonly PlannedClient[], { networks }: PlanInput): string[] => {
-  const used = clients.flatMap(({ source }) => (source.network && networks.get(source.network.id)) ?? []);
+  const ofKernel = clients.filter(({ stack }) => stack === undefined);
+  const used = ofKernel.flatMap(({ source }) => (source.network && networks.get(source.network.id)) ?? []);
   const asked = used.filter(({ gatewayMacMode }) => !gatewayMacMode || gatewayMacMode === 'arp');
   return [...new Set(asked.flatMap(({ gateway }) => gateway || []))];
 };

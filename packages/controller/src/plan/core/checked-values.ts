@@ -14,12 +14,26 @@ import { PlanIssues } from './plan-issues.ts';
 /** Members that most plugins share. */
 type CommonMembers = Pick<
   HttpValues,
-  'sources' | 'targets' | 'isServer' | 'ipLayer' | 'clientPortRange' | 'rotationMode' | 'cpuCores' | 'l2PolicyVersion'
+  | 'sources'
+  | 'targets'
+  | 'isServer'
+  | 'ipLayer'
+  | 'clientPortRange'
+  | 'rotationMode'
+  | 'cpuCores'
+  | 'l2PolicyVersion'
+  | 'tcpConfiguration'
+  | 'tunnelID'
+  | 'tunnelIDs'
+  | 'tunnelClientIp'
+  | 'tunnelServerIp'
+  | 'tunnelEndpoints'
 >;
 
 /** Values that match the schema of their plugin, defaults applied. */
 export interface CheckedValues extends Partial<CommonMembers> {
   readonly duration: DurationValues;
+  readonly invalidChecksum?: boolean;
 }
 
 const checks = new Map<number, SchemaCheck>(plugins.map(({ id, schema }) => [id, createSchemaCheck(schema)]));
@@ -34,9 +48,8 @@ export const checkValues = (entry: FoundEntry, issues: PlanIssues): CheckedValue
   const problems = checks.get(pluginId)?.(values, `${path}/values`) ?? [];
   for (const problem of problems) issues.error(problem.path, problem.code, problem.message);
   if (problems.length > 0) return undefined;
-  for (const pointer of ignoredMembers(plugin.schema, entry.values, `${path}/values`)) {
-    const member = pointer.slice(1).replaceAll('/', '.');
-    issues.caveat(pointer, 'MEMBER_IGNORED', `${member} is not honoured by any engine`);
+  for (const pointer of unsupportedMembers(plugin.schema, entry.values, `${path}/values`)) {
+    issues.error(pointer, 'NOT_SUPPORTED', `plugin ${plugin.name} cannot do this yet: leave it out`);
   }
   return values as unknown as CheckedValues;
 };
@@ -55,20 +68,25 @@ export const validEntriesOf = <Schema extends TObject>(
 
 interface Marked {
   readonly 'x-ignored'?: true;
+  readonly default?: unknown;
   readonly properties?: Readonly<Record<string, TSchema>>;
   readonly items?: TSchema;
 }
 
-/** JSON pointers of members that are given and that no engine honours. */
-const ignoredMembers = (schema: TSchema, value: unknown, path: string): string[] => {
-  const { 'x-ignored': isIgnored, properties = {}, items } = schema as Marked;
-  if (isIgnored) return [path];
+/** The default asks for nothing; a flag without one is off. */
+const isDefault = (value: unknown, byDefault: unknown = false): boolean =>
+  value === byDefault || (Array.isArray(value) && value.length === 0);
+
+/** JSON pointers of members that ask for something no engine of the plugin does. */
+const unsupportedMembers = (schema: TSchema, value: unknown, path: string): string[] => {
+  const { 'x-ignored': isIgnored, default: byDefault, properties = {}, items } = schema as Marked;
+  if (isIgnored) return isDefault(value, byDefault) ? [] : [path];
   if (Array.isArray(value)) {
-    return items === undefined ? [] : value.flatMap((part, i) => ignoredMembers(items, part, `${path}/${i}`));
+    return items === undefined ? [] : value.flatMap((part, i) => unsupportedMembers(items, part, `${path}/${i}`));
   }
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, part]) => {
     const member = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    return member === undefined ? [] : ignoredMembers(member, part, `${path}/${name}`);
+    return member === undefined ? [] : unsupportedMembers(member, part, `${path}/${name}`);
   });
 };

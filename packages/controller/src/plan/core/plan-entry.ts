@@ -1,13 +1,14 @@
-import type { Duration, Sources, Target } from '@rushhour/protocol';
-import { type Endpoint, endpointsOf } from '../endpoints/address-allocator.ts';
+import type { Duration, HostStack, Sources, Target } from '@rushhour/protocol';
 import { type ClientSource, clientPorts, resolveSource } from '../endpoints/resolve-endpoint.ts';
 import { type ListenEndpoint, listensFor, namedTargets, targetsFor } from '../endpoints/targets.ts';
+import { clientStackOf } from '../stack/host-stack.ts';
+import { hasAddresses } from '../stack/stack-hosts.ts';
 import { activeWeights, divideRate, divideWhole } from './divide.ts';
 import { clientDuration } from './durations.ts';
 import type { PlanAgent } from './plan-input.ts';
 import { agentAt, type PlanScope, pointerIn } from './plan-scope.ts';
 import type { ClientDraft, ClientPart, Traffic } from './traffic.ts';
-import type { TrafficEntry } from './traffic-entry.ts';
+import { type Endpoint, endpointsOf, type TrafficEntry } from './traffic-entry.ts';
 
 /** One agent that sends. */
 export interface PlannedClient extends ClientDraft {
@@ -22,6 +23,8 @@ export interface PlannedClient extends ClientDraft {
   /** Which part of its load goes to which agent. */
   readonly parts: readonly { readonly agentId: number; readonly part: number }[];
   readonly source: ClientSource;
+  /** The stack that has its addresses; undefined: kernel sockets. */
+  readonly stack?: HostStack;
   /** How many ports it may send from. */
   readonly portCount: number;
 }
@@ -87,9 +90,10 @@ const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenE
   const { scope, traffic, client, named, weights, endpoint, index } = work;
   const path = pointerIn(scope, 'sources', index);
   const agent = agentAt(scope, endpoint.agent?.id ?? 0, path);
-  const source = agent && resolveSource(scope, endpoint, agent, path);
+  const sender = agent && senderOf(scope, agent, { endpoint, path, index });
   const ports = clientPorts(scope, endpoint);
-  if (agent === undefined || source === undefined || ports === undefined) return undefined;
+  if (agent === undefined || sender === undefined || ports === undefined) return undefined;
+  const { source } = sender;
   if (!scope.budget.takeClient(named.length)) return reportTooLarge(scope);
   const found = targetsFor(scope, named, { client: agent, source, defaultPorts: traffic.defaultPorts });
   if (found === undefined) return undefined;
@@ -109,10 +113,25 @@ const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenE
     duration: clientDuration(scope.entry, Math.max(1, part.whole(scope.entry.values.duration.count ?? 1))),
     targets: found.targets,
     parts: found.parts,
-    source,
+    ...sender,
     portCount: ports.count,
   };
   return { client: planned, listens: found.listens };
+};
+
+/** The addresses a client sends from, and the stack that has them if the entry runs on one. */
+const senderOf = (
+  scope: PlanScope,
+  agent: PlanAgent,
+  { endpoint, path, index }: { endpoint: Endpoint; path: string; index: number },
+): Pick<PlannedClient, 'source' | 'stack'> | undefined => {
+  const { entry, demands, stack: demand } = scope;
+  const named = { endpoint, path, agent, user: demands.addressUserOf(entry, 'sources', index) };
+  if (demand !== undefined && !hasAddresses(scope, { ...named, demand })) return undefined;
+  const source = resolveSource(scope, named, agent);
+  if (source === undefined || demand === undefined) return source && { source };
+  const stack = clientStackOf(scope, named, source);
+  return stack && { source, stack };
 };
 
 const reportTooLarge = (scope: PlanScope): undefined =>

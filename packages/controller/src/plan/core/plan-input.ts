@@ -9,8 +9,9 @@ import type {
   CveSignature,
   MalwareTransferValues,
   Task,
+  TunnelType,
 } from '@rushhour/contract';
-import type { DictionaryDraft, NetworkDraft } from '@rushhour/pools';
+import type { DictionaryDraft, MacRecord, NetworkDraft } from '@rushhour/pools';
 import type { AgentInterface, EngineAbility } from '@rushhour/protocol';
 import type { HarSummary } from '../../assets/har/compile-har.ts';
 import type { HarIssue } from '../../assets/har/har-correlation.ts';
@@ -47,6 +48,22 @@ export interface PlanNetwork extends NetworkDraft {
   readonly id: number;
   readonly name: string;
   readonly l2PolicyVersion: number;
+}
+
+/** A MAC record, by whose id networks refer to it. */
+export interface PlanMac extends MacRecord {
+  readonly id: number;
+}
+
+export interface PlanTunnel {
+  readonly name: string;
+  readonly type: TunnelType;
+  readonly clientIp: string;
+  readonly serverIp: string;
+  readonly endpoints: string;
+  readonly count: number;
+  /** With their secrets. */
+  readonly params: Readonly<Record<string, unknown>>;
 }
 
 export interface PlanCertificate {
@@ -163,6 +180,9 @@ export interface PlanInput {
   /** Addresses of all enrolled agents: all of them are allowed targets. */
   readonly agentAddresses: ReadonlySet<string>;
   readonly networks: ReadonlyMap<number, PlanNetwork>;
+  /** MAC records that the networks refer to. */
+  readonly macs: ReadonlyMap<number, PlanMac>;
+  readonly tunnels: ReadonlyMap<number, PlanTunnel>;
   readonly certificates: ReadonlyMap<number, PlanCertificate>;
   readonly dictionaries: ReadonlyMap<number, PlanDictionary>;
   readonly files: ReadonlyMap<number, PlanFile>;

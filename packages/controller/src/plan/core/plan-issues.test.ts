@@ -85,12 +85,21 @@ describe('a plan tells', () => {
       ['httpParams/body/dictionaryId DICTIONARY_UNKNOWN'],
     ],
     [
-      'a member that nothing honours',
-      { tcpConfiguration: { ecn: true } },
+      'a member that no engine does',
+      { tcpConfiguration: { closeMode: 'rst', noDelay: false }, tlsParams: { earlyData: true } },
       {},
-      ['warning tcpConfiguration/ecn MEMBER_IGNORED'],
+      [
+        'tcpConfiguration/closeMode NOT_SUPPORTED',
+        'tcpConfiguration/noDelay NOT_SUPPORTED',
+        'tlsParams/earlyData NOT_SUPPORTED',
+      ],
     ],
-    ['a tunnel', { tunnelID: 1 }, {}, ['warning tunnelID MEMBER_IGNORED']],
+    [
+      'nothing of members that no engine does and that have their default',
+      { tcpConfiguration: { closeMode: 'fin', noDelay: true }, tlsParams: { earlyData: false } },
+      {},
+      [],
+    ],
     ['a version of HTTP that no engine speaks', { httpParams: { version: '3' } }, {}, ['httpParams/version ENUM']],
     ['time that ramps use up', { duration: { seconds: 5, rampUpSec: 5 } }, {}, ['duration/seconds DURATION_TOO_SHORT']],
     [
@@ -173,9 +182,11 @@ describe('a plan tells', () => {
     expect(issuesOf(source({ ip: '10.0.0.1' }), options)).toEqual([]);
   });
 
-  it('what sockets do not do for a network', () => {
+  it('MAC policies that echoes do not follow, and policies that have changed', () => {
     const networks = [networkOf(1, '10.20.0.0/24', { macPolicy: { mode: 'perIp' }, l2PolicyVersion: 4 })];
-    expect(issuesOf({ ...source({ network: { id: 1 } }), l2PolicyVersion: 3 }, { networks })).toEqual([
+    const echoes = entryOf(5, { ...ends, ...source({ network: { id: 1 } }), l2PolicyVersion: 3 });
+    expect(issueCodes(planRun(inputOf([echoes], { networks })))).toEqual([
+      'warning sources NOT_SUPPORTED',
       'warning sources/0/network/id MAC_POLICY_IGNORED',
       'warning sources/0/network/id L2_POLICY_CHANGED',
     ]);
@@ -183,7 +194,8 @@ describe('a plan tells', () => {
 
   it('what will not be measured or captured', () => {
     const packets = entryOf(3, { ...ends, targets: [{ ip: '10.0.0.2' }], packetsPerSecond: 1 });
-    expect(issueCodes(planRun(inputOf([packets], { definition: { dumps: { enabled: true } } })))).toEqual([
+    const agents = [agentOf(1, { system: { caps: ['cap_net_admin'] } }), agentOf(2)];
+    expect(issueCodes(planRun(inputOf([packets], { agents, definition: { dumps: { enabled: true } } })))).toEqual([
       'info targets LOSS_UNMEASURED',
       'warning /dumps/enabled CANNOT_CAPTURE',
     ]);

@@ -2,6 +2,7 @@ import { type ConfigurationEntry, findPlugin } from '@rushhour/contract';
 import { findAddress, readRange } from '@rushhour/pools';
 import { Job, type Sources } from '@rushhour/protocol';
 import fc from 'fast-check';
+import type { TSchema } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { createSchemaCheck } from '../../schema-check.ts';
 import { completeSignature, madeByUser } from '../../security/signatures/expressions/complete-signature.ts';
@@ -13,7 +14,9 @@ import type { RunPlan } from './agent-plan.ts';
 import type { PlanApplication } from './plan-input.ts';
 import { planRun } from './plan-run.ts';
 
-const agents = [1, 2, 3, 4].map((id) => agentOf(id, { interfaces: id === 1 ? [interfaceOf(7, '10.9.0.1/24')] : [] }));
+const agents = [1, 2, 3, 4].map((id) =>
+  agentOf(id, { interfaces: [interfaceOf(id === 1 ? 7 : 10 + id, `10.9.0.${id}/24`)] }),
+);
 const networks = [
   networkOf(1, '10.20.0.0/24'),
   networkOf(2, '10.21.0.0/16', { excludes: ['10.21.0.64/26'], pattern: '10.21.*.1-50', ports: '2000-3000' }),
@@ -106,15 +109,26 @@ const withinReach = (values: Record<string, unknown>) => {
     ...(replay && { cveReplayParams: { ...replay, signatureIds: [1], filter: undefined, repeat: 1 } }),
   };
 };
-/** What the plugin takes. */
-const only = (id: number, values: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(values).filter(([name]) => name in (findPlugin(id)?.schema.properties ?? {})));
+/** What the plugin takes and its engine does; members that choose the stack are given by sides on the stack. */
+const only = (id: number, values: Record<string, unknown>) => {
+  const { properties } = findPlugin(id)?.schema ?? { properties: {} };
+  const { tcpConfiguration, invalidChecksum, tunnelID, ...rest } = values;
+  const given = Object.entries({ ...rest, ...(id > 3 && { invalidChecksum }) });
+  return supported({ properties } as TSchema, Object.fromEntries(given.filter(([name]) => !name.startsWith('tunnel'))));
+};
+const supported = (schema: TSchema, value: unknown): Record<string, unknown> => {
+  const { properties = {}, items } = schema as { properties?: Record<string, TSchema>; items?: TSchema };
+  if (Array.isArray(value)) return (items ? value.map((part) => supported(items, part)) : value) as never;
+  if (typeof value !== 'object' || value === null || Object.keys(properties).length === 0) return value as never;
+  const known = Object.entries(value).filter(([name]) => properties[name] && !('x-ignored' in properties[name]));
+  return Object.fromEntries(known.map(([name, part]) => [name, supported(properties[name] as TSchema, part)]));
+};
 
 const agent = fc.constantFrom(1, 2, 3, 4).map((id) => ({ agent: { id } }));
 const network = fc.constantFrom(1, 2).map((id) => ({ network: { id } }));
 const ports = fc.constantFrom({}, { ports: '80' }, { ports: '8000-8003,9000' });
 const merged = (...parts: fc.Arbitrary<object>[]) => fc.tuple(...parts).map((all) => Object.assign({}, ...all));
-const validSides = fc.record({
+const kernelSides = fc.record({
   sources: fc.array(merged(agent, fc.oneof(fc.constant({}), network)), { minLength: 1, maxLength: 3 }),
   targets: fc.array(
     fc.oneof(
@@ -133,6 +147,23 @@ const validSides = fc.record({
   clientPortRange: fc.constant('2000-60000'),
   frameSize: fc.constantFrom(128, 1518),
 });
+/** Every agent has addresses of its own, and a header field that the kernel does not set. */
+const stackSides = kernelSides.chain((sides) =>
+  fc.record({
+    ...Object.fromEntries(Object.entries(sides).map(([name, value]) => [name, fc.constant(value)])),
+    sources: fc.array(merged(agent, fc.constant({ network: { id: 2 } })), { minLength: 1, maxLength: 3 }),
+    targets: fc.array(
+      fc.oneof(
+        merged(agent, ports, fc.constant({ network: { id: 4 } })),
+        merged(agent, ports, fc.constant({ ip: '10.22.3.4' })),
+        merged(fc.constant({ ip: '10.20.3.4' }), ports),
+      ),
+      { minLength: 1, maxLength: 3 },
+    ),
+    ipLayer: fc.constantFrom({ ttl: 9 }, { vlan: [{ id: 5 }, { id: 6, pcp: 1 }] }),
+  }),
+);
+const validSides = fc.oneof(kernelSides, stackSides);
 const validEntries = entriesWith(validSides);
 const anyEntries = entriesWith(fc.constant({}));
 
@@ -144,6 +175,9 @@ const isCovered = (host: string, allowed: readonly string[]): boolean => {
     return address.value >= range.first && address.value <= range.last;
   });
 };
+
+/** They build frames without the stack. */
+const framePlugins = [5, 7, 8];
 
 describe('any plan', () => {
   it('is made of whatever fits its plugin, with pointers to what is wrong', () => {
@@ -166,13 +200,15 @@ describe('any plan', () => {
         if (plan.issues.some(({ severity }) => severity === 'error')) return;
         for (const { job, role } of jobsOf(plan)) {
           planned.add(role);
+          if (job.stack !== undefined) planned.add(`${role} on the stack`);
           expect(configProblems(job)).toEqual([]);
           expect(checkJob({ runId: 1, epoch: 0, ...structuredClone(job) })).toEqual([]);
         }
       }),
       { numRuns: 100, endOnFailure: true },
     );
-    expect([...planned].sort()).toEqual(id === 6 ? ['server'] : ['client', 'server']);
+    const both = (role: string) => (framePlugins.includes(id) ? [role] : [role, `${role} on the stack`]);
+    expect([...planned].sort()).toEqual(id === 6 ? both('server') : [...both('client'), ...both('server')]);
   });
 
   it('sends only to what it allows, and allows only settings and agents', () => {
@@ -186,7 +222,9 @@ describe('any plan', () => {
           expect(targets.filter(({ host }) => !isCovered(host, job.allowedTargets ?? []))).toEqual([]);
           const singles = (job.allowedTargets ?? []).filter((text) => !allowedTargets.includes(text));
           for (const text of singles)
-            expect(text).toMatch(/^(10\.0\.0\.[1-4]\/32|10\.9\.0\.1\/32|127\.0\.0\.1\/32|::1\/128)$/);
+            expect(text).toMatch(
+              /^(10\.0\.0\.[1-4]\/32|10\.9\.0\.[1-4]\/32|10\.22\.3\.4\/32|127\.0\.0\.1\/32|::1\/128)$/,
+            );
           judged += targets.length;
         }
       }),

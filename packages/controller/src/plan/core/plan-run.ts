@@ -5,6 +5,8 @@ import { maxEndpoints } from '../endpoints/resolve-endpoint.ts';
 import { type PlannedServer, planServers } from '../endpoints/servers.ts';
 import { TargetGuard } from '../endpoints/target-guard.ts';
 import { planners } from '../plugins/planners.ts';
+import { StackDemands } from '../stack/stack-demand.ts';
+import { reportHostOverlaps } from '../stack/stack-overlaps.ts';
 import type { RunPlan } from './agent-plan.ts';
 import { agentPlans } from './agent-plans.ts';
 import { AttemptFiles } from './attempt-files.ts';
@@ -14,7 +16,7 @@ import { reportDuration } from './durations.ts';
 import { type PlannedClient, planEntry } from './plan-entry.ts';
 import type { PlanAgent, PlanInput } from './plan-input.ts';
 import { type IssueLocation, PlanIssues } from './plan-issues.ts';
-import { PlanBudget } from './plan-scope.ts';
+import { PlanBudget, type PlanScope } from './plan-scope.ts';
 import type { Planner } from './planner.ts';
 import { durationSecOf, type TrafficEntry, trafficEntriesOf } from './traffic-entry.ts';
 
@@ -63,12 +65,13 @@ export const planRun = (input: PlanInput): RunPlan => {
   const entries = trafficEntriesOf(input.definition.configuration, planners, issues);
   const guard = new TargetGuard(input.allowedTargets, input.agentAddresses);
   const files = new AttemptFiles();
-  const { clients, requests } = planEntries(input, entries, { guard, issues, attempts: files });
+  const demands = new StackDemands(entries, input.networks);
+  const { clients, requests } = planEntries(input, entries, { guard, issues, attempts: files, demands });
   const servers = planServers(requests, input.agents, issues);
   const plannedSec = plannedSeconds(clients, servers);
   const attempts = files.all;
   const agents = agentPlans(input, guard, { clients, servers, plannedSec, attempts });
-  reportAll(input, { entries, clients, servers, issues });
+  reportAll(input, { entries, clients, servers, demands, issues });
   for (const { agentId, jobs } of agents) {
     if (JSON.stringify(jobs).length <= maxPlanBytes) continue;
     issues.error({ path: '/configuration', agentId }, 'PLAN_TOO_LARGE', `more than ${maxPlanBytes} bytes for an agent`);
@@ -81,13 +84,13 @@ export const planRun = (input: PlanInput): RunPlan => {
 const planEntries = (
   input: PlanInput,
   entries: readonly TrafficEntry[],
-  { guard, issues, attempts }: { guard: TargetGuard; issues: PlanIssues; attempts: AttemptFiles },
+  { guard, issues, attempts, demands }: Pick<PlanScope, 'guard' | 'issues' | 'attempts' | 'demands'>,
 ) => {
-  const allocator = new AddressAllocator(input.networks, entries);
+  const allocator = new AddressAllocator(input.networks, entries, demands);
   const budget = new PlanBudget();
   const planned = entries.map((entry) => {
     reportDuration(entry, issues);
-    const scope = { input, issues, allocator, guard, budget, entry, attempts };
+    const scope = { input, issues, allocator, guard, budget, entry, attempts, demands, stack: demands.of(entry) };
     const planner = planners.get(entry.pluginId) as Planner;
     return planEntry(scope, planner.plan(scope));
   });
@@ -109,12 +112,13 @@ interface Planned {
   readonly entries: readonly TrafficEntry[];
   readonly clients: readonly PlannedClient[];
   readonly servers: readonly PlannedServer[];
+  readonly demands: StackDemands;
   readonly issues: PlanIssues;
 }
 
 const reportAll = (
   { definition, agents, networks }: PlanInput,
-  { entries, clients, servers, issues }: Planned,
+  { entries, clients, servers, demands, issues }: Planned,
 ): void => {
   reportPlanes(definition, issues);
   if (definition.dumps.enabled) {
@@ -132,9 +136,10 @@ const reportAll = (
     cpuCores: cpuCores(entry),
   }));
   reportAgents([...senders, ...answering], issues);
-  reportNetworks(entries, networks, issues);
+  reportNetworks(entries, networks, { demands, issues });
   reportRights(clients, servers, issues);
   reportOverlaps(clients, issues);
+  reportHostOverlaps([...servers, ...clients], issues);
   reportCapacity(clients, agents, issues);
   for (const { listens, path, agent } of servers) {
     if (listens.length <= maxEndpoints) continue;

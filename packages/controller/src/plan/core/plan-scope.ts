@@ -1,5 +1,6 @@
 import type { AddressAllocator } from '../endpoints/address-allocator.ts';
 import type { TargetGuard } from '../endpoints/target-guard.ts';
+import type { StackDemand, StackDemands } from '../stack/stack-demand.ts';
 import type { AttemptFiles } from './attempt-files.ts';
 import type { PlanAgent, PlanInput } from './plan-input.ts';
 import type { PlanIssues } from './plan-issues.ts';
@@ -34,6 +35,9 @@ export interface PlanScope {
   readonly guard: TargetGuard;
   readonly budget: PlanBudget;
   readonly entry: TrafficEntry;
+  /** Why the entry runs on the agents' own IP stack; undefined: on kernel sockets. */
+  readonly stack: StackDemand | undefined;
+  readonly demands: StackDemands;
   /** Collects the attempts of security tests. */
   readonly attempts: AttemptFiles;
 }

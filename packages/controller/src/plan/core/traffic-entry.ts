@@ -15,6 +15,19 @@ export interface TrafficEntry extends Omit<FoundEntry, 'values'> {
   readonly startAfterSec: number;
 }
 
+/** A source or target of an entry. */
+export interface Endpoint {
+  readonly agent?: { readonly id: number };
+  readonly interfaceId?: number;
+  readonly network?: { readonly id: number };
+  readonly ip?: string;
+  readonly ports?: string;
+  readonly weight: number;
+}
+
+export const endpointsOf = (entry: TrafficEntry, member: 'sources' | 'targets'): readonly Endpoint[] =>
+  entry.values[member] ?? [];
+
 /** The duration of an entry, where its plugin decides it; undefined leaves it as given. */
 export type DurationRule<Values> = (
   values: Values,

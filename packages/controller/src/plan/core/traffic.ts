@@ -1,5 +1,5 @@
 import type { Rotation, Sources, Target } from '@rushhour/protocol';
-import type { Endpoint } from '../endpoints/address-allocator.ts';
+import type { Endpoint } from '../core/traffic-entry.ts';
 import type { TrafficEstimate } from './traffic-estimate.ts';
 
 /** What one client of an entry gets of it. */

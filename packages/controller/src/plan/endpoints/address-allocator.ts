@@ -1,20 +1,8 @@
 import { type AddressSet, createAddressSet, DraftError, shareOf } from '@rushhour/pools';
 import type { PlanNetwork } from '../core/plan-input.ts';
-import type { TrafficEntry } from '../core/traffic-entry.ts';
+import { endpointsOf, type TrafficEntry } from '../core/traffic-entry.ts';
+import type { StackDemands } from '../stack/stack-demand.ts';
 import { AddressShare } from './address-share.ts';
-
-/** A source or target of an entry. */
-export interface Endpoint {
-  readonly agent?: { readonly id: number };
-  readonly interfaceId?: number;
-  readonly network?: { readonly id: number };
-  readonly ip?: string;
-  readonly ports?: string;
-  readonly weight: number;
-}
-
-export const endpointsOf = (entry: TrafficEntry, member: 'sources' | 'targets'): readonly Endpoint[] =>
-  entry.values[member] ?? [];
 
 interface Compiled {
   readonly set?: AddressSet;
@@ -22,22 +10,24 @@ interface Compiled {
 }
 
 /**
- * Which agent has which addresses of a network. All agents of a task that use the same network get a share each, and
- * no two shares meet.
+ * Which agent has which addresses of a network. All that use the same network (agents with kernel sockets, jobs on
+ * emulated hosts) get a share each, and no two shares meet.
  */
 export class AddressAllocator {
   readonly #networks: ReadonlyMap<number, PlanNetwork>;
-  /** By network: the agents that use it, in the order they are named. */
-  readonly #users = new Map<number, number[]>();
+  /** By network: who uses it, in the order they are named. */
+  readonly #users = new Map<number, Map<string, number>>();
   readonly #compiled = new Map<number, Compiled>();
 
-  constructor(networks: ReadonlyMap<number, PlanNetwork>, entries: readonly TrafficEntry[]) {
+  constructor(networks: ReadonlyMap<number, PlanNetwork>, entries: readonly TrafficEntry[], demands: StackDemands) {
     this.#networks = networks;
-    const endpoints = entries.flatMap((entry) => [...endpointsOf(entry, 'sources'), ...endpointsOf(entry, 'targets')]);
-    for (const { agent, network, ip } of endpoints) {
-      if (agent === undefined || network === undefined || ip !== undefined) continue;
-      const users = this.#users.get(network.id) ?? [];
-      if (!users.includes(agent.id)) this.#users.set(network.id, [...users, agent.id]);
+    for (const entry of entries) {
+      for (const member of ['sources', 'targets'] as const) {
+        for (const [i, { agent, network, ip }] of endpointsOf(entry, member).entries()) {
+          if (agent === undefined || network === undefined || ip !== undefined) continue;
+          this.#addUser(network.id, demands.addressUserOf(entry, member, i));
+        }
+      }
     }
   }
 
@@ -57,12 +47,19 @@ export class AddressAllocator {
   }
 
   /** Undefined when the network has no addresses, or too few for each to get one. */
-  share(networkId: number, agentId: number): AddressShare | undefined {
+  share(networkId: number, user: string): AddressShare | undefined {
     const { set } = this.#compile(networkId);
-    const users = this.#users.get(networkId) ?? [];
-    if (set === undefined || !users.includes(agentId)) return undefined;
-    const { start, size } = shareOf(set.size, users.indexOf(agentId), users.length);
+    const users = this.#users.get(networkId);
+    const index = users?.get(user);
+    if (set === undefined || users === undefined || index === undefined) return undefined;
+    const { start, size } = shareOf(set.size, index, users.size);
     return size === 0n ? undefined : new AddressShare(set, start, size);
+  }
+
+  #addUser(networkId: number, user: string): void {
+    const users = this.#users.get(networkId) ?? new Map<string, number>();
+    this.#users.set(networkId, users);
+    if (!users.has(user)) users.set(user, users.size);
   }
 
   #compile(networkId: number): Compiled {

@@ -2,24 +2,26 @@ import { parseAddress } from '@rushhour/pools';
 import type { PlannedClient } from '../core/plan-entry.ts';
 import type { PlanAgent, PlanNetwork } from '../core/plan-input.ts';
 import type { PlanIssues } from '../core/plan-issues.ts';
-import type { TrafficEntry } from '../core/traffic-entry.ts';
-import { type Endpoint, endpointsOf } from './address-allocator.ts';
+import { type Endpoint, endpointsOf, type TrafficEntry } from '../core/traffic-entry.ts';
+import type { StackDemands } from '../stack/stack-demand.ts';
 import { addressesToAdd, isLoopback, isSameMachine, ownAddresses, versionOf } from './machine-addresses.ts';
 import type { ClientSource } from './resolve-endpoint.ts';
 import type { PlannedServer } from './servers.ts';
 
-/** Sockets leave Ethernet to the network card: what networks say of MAC addresses is not done. */
+/** Entries without a stack leave Ethernet to the network card: MAC policies of their networks have no effect. */
 export const reportNetworks = (
   entries: readonly TrafficEntry[],
   networks: ReadonlyMap<number, PlanNetwork>,
-  issues: PlanIssues,
+  { demands, issues }: { demands: StackDemands; issues: PlanIssues },
 ): void => {
   for (const entry of entries) {
     for (const member of ['sources', 'targets'] as const) {
       for (const [i, endpoint] of endpointsOf(entry, member).entries()) {
         const network = endpoint.network && networks.get(endpoint.network.id);
-        if (network)
-          reportPolicy({ entry, endpoint, network, path: `${entry.path}/values/${member}/${i}/network/id` }, issues);
+        if (network === undefined) continue;
+        const path = `${entry.path}/values/${member}/${i}/network/id`;
+        const hasStack = demands.of(entry) !== undefined;
+        reportPolicy({ entry, endpoint, network, path, hasStack }, issues);
       }
     }
   }
@@ -30,12 +32,13 @@ interface Use {
   readonly endpoint: Endpoint;
   readonly network: PlanNetwork;
   readonly path: string;
+  readonly hasStack: boolean;
 }
 
-const reportPolicy = ({ entry, endpoint, network, path }: Use, issues: PlanIssues): void => {
+const reportPolicy = ({ entry, endpoint, network, path, hasStack }: Use, issues: PlanIssues): void => {
   const mode = network.macPolicy?.mode ?? 'interface';
-  if (endpoint.agent !== undefined && mode !== 'interface') {
-    const message = `the MAC policy of network "${network.name}" is not followed: sockets send with the address of the card`;
+  if (endpoint.agent !== undefined && mode !== 'interface' && !hasStack) {
+    const message = `the MAC policy of network "${network.name}" is not followed: ${entry.plugin?.name} does not run on emulated hosts`;
     issues.caveat(path, 'MAC_POLICY_IGNORED', message);
   }
   const made = entry.values.l2PolicyVersion;
@@ -87,7 +90,8 @@ export const reportOverlaps = (clients: readonly PlannedClient[], issues: PlanIs
 };
 
 const reportOverlap = (client: PlannedClient, other: PlannedClient, issues: PlanIssues): void => {
-  if (isSameMachine(client.agent, other.agent)) return;
+  // Emulated hosts are compared by their jobs.
+  if (isSameMachine(client.agent, other.agent) || (client.stack && other.stack)) return;
   const shared = sharedBy(client, other);
   if (shared === undefined) return;
   const message = `${shared} is used by agent ${other.agent.name} as well`;
@@ -112,14 +116,14 @@ export const reportRights = (
   issues: PlanIssues,
 ): void => {
   for (const client of clients) {
-    const { agent, path } = client;
-    if (mayClaim(agent) || !isForeign(client)) continue;
+    const { agent, path, stack } = client;
+    if (stack !== undefined || mayClaim(agent) || !isForeign(client)) continue;
     const message = `agent ${agent.name} has no right to send from these addresses and uses its own`;
     issues.caveat({ path, agentId: agent.id }, 'ADDRESS_NOT_OWN', message);
   }
-  for (const { agent, path, listens } of servers) {
+  for (const { agent, path, listens, stack } of servers) {
     const hosts = listens.map(({ host }) => host);
-    if (mayClaim(agent) || addressesToAdd(agent, hosts).length === 0) continue;
+    if (stack !== undefined || mayClaim(agent) || addressesToAdd(agent, hosts).length === 0) continue;
     const message = `agent ${agent.name} has no right to answer for addresses that no interface of it has`;
     issues.error({ path, agentId: agent.id }, 'ADDRESS_NOT_OWN', message);
   }

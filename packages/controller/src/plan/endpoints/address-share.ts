@@ -75,15 +75,22 @@ export class AddressShare {
     if (this.isWhole && this.#isEveryHostOf(subnet)) {
       return { sources: { addresses: [], networks: [subnet], ranges: [] }, count: Number(this.size) };
     }
-    const [addresses, ranges]: [string[], string[]] = [[], []];
+    const { ranges: all, count } = this.ranges();
+    const isRange = (text: string) => text.includes('-');
+    const addresses = all.filter((text) => !isRange(text));
+    return { sources: { addresses, networks: [], ranges: all.filter(isRange) }, count };
+  }
+
+  /** Single addresses and ranges `first-last`, ascending, and their count: huge or scattered shares are cut. */
+  ranges(): { ranges: string[]; count: number } {
+    const ranges: string[] = [];
     let count = 0;
     for (const { first, last } of this.#runs()) {
       count += Number(last - first) + 1;
       const from = formatAddress(this.version, first);
-      if (first === last) addresses.push(from);
-      else ranges.push(`${from}-${formatAddress(this.version, last)}`);
+      ranges.push(first === last ? from : `${from}-${formatAddress(this.version, last)}`);
     }
-    return { sources: { addresses, networks: [], ranges }, count };
+    return { ranges, count };
   }
 
   #isEveryHostOf(subnet: string): boolean {

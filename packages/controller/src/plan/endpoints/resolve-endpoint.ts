@@ -1,7 +1,7 @@
 import { findPorts, type IpVersion } from '@rushhour/pools';
 import type { PlanAgent } from '../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../core/plan-scope.ts';
-import type { Endpoint } from './address-allocator.ts';
+import type { Endpoint } from '../core/traffic-entry.ts';
 import { type AddressShare, maxAddresses, type SourceAddresses } from './address-share.ts';
 import {
   firstAddress,
@@ -53,16 +53,28 @@ const reportMismatch = (scope: PlanScope, path: string, found: IpVersion): boole
   return true;
 };
 
-/** The share of the agent, or the whole network without an agent; problems are reported as issues. */
-const networkShare = (scope: PlanScope, endpoint: Endpoint, path: string): AddressShare | undefined => {
+/** A source or target and how the task names it. */
+export interface NamedEndpoint {
+  readonly endpoint: Endpoint;
+  /** JSON pointer. */
+  readonly path: string;
+  /** Who its share of a network belongs to; undefined without an agent. */
+  readonly user?: string;
+}
+
+/** The share of its user, or the whole network without an agent; problems are reported as issues. */
+export const networkShare = (scope: PlanScope, { endpoint, path, user }: NamedEndpoint): AddressShare | undefined => {
   const { allocator, issues } = scope;
   const { id } = endpoint.network as { id: number };
   const where = `${path}/network/id`;
   if (allocator.network(id) === undefined) return issues.error(where, 'NETWORK_UNKNOWN', `there is no network ${id}`);
   const problem = allocator.problemOf(id);
   if (problem !== undefined) return issues.error(where, 'NETWORK_EMPTY', problem);
-  const share = endpoint.agent ? allocator.share(id, endpoint.agent.id) : allocator.whole(id);
-  if (share === undefined) return issues.error(where, 'NETWORK_EMPTY', 'has fewer addresses than agents that use it');
+  const share = user === undefined ? allocator.whole(id) : allocator.share(id, user);
+  if (share === undefined) {
+    const message = 'has fewer addresses than agents, or jobs on emulated hosts, that use it';
+    return issues.error(where, 'NETWORK_EMPTY', message);
+  }
   return reportMismatch(scope, where, share.version) ? undefined : share;
 };
 
@@ -81,18 +93,14 @@ const listed = (addresses: string[]): ClientSource => ({
   version: addresses[0] === undefined ? undefined : versionOf(addresses[0]),
 });
 
-export const resolveSource = (
-  scope: PlanScope,
-  endpoint: Endpoint,
-  agent: PlanAgent,
-  path: string,
-): ClientSource | undefined => {
+export const resolveSource = (scope: PlanScope, named: NamedEndpoint, agent: PlanAgent): ClientSource | undefined => {
   const { issues, allocator } = scope;
+  const { endpoint, path } = named;
   if (endpoint.ip !== undefined) {
     return reportMismatch(scope, `${path}/ip`, versionOf(endpoint.ip)) ? undefined : listed([endpoint.ip]);
   }
   if (endpoint.network !== undefined) {
-    const share = networkShare(scope, endpoint, path);
+    const share = networkShare(scope, named);
     if (share === undefined) return undefined;
     const { sources, count } = share.sources(allocator.network(endpoint.network.id)?.subnet ?? '');
     if (share.size > BigInt(count)) {
@@ -107,7 +115,7 @@ export const resolveSource = (
   return reportInterface(scope, agent, { id: endpoint.interfaceId, path, isKnown: found !== undefined });
 };
 
-const reportInterface = (
+export const reportInterface = (
   { issues }: PlanScope,
   agent: PlanAgent,
   { id, path, isKnown }: { id: number; path: string; isKnown: boolean },
@@ -137,18 +145,14 @@ interface Ends {
 }
 
 /** Without a client the agent listens for any client. */
-export const resolveTarget = (
-  scope: PlanScope,
-  endpoint: Endpoint,
-  ends: Ends,
-  path: string,
-): ResolvedTarget | undefined => {
+export const resolveTarget = (scope: PlanScope, named: NamedEndpoint, ends: Ends): ResolvedTarget | undefined => {
   const { client, server } = ends;
+  const { endpoint, path } = named;
   if (endpoint.ip !== undefined) {
     return reportMismatch(scope, `${path}/ip`, versionOf(endpoint.ip)) ? undefined : listenAt(endpoint.ip, server);
   }
   if (endpoint.network !== undefined) {
-    const hosts = networkShare(scope, endpoint, path)?.hosts(maxEndpoints + 1);
+    const hosts = networkShare(scope, named)?.hosts(maxEndpoints + 1);
     return hosts && { hosts, binds: hosts };
   }
   if (server === undefined) return scope.issues.error(path, 'NO_TARGET', 'names neither an agent nor an address');

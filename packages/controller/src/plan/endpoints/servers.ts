@@ -1,3 +1,4 @@
+import type { HostStack } from '@rushhour/protocol';
 import type { ListenRequest } from '../core/plan-entry.ts';
 import type { PlanAgent } from '../core/plan-input.ts';
 import type { PlanIssues } from '../core/plan-issues.ts';
@@ -14,6 +15,8 @@ export interface PlannedServer {
   /** Without the places it listens on. */
   readonly config: object;
   readonly listens: ListenEndpoint[];
+  /** The stack that has its addresses; undefined: kernel sockets. */
+  readonly stack?: HostStack;
   /** The entries whose clients it answers. */
   readonly clients: ReadonlySet<TrafficEntry>;
   /** JSON pointer of the target that wants it. */
@@ -42,9 +45,13 @@ const covers = (a: string, b: string): boolean =>
 const isServerEntry = ({ entry, traffic }: ListenRequest): boolean =>
   traffic.client === undefined || entry.values.isServer === true;
 
-/** Machines, not agents, have ports: two agents on one machine may not listen on the same. */
-const portKey = ({ traffic, endpoint }: ListenRequest, agent: PlanAgent): string =>
-  [agent.machineId || `agent ${agent.id}`, traffic.transport, endpoint.port].join(' ');
+/** Machines, not agents, have ports: two agents on one machine may not listen on the same. Emulated hosts have their own. */
+const portKey = ({ traffic, endpoint }: ListenRequest, agent: PlanAgent): string => {
+  const machine = agent.machineId || `agent ${agent.id}`;
+  return [endpoint.group === undefined ? machine : `hosts ${endpoint.group}`, traffic.transport, endpoint.port].join(
+    ' ',
+  );
+};
 
 /**
  * Brings together what entries want to listen. Entries that only answer come first; a client entry whose target such an
@@ -116,14 +123,14 @@ const reportConflict = (one: Listener, { request }: Listener, issues: PlanIssues
   issues.error({ path, agentId }, 'ADDRESS_OVERLAP', message);
 };
 
-/** One order for all the places where one entry listens on one agent. */
+/** One job for everything that one entry listens on at one agent; on emulated hosts, at one interface of it. */
 const gather = (listeners: readonly Listener[], agents: ReadonlyMap<number, PlanAgent>): PlannedServer[] => {
   const servers = new Map<string, PlannedServer & { clients: Set<TrafficEntry> }>();
   for (const { request, config, clients, host } of listeners) {
     const { entry, traffic, endpoint } = request;
-    const key = `${entry.path} ${endpoint.agentId}`;
+    const key = `${entry.path} ${endpoint.agentId} ${endpoint.stack?.interface ?? ''}`;
     const agent = agents.get(endpoint.agentId) as PlanAgent;
-    const server = servers.get(key) ?? {
+    const before = servers.get(key) ?? {
       entry,
       agent,
       traffic,
@@ -132,9 +139,26 @@ const gather = (listeners: readonly Listener[], agents: ReadonlyMap<number, Plan
       clients: new Set(),
       path: endpoint.path,
     };
+    const server = endpoint.stack === undefined ? before : { ...before, stack: joined(before.stack, endpoint.stack) };
     servers.set(key, server);
-    server.listens.push({ ...endpoint, host });
+    // All emulated hosts of a job listen on the same ports.
+    const isListed = endpoint.stack !== undefined && server.listens.some(isSame({ host, port: endpoint.port }));
+    if (!isListed) server.listens.push({ ...endpoint, host });
     for (const client of clients) server.clients.add(client);
   }
   return [...servers.values()];
 };
+
+const isSame =
+  ({ host, port }: Pick<ListenEndpoint, 'host' | 'port'>) =>
+  (other: ListenEndpoint): boolean =>
+    other.host === host && other.port === port;
+
+/** One entry describes all its stacks alike: they differ in their hosts only. */
+const joined = (one: HostStack | undefined, other: HostStack): HostStack => {
+  if (one === undefined) return other;
+  const known = new Set(one.networks.map(hostsKey));
+  return { ...one, networks: [...one.networks, ...other.networks.filter((network) => !known.has(hostsKey(network)))] };
+};
+
+const hostsKey = ({ subnet, hosts }: HostStack['networks'][number]): string => [subnet, ...hosts].join(' ');

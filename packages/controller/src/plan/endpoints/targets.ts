@@ -1,10 +1,18 @@
-import { findPorts, type PortSet } from '@rushhour/pools';
-import type { Target } from '@rushhour/protocol';
+import { findPorts, type IpVersion, type PortSet } from '@rushhour/pools';
+import type { HostStack, Target } from '@rushhour/protocol';
 import type { PlanAgent } from '../core/plan-input.ts';
 import { agentAt, type PlanScope, pointerIn } from '../core/plan-scope.ts';
-import { type Endpoint, endpointsOf } from './address-allocator.ts';
-import { isLoopback, versionOf } from './machine-addresses.ts';
-import { type ClientSource, maxEndpoints, resolveTarget } from './resolve-endpoint.ts';
+import { endpointsOf } from '../core/traffic-entry.ts';
+import { serverStackOf } from '../stack/host-stack.ts';
+import { hasAddresses, reportLoopback } from '../stack/stack-hosts.ts';
+import { isLoopback, versionOf, wildcardOf } from './machine-addresses.ts';
+import {
+  type ClientSource,
+  maxEndpoints,
+  type NamedEndpoint,
+  type ResolvedTarget,
+  resolveTarget,
+} from './resolve-endpoint.ts';
 
 /** Where an agent listens. */
 export interface ListenEndpoint {
@@ -13,6 +21,10 @@ export interface ListenEndpoint {
   readonly port: number;
   /** JSON pointer of the target that wants it. */
   readonly path: string;
+  /** The emulated hosts it is on, by name; undefined: the kernel's addresses. */
+  readonly group?: string;
+  /** Their IP stack, where this entry describes it. */
+  readonly stack?: HostStack;
 }
 
 interface Found {
@@ -27,11 +39,6 @@ interface Found {
 /** Engines take no weight of 0, which the tiniest would become when it is divided. */
 const minWeight = 1e-12;
 
-interface NamedEndpoint {
-  readonly endpoint: Endpoint;
-  readonly path: string;
-}
-
 /** Ports of the target, else of its network, else those of the plugin. */
 const portsAt = (scope: PlanScope, { endpoint, path }: NamedEndpoint, defaults: string): PortSet | undefined => {
   const ofNetwork = endpoint.network && scope.allocator.network(endpoint.network.id)?.ports;
@@ -42,9 +49,11 @@ const portsAt = (scope: PlanScope, { endpoint, path }: NamedEndpoint, defaults: 
 
 /** The places an entry names, and what a plugin names elsewhere. */
 export const namedTargets = (scope: PlanScope, more: readonly NamedEndpoint[] = []): NamedEndpoint[] => {
-  const named = endpointsOf(scope.entry, 'targets').map((endpoint, i) => ({
+  const { entry, demands } = scope;
+  const named = endpointsOf(entry, 'targets').map((endpoint, i) => ({
     endpoint,
     path: pointerIn(scope, 'targets', i),
+    ...(endpoint.agent && { user: demands.addressUserOf(entry, 'targets', i) }),
   }));
   const all = named.length > 0 ? named : [...more];
   if (all.length === 0) scope.issues.error(pointerIn(scope, 'targets'), 'NO_TARGET', 'names no target');
@@ -85,15 +94,42 @@ const findTarget = (
   const server = endpoint.agent && agentAt(scope, endpoint.agent.id, path);
   if (endpoint.agent !== undefined && server === undefined) return undefined;
   const ports = portsAt(scope, one, defaultPorts);
-  const reached = resolveTarget(scope, endpoint, { client, server, version: source.version }, path);
+  const reached = reachedAt(scope, one, { client, server, version: source.version });
   if (ports === undefined || reached === undefined) return undefined;
   const isValid = reached.hosts.filter((host) => !isValidHost(scope, host, one, source)).length === 0;
   const weight = Math.max(minWeight, endpoint.weight / (reached.hosts.length * ports.size));
   const targets = hostPorts(reached.hosts, ports).map((hostPort) => ({ ...hostPort, weight }));
   const listens = server
-    ? hostPorts(reached.binds, ports).map((hostPort) => ({ ...hostPort, agentId: server.id, path }))
+    ? hostPorts(reached.binds, ports).map((hostPort) => ({ ...hostPort, agentId: server.id, path, ...reached.listen }))
     : [];
   return isValid ? { targets, listens } : undefined;
+};
+
+type Reached = ResolvedTarget & { readonly listen?: Pick<ListenEndpoint, 'group' | 'stack'> };
+
+/** Where the target is, and the emulated hosts that listen there, if they are some. */
+const reachedAt = (
+  scope: PlanScope,
+  one: NamedEndpoint,
+  ends: { client: PlanAgent | undefined; server: PlanAgent | undefined; version: IpVersion | undefined },
+): Reached | undefined => {
+  const { server, client } = ends;
+  const serverEntry = server && scope.demands.serverEntryOf(scope.entry, one.endpoint);
+  const demand = serverEntry && scope.demands.of(serverEntry);
+  if (server === undefined || demand === undefined) {
+    const reached = resolveTarget(scope, one, ends);
+    const loopback = client && scope.stack && reached?.hosts.find(isLoopback);
+    return loopback === undefined ? reached : reportLoopback(scope, one, loopback);
+  }
+  if (!hasAddresses(scope, { ...one, agent: server, demand })) return undefined;
+  const reached = resolveTarget(scope, one, ends);
+  if (reached === undefined) return undefined;
+  const group = `${one.user} ${one.endpoint.ip ?? one.endpoint.network?.id}`;
+  // Another entry that only answers describes the hosts itself.
+  const stack = serverEntry === scope.entry ? serverStackOf(scope, one, server) : undefined;
+  if (serverEntry === scope.entry && stack === undefined) return undefined;
+  const wildcard = wildcardOf(versionOf(reached.hosts[0] ?? ''));
+  return { hosts: reached.hosts, binds: [wildcard], listen: { group, ...(stack && { stack }) } };
 };
 
 const isValidHost = (
@@ -125,15 +161,17 @@ const hostPorts = (hosts: readonly string[], ports: PortSet) => {
 
 /** Where the agents of an entry that only answers listen. */
 export const listensFor = (scope: PlanScope, defaultPorts: string): ListenEndpoint[] =>
-  namedTargets(scope).flatMap(({ endpoint, path }) => {
+  namedTargets(scope).flatMap((one) => {
+    const { endpoint, path } = one;
     if (endpoint.agent === undefined) {
       return scope.issues.error(`${path}/agent`, 'NO_TARGET', 'names no agent that could answer') ?? [];
     }
     const server = agentAt(scope, endpoint.agent.id, path);
-    const ports = portsAt(scope, { endpoint, path }, defaultPorts);
+    const ports = portsAt(scope, one, defaultPorts);
     if (server === undefined || ports === undefined) return [];
-    const reached = resolveTarget(scope, endpoint, { client: undefined, server, version: undefined }, path);
-    return hostPorts(reached?.binds ?? [], ports).map((hostPort) => ({ ...hostPort, agentId: server.id, path }));
+    const reached = reachedAt(scope, one, { client: undefined, server, version: undefined });
+    const endpoints = hostPorts(reached?.binds ?? [], ports);
+    return endpoints.map((hostPort) => ({ ...hostPort, agentId: server.id, path, ...reached?.listen }));
   });
 
 /** For people: the first, and how many more. */

@@ -6,10 +6,12 @@ import { agents } from '../../store/agents/agents.ts';
 import { type ApplicationRow, applications, readMembers } from '../../store/assets/applications.ts';
 import { openKey } from '../../store/assets/certificates.ts';
 import { files } from '../../store/assets/files.ts';
-import { networks } from '../../store/assets/networks.ts';
+import { macsById } from '../../store/assets/macs.ts';
+import { macIdsOf, networkPolicies, networks } from '../../store/assets/networks.ts';
+import { openParams, tunnels } from '../../store/assets/tunnels.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import type { Secrets } from '../../store/engine/secrets.ts';
-import { allAgentAddresses, lightPolicies, sealedCertificates } from '../../store/runs/plan-records.ts';
+import { allAgentAddresses, sealedCertificates } from '../../store/runs/plan-records.ts';
 import { findSignatures } from '../../store/security/cve.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import type {
@@ -19,7 +21,9 @@ import type {
   PlanCertificate,
   PlanFile,
   PlanInput,
+  PlanMac,
   PlanNetwork,
+  PlanTunnel,
   TaskDefinition,
 } from '../core/plan-input.ts';
 import { isReachable, plainAddress } from '../endpoints/machine-addresses.ts';
@@ -82,13 +86,14 @@ export const loadPlanInput = async (
   const campaigns = await knownCampaigns(read, idsOf('campaign'));
   const inSteps = campaigns.flatMap(({ steps }) => stepReferences(steps));
   const idsInSteps = (kind: string) => inSteps.flatMap((found) => (found.kind === kind ? [found.id] : []));
-  const [agentsById, addresses, networksById, certificates, values, filesById] = await Promise.all([
+  const [agentsById, addresses, networksById, certificates, values, filesById, tunnelsById] = await Promise.all([
     readAgents(read, idsOf('agent')),
     allAgentAddresses(read),
     readNetworks(read, idsOf('network')),
     readCertificates(read, secrets, idsOf('certificate')),
     dictionaries(read, [...idsOf('dictionary'), ...signatures.flatMap(dictionariesOf), ...idsInSteps('dictionary')]),
     readFiles(read, idsOf('file')),
+    readTunnels(read, secrets, idsOf('tunnel')),
   ]);
   const request = sampleRequest(definition.configuration, [...idsOf('file'), ...idsInSteps('file')]);
   const { tasks, dumps } = settings.current();
@@ -97,6 +102,8 @@ export const loadPlanInput = async (
     agents: agentsById,
     agentAddresses: new Set(addresses.map(plainAddress).filter(isReachable)),
     networks: networksById,
+    macs: await readMacs(read, networksById.values()),
+    tunnels: tunnelsById,
     certificates,
     dictionaries: values,
     files: withCaptures(filesById, applications.byId.values()),
@@ -134,9 +141,25 @@ const readAgents = async (read: Executor, ids: readonly number[]) =>
   byId(await agents.findMany(read, ids), (row): PlanAgent => row);
 
 const readNetworks = async (read: Executor, ids: readonly number[]) => {
-  const [rows, policies] = await Promise.all([networks.findMany(read, ids), lightPolicies(read, ids)]);
-  return byId(rows, (row): PlanNetwork => ({ ...row, l2PolicyVersion: 0, ...policies.get(row.id) }));
+  const [rows, policies] = await Promise.all([networks.findMany(read, ids), networkPolicies.findMany(read, ids)]);
+  const policiesById = byId(policies, ({ macPolicy, macOverrides, l2PolicyVersion }) => ({
+    ...{ macPolicy, macOverrides, l2PolicyVersion },
+  }));
+  return byId(rows, (row): PlanNetwork => ({ ...row, l2PolicyVersion: 0, ...policiesById.get(row.id) }));
 };
+
+/** The MAC records that networks refer to. */
+const readMacs = async (read: Executor, used: Iterable<PlanNetwork>) => {
+  const ids = [...used].flatMap((network) => [...macIdsOf(network).values()]);
+  const rows = await macsById(read, [...new Set(ids)]);
+  return byId([...rows.values()], ({ id, kind, address, count }): PlanMac => ({ id, kind, address, count }));
+};
+
+const readTunnels = async (read: Executor, secrets: Secrets, ids: readonly number[]) =>
+  byId(await tunnels.findMany(read, ids), (row): PlanTunnel => {
+    const { name, type, clientIp, serverIp, endpoints, count } = row;
+    return { name, type, clientIp, serverIp, endpoints, count, params: openParams(row, secrets) };
+  });
 
 const readCertificates = async (read: Executor, secrets: Secrets, ids: readonly number[]) =>
   byId(

@@ -31,7 +31,7 @@ export const agentOf = (id: number, more: Partial<PlanAgent> = {}): PlanAgent =>
   interfaces: [],
   engines: engines.map((engine) => ({ engine, available: true, way: '', version: '1', missing: [], reason: '' })),
   cpuCores: 4,
-  system: { caps: ['cap_net_admin'] },
+  system: { caps: ['cap_net_admin', 'cap_net_raw'] },
   maxBps: 0,
   ...more,
 });
@@ -76,6 +76,8 @@ export const inputOf = (configuration: readonly ConfigurationEntry[], options: I
     agents: new Map(agents.map((agent) => [agent.id, agent])),
     agentAddresses: new Set(agents.flatMap(({ addresses }) => addresses)),
     networks: new Map(networks.map((network) => [network.id, network])),
+    macs: new Map(),
+    tunnels: new Map(),
     certificates: new Map(),
     dictionaries: new Map(),
     files: new Map(),

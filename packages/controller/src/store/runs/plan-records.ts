@@ -1,4 +1,3 @@
-import type { MacPolicy } from '@rushhour/contract';
 import type { Executor } from '../engine/database.ts';
 import { inList } from '../engine/expressions.ts';
 import { statement } from '../engine/statement.ts';
@@ -10,22 +9,6 @@ const addresses = statement((db, _: object) =>
 /** Of all agents that are enrolled. */
 export const allAgentAddresses = async (executor: Executor): Promise<string[]> =>
   (await addresses.all(executor, {})).flatMap((row) => JSON.parse(row.addresses) as string[]);
-
-const policies = statement((db, p: { ids: string }, engine) =>
-  db
-    .selectFrom('networkPolicies')
-    .select(['id', 'macPolicy', 'l2PolicyVersion'])
-    .where(inList('id', p.ids, engine)),
-);
-
-/** MAC policies without their overrides, of which there may be thousands. */
-export const lightPolicies = async (executor: Executor, ids: readonly number[]) =>
-  new Map(
-    (await policies.all(executor, { ids: JSON.stringify(ids) })).map(({ id, macPolicy, l2PolicyVersion }) => [
-      id,
-      { macPolicy: JSON.parse(macPolicy) as MacPolicy | null, l2PolicyVersion },
-    ]),
-  );
 
 const contents = statement((db, p: { ids: string }, engine) =>
   db

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { optional } from '../../../schema.ts';
 import { choice, section } from '../../protocols/field.ts';
-import { ignored, item, listOf, optionalInteger } from './values.ts';
+import { item, listOf, optionalInteger } from './values.ts';
 
 const whole = (description: string, range: readonly [number, number]) => optionalInteger(description, range);
 
@@ -41,14 +41,5 @@ const vlan = listOf(
 /** For engines that build frames themselves. */
 export const ipLayer = section('The IP header and what is around it', { version, srcMode, ...header, vlan });
 
-const ignoredHeader = Object.fromEntries(
-  Object.entries(header).map(([name, schema]) => [name, ignored(schema)]),
-) as typeof header;
-
-/** For engines on kernel sockets, where the kernel writes the header. */
-export const socketIpLayer = section('The IP header', {
-  version,
-  srcMode,
-  ...ignoredHeader,
-  vlan: ignored(Type.Optional(vlan)),
-});
+/** For engines on sockets. Header fields and VLAN tags need emulated hosts: the kernel writes its own. */
+export const socketIpLayer = section('The IP header', { version, srcMode, ...header, vlan: Type.Optional(vlan) });

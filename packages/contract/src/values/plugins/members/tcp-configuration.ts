@@ -3,11 +3,12 @@ import { optional } from '../../../schema.ts';
 import { choice, flag, section, whole } from '../../protocols/field.ts';
 import { ignored, milliseconds, optionalInteger, optionalNumber, optionalText } from './values.ts';
 
-const socketOptions = {
+/** Engines with a protocol of their own decide these themselves. */
+const connectionOptions = {
   noDelay: flag('Send small segments at once', true),
   closeMode: choice('Leave by FIN, or by RST', ['fin', 'rst']),
-  keepAliveSec: whole('Time between keep-alive probes; 0 for none', 0, [0, 86_400]),
 };
+const keepAliveSec = whole('Time between keep-alive probes; 0 for none', 0, [0, 86_400]);
 
 const tuning = {
   mss: optionalInteger('Largest segment', [88, 32_767]),
@@ -16,11 +17,11 @@ const tuning = {
   synRetries: optionalInteger('Times a SYN is repeated', [1, 127]),
 };
 
-/** Linux sets these for the whole machine only. */
+/** Linux sets these for the whole machine only: they need emulated hosts. */
 const machineOptions = {
-  sack: ignored(optional.flag('Selective acknowledgements')),
-  timestamps: ignored(optional.flag('Timestamps option')),
-  ecn: ignored(optional.flag('Explicit congestion notification')),
+  sack: optional.flag('Selective acknowledgements'),
+  timestamps: optional.flag('Timestamps option'),
+  ecn: optional.flag('Explicit congestion notification'),
 };
 
 const ignoredAll = <P extends TProperties>(members: P) =>
@@ -28,13 +29,11 @@ const ignoredAll = <P extends TProperties>(members: P) =>
     [K in keyof P]: ReturnType<typeof Type.Optional<P[K]>>;
   };
 
-/** For plugins whose engines open their own sockets. */
-export const tcpTuning = section('TCP below', { ...ignoredAll(socketOptions), ...tuning, ...machineOptions });
-
-/** For plugins that use the TCP settings of the kernel. */
+/** For plugins whose connections follow their own protocol. What an engine cannot set on sockets needs emulated hosts. */
 export const tcpOptions = section('TCP below', {
-  ...ignoredAll(socketOptions),
-  ...ignoredAll(tuning),
+  ...ignoredAll(connectionOptions),
+  keepAliveSec: Type.Optional(keepAliveSec),
+  ...tuning,
   ...machineOptions,
 });
 
@@ -51,7 +50,8 @@ export const tcpConfiguration = section('TCP connections', {
     maximum: 1e12,
   }),
   connectTimeoutMs: whole('Longest wait for a connection', 10_000, [1, 3_600_000]),
-  ...socketOptions,
+  ...connectionOptions,
+  keepAliveSec,
   ...tuning,
   ...machineOptions,
 });

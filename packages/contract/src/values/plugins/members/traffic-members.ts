@@ -6,24 +6,27 @@ import { idsOf, optionalIdOf } from './reference.ts';
 import { address, duration, ignored, optionalInteger, optionalText } from './values.ts';
 
 /** Tunnels that carry the traffic. */
-export const tunnelling = {
-  tunnelID: ignored(optionalIdOf('tunnel', 'The tunnel that traffic goes through')),
-  tunnelIDs: ignored(Type.Optional(idsOf('tunnel', 'Tunnels that share the traffic'))),
-  tunnelClientIp: ignored(address('End of the tunnel on the side of `sources`, instead of the one it has')),
-  tunnelServerIp: ignored(address('End of the tunnel on the side of `targets`, instead of the one it has')),
-  tunnelEndpoints: ignored(
-    optionalText('Pairs of ends, "clients > servers", groups joined by ";", instead of those the tunnel has', {
-      maxLength: 65_536,
-    }),
+const tunnelling = {
+  tunnelID: optionalIdOf('tunnel', 'The tunnel that traffic goes through'),
+  tunnelIDs: Type.Optional(idsOf('tunnel', 'Tunnels that share the traffic')),
+  tunnelClientIp: address('End of the tunnel on the side of `sources`, instead of the one it has'),
+  tunnelServerIp: address('End of the tunnel on the side of `targets`, instead of the one it has'),
+  tunnelEndpoints: optionalText(
+    'Pairs of ends, "clients > servers", groups joined by ";", instead of those the tunnel has',
+    { maxLength: 65_536 },
   ),
 };
+
+const ignoredTunnelling = Object.fromEntries(
+  Object.entries(tunnelling).map(([name, schema]) => [name, ignored(schema)]),
+) as typeof tunnelling;
 
 const placement = {
   cpuCores: whole('Processor cores of each agent', 1, [1, 256]),
   l2PolicyVersion: optionalInteger('Version of the MAC policy of its networks that the task was made for'),
 };
 
-/** Members shared by all plugins on kernel sockets. */
+/** Members shared by all plugins on sockets. */
 export const socketMembers = {
   sources,
   targets,
@@ -37,4 +40,4 @@ export const socketMembers = {
 };
 
 /** Members shared by all plugins that build frames. */
-export const frameMembers = { ...socketMembers, ipLayer };
+export const frameMembers = { ...socketMembers, ...ignoredTunnelling, ipLayer };

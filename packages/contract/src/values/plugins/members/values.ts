@@ -41,7 +41,7 @@ export const optionalObject = <P extends TProperties>(description: string, membe
 
 export const item = <P extends TProperties>(members: P) => StrictObject(members);
 
-/** Accepted because the API declares it, but no engine implements it: validation warns if it is given. */
+/** Accepted because the API declares it, but no engine implements it: a run is refused if it is given another value than its default. */
 export const ignored = <S extends TSchema>(schema: S): S =>
   // Copies property descriptors: TypeBox marks optional members by a non-enumerable property.
   Object.defineProperties(

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { whole } from '../../protocols/field.ts';
 import { httpParams, keepAlive } from '../members/http-params.ts';
-import { tcpTuning } from '../members/tcp-configuration.ts';
+import { tcpOptions } from '../members/tcp-configuration.ts';
 import { tlsParams } from '../members/tls-params.ts';
 import { socketMembers } from '../members/traffic-members.ts';
 import { milliseconds, requestLoad, sessionLoad, valuesOf } from '../members/values.ts';
@@ -13,7 +13,7 @@ const schema = valuesOf({
   httpParams,
   keepAlive,
   tlsParams,
-  tcpConfiguration: tcpTuning,
+  tcpConfiguration: tcpOptions,
   ...requestLoad,
   ...sessionLoad,
   requestInterval: milliseconds('Milliseconds between an answer and the next request of a connection', 0),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { optional } from '../../../schema.ts';
 import { choice, flag, section } from '../../protocols/field.ts';
 import { socketMembers } from '../members/traffic-members.ts';
-import { ignored, optionalInteger, optionalRate, packetLoad, rampMembers, valuesOf } from '../members/values.ts';
+import { optionalInteger, optionalRate, packetLoad, rampMembers, valuesOf } from '../members/values.ts';
 import { bytes, counter, errorsOf, gauge, generatorMetrics, latency, loadMetricsOf } from '../metrics.ts';
 import { definePlugin } from '../plugin.ts';
 
@@ -20,7 +20,7 @@ const schema = valuesOf({
     'Bytes of the whole Ethernet frame, instead of `payload.size`; at least 90 for IPv6',
     [70, 9216],
   ),
-  invalidChecksum: ignored(optional.flag('Wrong UDP checksums')),
+  invalidChecksum: optional.flag('Wrong UDP checksums'),
   totalSessions: Type.Integer({
     default: 1,
     minimum: 1,

@@ -3,8 +3,8 @@ import type { FileReference } from '@rushhour/protocol';
 import type { PlanSession } from '../../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
+import { endpointsOf } from '../../core/traffic-entry.ts';
 import { estimateTcp } from '../../core/traffic-estimate.ts';
-import { endpointsOf } from '../../endpoints/address-allocator.ts';
 import { portsOf, type RecordedPorts } from '../replay/application-ports.ts';
 
 const timeoutMs = 5000;

@@ -4,8 +4,8 @@ import type { FileReference, PcapReplayClientConfig, ReplayPart, Sources } from 
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { endsByItself, planner } from '../../core/planner.ts';
 import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
+import { type Endpoint, endpointsOf } from '../../core/traffic-entry.ts';
 import { noTraffic } from '../../core/traffic-estimate.ts';
-import { type Endpoint, endpointsOf } from '../../endpoints/address-allocator.ts';
 import { firstAddress, isLoopback, loopbackOf, versionOf } from '../../endpoints/machine-addresses.ts';
 import { planSessions } from './pcap-replay-sessions.ts';
 

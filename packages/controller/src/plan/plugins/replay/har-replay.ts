@@ -6,7 +6,7 @@ import type { PlanRecording } from '../../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
 import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/traffic.ts';
-import { endpointsOf } from '../../endpoints/address-allocator.ts';
+import { endpointsOf } from '../../core/traffic-entry.ts';
 import { clientTls, serverTls, type TlsParams } from '../../endpoints/tls-settings.ts';
 import { maxHarBytes } from '../../load/recordings.ts';
 import { dictionaryValues } from '../payloads.ts';

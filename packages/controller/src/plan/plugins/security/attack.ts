@@ -13,8 +13,8 @@ import type { Detection, PlannedAttempts } from '../../core/attempt-files.ts';
 import type { SampleCopy } from '../../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
+import { endpointsOf } from '../../core/traffic-entry.ts';
 import { estimateTcp } from '../../core/traffic-estimate.ts';
-import { endpointsOf } from '../../endpoints/address-allocator.ts';
 import { clientTls, serverTls, type TlsParams } from '../../endpoints/tls-settings.ts';
 
 /** Something that listens on a port of the server agents, and what carries attempts there. */

@@ -20,7 +20,7 @@ import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { endsByItself, planner } from '../../core/planner.ts';
 
 import type { Traffic } from '../../core/traffic.ts';
-import { endpointsOf } from '../../endpoints/address-allocator.ts';
+import { endpointsOf } from '../../core/traffic-entry.ts';
 import { type AttackService, type PlannedSealedFile, planAttack, sealedFileOf } from './attack.ts';
 
 type Params = CompromisedHostValues['compromisedHostParams'];

@@ -147,7 +147,7 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     reopenSessionMs: values.reopenSessionTime,
     requestIntervalMs: values.requestInterval,
     keepAlive: values.keepAlive,
-    ...tuningOf(values),
+    ...tuningOf(scope, values),
   };
   const hasRate = load.rate !== undefined || sessionsPerSecond !== undefined;
   const estimate = estimateOf(work, config, body?.bytes ?? 0);
@@ -198,7 +198,7 @@ const serverOf = (
   ...(tls && { tls: serverTls(scope, tls) }),
   responses: answers.map(({ response }) => response),
   keepAlive: values.keepAlive,
-  ...tuningOf(values),
+  ...tuningOf(scope, values),
 });
 
 export const httpPlanner = planner(httpPlugin, planHttp);

@@ -1,9 +1,14 @@
 import type { HttpValues, TcpValues } from '@rushhour/contract';
 import type { Load, TcpTuning } from '@rushhour/protocol';
+import type { PlanScope } from '../../core/plan-scope.ts';
 import type { ClientPart } from '../../core/traffic.ts';
 
-/** How sockets are to be, where that is asked for. */
-export const tuningOf = ({ tcpConfiguration }: Pick<HttpValues | TcpValues, 'tcpConfiguration'>) => {
+/** Options of kernel sockets, where the entry gives some. Emulated hosts have them in their stack. */
+export const tuningOf = (
+  { stack }: PlanScope,
+  { tcpConfiguration }: Pick<HttpValues | TcpValues, 'tcpConfiguration'>,
+): { tuning?: TcpTuning } => {
+  if (stack !== undefined) return {};
   const { mss, window, congestion, synRetries } = tcpConfiguration;
   const options = Object.entries({ mss, window, congestion: congestion || undefined, synRetries });
   const tuning: TcpTuning = Object.fromEntries(options.filter(([, value]) => value !== undefined));

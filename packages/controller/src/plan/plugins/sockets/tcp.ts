@@ -22,7 +22,7 @@ const planTcp = (scope: PlanScope, values: TcpValues): Traffic => {
     payload: measured.payload,
     closeMode,
     noDelay,
-    ...tuningOf(values),
+    ...tuningOf(scope, values),
   };
   return {
     engine: 'tcp',
@@ -30,12 +30,18 @@ const planTcp = (scope: PlanScope, values: TcpValues): Traffic => {
     defaultPorts: '15001',
     rates: [values.sessionsPerSecond, values.tcpConfiguration.rateBps],
     totals: [values.totalSessions],
-    client: (part) => clientOf(values, measured, part),
+    client: (part) => clientOf(scope, { values, measured, part }),
     server: () => ({ config: server }),
   };
 };
 
-const clientOf = (values: TcpValues, measured: MeasuredPayload, part: ClientPart): ClientDraft => {
+interface ClientWork {
+  readonly values: TcpValues;
+  readonly measured: MeasuredPayload;
+  readonly part: ClientPart;
+}
+
+const clientOf = (scope: PlanScope, { values, measured, part }: ClientWork): ClientDraft => {
   const { connections, mode, holdMs, connectTimeoutMs, closeMode, noDelay, keepAliveSec } = values.tcpConfiguration;
   const { totalSessions, ppsPerConnection } = values;
   const load = loadOf(part, { ...values, rate: values.sessionsPerSecond });
@@ -54,7 +60,7 @@ const clientOf = (values: TcpValues, measured: MeasuredPayload, part: ClientPart
     ...(ppsPerConnection !== undefined && { messagesPerSecond: ppsPerConnection }),
     ...(rateBps !== undefined && { rateBps }),
     ...{ holdMs, closeMode, noDelay, keepAliveSec, connectTimeoutMs },
-    ...tuningOf(values),
+    ...tuningOf(scope, values),
   };
   return { config, hasRate: load.rate !== undefined, estimate: estimateOf(config, measured.bytes) };
 };

@@ -1,0 +1,151 @@
+import { findPorts, type PortSet } from '@rushhour/pools';
+import type { PlanNetwork } from '../core/plan-input.ts';
+import type { TrafficEntry } from '../core/traffic-entry.ts';
+import { type Endpoint, endpointsOf } from '../core/traffic-entry.ts';
+
+/** Why an entry runs on the agents' own IP stack instead of kernel sockets. */
+export interface StackDemand {
+  /** JSON pointer of the member that asks for it. */
+  readonly path: string;
+  /** The part of the demand that kernel sockets cannot do, for messages. */
+  readonly what: string;
+}
+
+/** Plugins whose engines can use the stack. The others build their frames themselves. */
+const stackPlugins: ReadonlySet<string | undefined> = new Set([
+  'http',
+  'tcp',
+  'udp',
+  'dns',
+  'stateless-server',
+  'har-replay',
+  'application',
+  'tls',
+  'waf',
+  'cve-replay',
+  'malware-transfer',
+  'fuzzing',
+  'compromised-host',
+]);
+
+/** Linux sets these for the whole machine only. */
+const machineOptions = ['sack', 'timestamps', 'ecn'] as const;
+const socketOptions = ['mss', 'window', 'congestion', 'synRetries', 'keepAliveSec'] as const;
+
+/** Members of `tcpConfiguration` that an engine cannot set on its kernel sockets. */
+const stackTcpOptions = (pluginName: string | undefined) => {
+  if (pluginName === 'tcp') return machineOptions;
+  return pluginName === 'http' ? ([...machineOptions, 'keepAliveSec'] as const) : [...machineOptions, ...socketOptions];
+};
+
+const headerMembers = ['ttl', 'dscp', 'ecn', 'df', 'fragmentSize', 'flowLabel'] as const;
+const tunnelMembers = ['tunnelID', 'tunnelIDs', 'tunnelClientIp', 'tunnelServerIp', 'tunnelEndpoints'] as const;
+
+type Networks = ReadonlyMap<number, PlanNetwork>;
+
+/** Which entries run on the stack, and which entry answers at a target. */
+export class StackDemands {
+  readonly #demands: ReadonlyMap<TrafficEntry, StackDemand>;
+  /** Where entries that only answer listen, by plugin, agent and addresses. */
+  readonly #listening = new Map<string, { readonly entry: TrafficEntry; readonly endpoint: Endpoint }[]>();
+
+  constructor(entries: readonly TrafficEntry[], networks: Networks) {
+    const capable = entries.filter(({ plugin }) => stackPlugins.has(plugin?.name));
+    this.#demands = new Map(
+      capable.flatMap((entry) => {
+        const demand = networkDemand(entry, networks) ?? memberDemand(entry);
+        return demand === undefined ? [] : [[entry, demand] as const];
+      }),
+    );
+    for (const entry of entries.filter(isServerEntry)) {
+      for (const endpoint of endpointsOf(entry, 'targets')) {
+        const key = listenKey(entry, endpoint);
+        this.#listening.set(key, [...(this.#listening.get(key) ?? []), { entry, endpoint }]);
+      }
+    }
+  }
+
+  /** Undefined: the entry runs on kernel sockets. */
+  of(entry: TrafficEntry): StackDemand | undefined {
+    return this.#demands.get(entry);
+  }
+
+  /** The entry whose server answers at a target: one that only answers there, else the entry itself. */
+  serverEntryOf(entry: TrafficEntry, target: Endpoint): TrafficEntry {
+    if (isServerEntry(entry)) return entry;
+    const listening = this.#listening.get(listenKey(entry, target)) ?? [];
+    return listening.find(({ endpoint }) => coversPorts(endpoint, target))?.entry ?? entry;
+  }
+
+  /**
+   * Who a source or a target with an agent shares the addresses of its network with. All kernel sockets of an agent
+   * have the same; every job on the stack has hosts of its own, because each has an IP stack of its own.
+   */
+  addressUserOf(entry: TrafficEntry, member: 'sources' | 'targets', index: number): string {
+    const endpoint = endpointsOf(entry, member)[index];
+    const agentId = endpoint?.agent?.id ?? 0;
+    if (member === 'sources') return this.of(entry) ? `${agentId} ${entry.path}/sources/${index}` : `${agentId}`;
+    const server = endpoint === undefined ? entry : this.serverEntryOf(entry, endpoint);
+    return this.of(server) ? `${agentId} ${server.path}/targets` : `${agentId}`;
+  }
+}
+
+const isServerEntry = ({ values, plugin }: TrafficEntry): boolean =>
+  values.isServer === true || plugin?.name === 'stateless-server';
+
+const listenKey = ({ pluginId }: TrafficEntry, { agent, network, ip }: Endpoint): string =>
+  [pluginId, agent?.id, ip ?? network?.id].join(' ');
+
+/** Without ports both have those of the plugin. */
+const coversPorts = (listening: Endpoint, target: Endpoint): boolean => {
+  if (listening.ports === target.ports) return true;
+  const [open, wanted] = [findPorts(listening.ports ?? ''), findPorts(target.ports ?? '')];
+  if (open === undefined || wanted === undefined) return false;
+  const opened = new Set(portsIn(open));
+  return portsIn(wanted).every((port) => opened.has(port));
+};
+
+const portsIn = (ports: PortSet): number[] => Array.from({ length: ports.size }, (_, i) => ports.at(i));
+
+/** The sources and the targets with an agent, with the pointer of their network. */
+const agentEndpoints = (entry: TrafficEntry) =>
+  (['sources', 'targets'] as const).flatMap((member) =>
+    endpointsOf(entry, member).flatMap((endpoint, i) =>
+      endpoint.agent === undefined ? [] : [{ endpoint, path: `${entry.path}/values/${member}/${i}/network/id` }],
+    ),
+  );
+
+/** What its networks ask for. A gateway alone is a matter of the machine's routes. */
+const networkDemand = (entry: TrafficEntry, networks: Networks): StackDemand | undefined => {
+  for (const { endpoint, path } of agentEndpoints(entry)) {
+    const network = endpoint.network && networks.get(endpoint.network.id);
+    if (network === undefined) continue;
+    const { macPolicy, macOverrides, gateway, name } = network;
+    if ((macPolicy?.mode ?? 'interface') !== 'interface' || (macOverrides?.length ?? 0) > 0) {
+      return { path, what: `the MAC addresses of network "${name}"` };
+    }
+    if (gateway && gatewayMacMode(network) !== 'arp') return { path, what: `the gateway MAC of network "${name}"` };
+  }
+  return undefined;
+};
+
+/** Without a mode, what is given decides. */
+const gatewayMacMode = ({ gatewayMacMode: mode, gatewayMac, gatewayMacId }: PlanNetwork): string =>
+  mode || (gatewayMac ? 'static' : gatewayMacId ? 'mac' : 'arp');
+
+const memberDemand = ({ path, plugin, values }: TrafficEntry): StackDemand | undefined => {
+  const { ipLayer, tcpConfiguration } = values;
+  const demand = (member: string, what: string) => ({ path: `${path}/values/${member}`, what });
+  if ((ipLayer?.vlan?.length ?? 0) > 0) return demand('ipLayer/vlan', 'VLAN tags');
+  const field = headerMembers.find((name) => ipLayer?.[name] !== undefined);
+  if (field !== undefined) return demand(`ipLayer/${field}`, `${field} of the IP header`);
+  const option = stackTcpOptions(plugin?.name).find((name) => isAsked(tcpConfiguration?.[name]));
+  if (option !== undefined) return demand(`tcpConfiguration/${option}`, `${option} of TCP`);
+  if (values.invalidChecksum) return demand('invalidChecksum', 'wrong checksums');
+  const tunnel = tunnelMembers.find((name) => isAsked(values[name]));
+  return tunnel === undefined ? undefined : demand(tunnel, 'a tunnel');
+};
+
+/** 0 and an empty list ask for nothing. */
+const isAsked = (value: unknown): boolean =>
+  value !== undefined && value !== 0 && !(Array.isArray(value) && value.length === 0);
