@@ -35,12 +35,12 @@ export const startSniffer = async (side: Side): Promise<Sniffer> => {
   ];
   const child = spawn('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
   const exited = once(child, 'exit');
-  let said = '';
+  let messages = '';
   child.stderr.on('data', (bytes: Buffer) => {
-    said += bytes.toString();
+    messages += bytes.toString();
   });
-  while (!said.includes('listening on')) {
-    if (child.exitCode !== null) throw new Error(`tcpdump ended: ${said}`);
+  while (!messages.includes('listening on')) {
+    if (child.exitCode !== null) throw new Error(`tcpdump ended: ${messages}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return {

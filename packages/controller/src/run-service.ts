@@ -11,7 +11,7 @@ import type { Recordings } from './plan/load/recordings.ts';
 import type { TaskCopies } from './plan/load/sample-copies.ts';
 import { readSamples } from './plan/load/samples.ts';
 import { createCaptureStore } from './runs/captures/capture-store.ts';
-import { startClockKeeper } from './runs/lifecycle/clock-keeper.ts';
+import { startClockUpdates } from './runs/lifecycle/clock-updates.ts';
 import { createRuns } from './runs/lifecycle/create-runs.ts';
 import { createRunWriter } from './runs/lifecycle/run-writer.ts';
 import { createCalendar } from './runs/schedules/calendar.ts';
@@ -74,7 +74,7 @@ export const createRunService = ({
   });
   const { blobs, isUsed } = files;
   const dumps = createCaptureStore({ store, settings, log, gateway, blobs, isUsed });
-  const clock = startClockKeeper({ store, log, writer: createRunWriter({ store, bus }) });
+  const clock = startClockUpdates({ store, log, writer: createRunWriter({ store, bus }) });
   const scheduler = startScheduler({ store, bus, log, runs });
   return {
     planner,

@@ -77,6 +77,7 @@ export { Histogram, histogramBytes } from './histogram.ts';
 export { Duration, FileReference, Job } from './job.ts';
 export { isLoopbackHost, joinTokenOf, parseJoinToken } from './join-token.ts';
 export { findInJson, findJsonPath, type JsonStep } from './json-path.ts';
+export { writeMail } from './mail.ts';
 export {
   isPublicKeyText,
   packageTrailerBytes,
@@ -88,7 +89,6 @@ export {
   verifyPackageTrailer,
 } from './package-signature.ts';
 export { releaseKeys } from './release-keys.ts';
-export { writeMail } from './mail.ts';
 export { HeldRun, JobOutcome, LoadChange, LoadShortfall, NeededFile, RunCommand, RunReport } from './run-messages.ts';
 export {
   acceptIdentity,

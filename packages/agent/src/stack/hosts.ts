@@ -44,6 +44,10 @@ export class Hosts implements HostDirectory {
     this.nextHop = createRouter(routesOf(networks));
   }
 
+  get version(): 4 | 6 {
+    return isV4((this.#ranges[0] as HostRange).first, 0) ? 4 : 6;
+  }
+
   /** Where the addresses are, for filters. */
   get blocks(): readonly { readonly first: Int32Array; readonly count: number }[] {
     return this.#ranges;

@@ -7,7 +7,7 @@ import { probeEpoll } from '../net/path-probe.ts';
 import { Hosts } from './hosts.ts';
 import { openPacketPort } from './packet-port.ts';
 import type { Port } from './port.ts';
-import { Stack } from './stack.ts';
+import { Stack, type StackHosts } from './stack.ts';
 import { openXdpPort, xdpPortProblem } from './xdp-port.ts';
 
 /** Whether hosts can be emulated on this machine, or the reason why not. */
@@ -37,6 +37,7 @@ const openPort = (config: HostStack, hosts: Hosts, device: Device, { host, note 
   const problem =
     (path === 'auto' && isCaptured ? 'captures do not see frames of AF_XDP' : undefined) ??
     (vlan.length > 0 ? 'it does not see VLAN tags that the kernel removes' : undefined) ??
+    (config.tunnel?.type === 'mpls' ? 'it sees IP packets only' : undefined) ??
     xdpPortProblem(device, hosts.blocks);
   try {
     if (problem !== undefined) throw new Error(problem);
@@ -49,14 +50,26 @@ const openPort = (config: HostStack, hosts: Hosts, device: Device, { host, note 
   }
 };
 
+const createHosts = (config: HostStack, mac: Uint8Array): StackHosts => {
+  const { tunnel, networks, vlan } = config;
+  if (tunnel === undefined || tunnel.type === 'mpls') {
+    const hosts = new Hosts({ networks, vlan }, mac);
+    return { hosts, outerHosts: hosts };
+  }
+  return {
+    hosts: new Hosts({ networks, vlan: [] }, mac),
+    outerHosts: new Hosts({ networks: [tunnel.outer], vlan }, mac),
+  };
+};
+
 /** Opens the interface and starts the hosts of a job. */
 export const openStack = (config: HostStack, deps: StackDeps): Stack => {
   const device = requireDevice(config.interface);
   if (!device.isEthernet) throw new Error(`hosts cannot be emulated on ${device.name}: it has no Ethernet`);
-  const hosts = new Hosts(config, device.mac);
-  const port = openPort(config, hosts, device, deps);
+  const stackHosts = createHosts(config, device.mac);
+  const port = openPort(config, stackHosts.outerHosts, device, deps);
   try {
-    return new Stack(config, hosts, port);
+    return new Stack(config, stackHosts, port);
   } catch (error) {
     port.close();
     throw error;

@@ -101,7 +101,7 @@ export class StackConnection implements Connection, TcpEvents, IndexedMember, Fl
     queueMicrotask(() => this.#finish());
   }
 
-  /** After a FIN that nobody waits for an answer to. */
+  /** After a FIN whose answer is of no interest. */
   flush(): void {
     const { tcp } = this;
     if (tcp === undefined) return;

@@ -1,4 +1,4 @@
-import type { HostStack, StackHeader, StackTcp } from '@rushhour/protocol';
+import type { HostStack, StackHeader, StackTcp, StackTunnel } from '@rushhour/protocol';
 import {
   defaultTcpSettings,
   HostGroup,
@@ -13,6 +13,8 @@ import { kernelEventLoop } from '../net/loop/kernel-event-loop.ts';
 import type { Flushable } from '../net/loop/pre-wait-tasks.ts';
 import { fixedGateways, type Hosts } from './hosts.ts';
 import type { FrameReceiver, Port } from './port.ts';
+import { tunnelCodec } from './tunnel-codec.ts';
+import { Tunnels } from './tunnels.ts';
 
 /** Timers of the stack are looked at this often. */
 const tickMs = 2;
@@ -20,6 +22,12 @@ const tickMs = 2;
 const maxAnnounced = 4096;
 
 const microseconds = (ms: number): number => Math.floor(ms * 1000);
+
+/** The hosts that engines use, and those on the interface: the same unless there are tunnels. */
+export interface StackHosts {
+  readonly hosts: Hosts;
+  readonly outerHosts: Hosts;
+}
 
 /** The emulated hosts of one job: a port, an IP stack on it, and the event loop that drives both. */
 export class Stack implements FrameReceiver, Flushable {
@@ -31,6 +39,7 @@ export class Stack implements FrameReceiver, Flushable {
   readonly port: Port;
   readonly config: HostStack;
   receivedFrames = 0;
+  readonly #outerHosts: Hosts;
   readonly #alarm: Alarm;
   readonly #poller = epollPoller();
   readonly #datagrams = new Set<UdpHandler>();
@@ -46,15 +55,28 @@ export class Stack implements FrameReceiver, Flushable {
   #isFlushScheduled = false;
   #isClosed = false;
 
-  constructor(config: HostStack, hosts: Hosts, port: Port) {
+  constructor(config: HostStack, { hosts, outerHosts }: StackHosts, port: Port) {
     this.config = config;
     this.port = port;
     this.hosts = hosts;
     const common = { nowUs: microseconds(performance.now()), random: Math.random };
-    this.group = new HostGroup({ ...common, sink: port, hosts: this.hosts, fields: fieldsOf(config.header) });
-    this.outer = this.group;
-    for (const { address, mac } of fixedGateways(config.networks))
-      this.outer.neighbours?.setFixed(address, 0, this.hosts.tagsOf(), mac);
+    const fields = fieldsOf(config.header);
+    const { tunnel } = config;
+    if (tunnel === undefined || tunnel.type === 'mpls') {
+      const shim = tunnel && tunnelCodec(tunnel, { index: 0, isServer: tunnel.isServer, version: hosts.version });
+      this.group = new HostGroup({ ...common, sink: port, hosts, fields, shim });
+      this.outer = this.group;
+    } else {
+      this.outer = new HostGroup({ ...common, sink: port, hosts: outerHosts, fields: fieldsOf(outerHeader(tunnel)) });
+      const tunnels = new Tunnels(tunnel, this.outer, outerHosts, hosts.version);
+      const { hasEthernet } = tunnels;
+      this.group = new HostGroup({ ...common, sink: tunnels, hosts, fields, hasEthernet });
+      tunnels.inner = this.group;
+    }
+    const networks = this.outer === this.group ? config.networks : [(tunnel as StackTunnel).outer];
+    for (const { address, mac } of fixedGateways(networks))
+      this.outer.neighbours?.setFixed(address, 0, outerHosts.tagsOf(), mac);
+    this.#outerHosts = outerHosts;
     this.#alarm = kernelEventLoop.createAlarm(() => this.#tick());
     kernelEventLoop.acquire();
     port.receive(this);
@@ -94,6 +116,7 @@ export class Stack implements FrameReceiver, Flushable {
     this.#isFlushScheduled = false;
     if (this.#isClosed) return;
     this.group.flush();
+    this.#settleOuter();
     this.port.flush();
   }
 
@@ -109,10 +132,12 @@ export class Stack implements FrameReceiver, Flushable {
 
   onIdle(): void {
     this.group.advance(microseconds(this.#poller.now));
+    this.#settleOuter();
     this.port.flush();
   }
 
   onRoom(): void {
+    if (this.outer !== this.group) this.outer.unblock();
     this.group.unblock();
     this.port.flush();
   }
@@ -129,21 +154,35 @@ export class Stack implements FrameReceiver, Flushable {
   readonly #tick = (): void => {
     if (this.#isClosed) return;
     const now = performance.now();
+    if (this.outer !== this.group) this.outer.advance(microseconds(now));
     this.group.advance(microseconds(now));
+    this.#settleOuter();
     this.port.flush();
     this.#alarm.set(now + tickMs);
   };
 
+  /** Packets inside tunnels wait until the far ends of the tunnels are known. */
+  #settleOuter(): void {
+    if (this.outer === this.group) return;
+    this.outer.flush();
+    this.group.unblock();
+  }
+
   /** Switches learn where the hosts are, and neighbours forget who had the addresses before. */
   #announce(): void {
     const words = new Int32Array(4);
-    for (let host = 0; host < Math.min(this.hosts.count, maxAnnounced); host++) {
-      this.hosts.writeAddress(host, words, 0);
+    for (let host = 0; host < Math.min(this.#outerHosts.count, maxAnnounced); host++) {
+      this.#outerHosts.writeAddress(host, words, 0);
       this.outer.talk?.announce(words, 0, host);
     }
     this.port.flush();
   }
 }
+
+const outerHeader = ({ params }: StackTunnel): StackHeader => {
+  const { ttl, dscp, df } = params as StackHeader;
+  return { ...(ttl !== undefined && { ttl }), ...(dscp !== undefined && { dscp }), ...(df !== undefined && { df }) };
+};
 
 const fieldsOf = (header: StackHeader): NonNullable<HostGroupOptions['fields']> =>
   Object.fromEntries(Object.entries(header).filter(([, value]) => value !== undefined));

@@ -60,9 +60,15 @@ export type StackTcp = Static<typeof StackTcp>;
 /** Tunnels that carry the packets of the hosts: host i uses tunnel i modulo their number. */
 export const StackTunnel = Type.Object(
   {
-    type: Type.Union(
-      (['gre', 'ipip', 'vxlan', 'geneve', 'l2tpv3', 'gtpu', 'mpls'] as const).map((type) => Type.Literal(type)),
-    ),
+    type: Type.Union([
+      Type.Literal('gre'),
+      Type.Literal('ipip'),
+      Type.Literal('vxlan'),
+      Type.Literal('geneve'),
+      Type.Literal('l2tpv3'),
+      Type.Literal('gtpu'),
+      Type.Literal('mpls'),
+    ]),
     params: Type.Record(Type.String(), Type.Unknown(), { default: {} }),
     isServer: Type.Boolean({ description: 'The agent is the far end: identifiers of the two directions are swapped.' }),
     ends: Type.Array(Type.Object({ local: Type.String(), remote: Type.String() }, closed), { minItems: 1 }),

@@ -9,8 +9,11 @@ export interface FrameSink {
   readonly mtu: number;
   /** True if VLAN tags of a frame take room of the MTU, as inside a tunnel. */
   readonly carriesTags?: boolean;
-  /** Offset for a frame of the host `path` of up to `length` bytes, or -1 while there is no room. */
-  begin(length: number, path: number): number;
+  /**
+   * Offset for a frame of the host `path` of up to `length` bytes, or -1 while there is no room. `keys`: local and remote
+   * address of its packet from `at` on, where it has one.
+   */
+  begin(length: number, path: number, keys?: Int32Array, at?: number): number;
   /** Sends [offset, offset + length), which lies in the room given by the last `begin`. */
   commit(offset: number, length: number): void;
 }

@@ -151,7 +151,7 @@ export class IpOutput {
       (neighbours === undefined ? 0 : etherHeaderLength(this.#tags)) +
       this.#shimBytes +
       (this.#isV6 ? ipv6Bytes : ipv4Bytes);
-    const base = sink.begin(headers + length, this.#path);
+    const base = sink.begin(headers + length, this.#path, this.#keys, this.#at);
     if (base < 0) {
       this.counters.refused++;
       return -1;

@@ -12,7 +12,7 @@ const minStepMs = 300;
  * The clock of runs follows the system clock while no run is active. A step of the system clock during a run does not
  * change the time of the run; it is recorded as an event of the run.
  */
-export const startClockKeeper = ({ store, writer, log }: { store: Store; writer: RunWriter; log: Logger }) => {
+export const startClockUpdates = ({ store, writer, log }: { store: Store; writer: RunWriter; log: Logger }) => {
   let notedMs = systemClockStepMs();
 
   const noteStep = async (runIds: readonly number[], stepMs: number) => {
