@@ -19,6 +19,7 @@ describe('the configuration', () => {
       RUSHHOUR_LOCAL_AGENTS: 'many',
       DATABASE_URL: 'mysql://x',
       S3_URL: 's3://nobody',
+      RUSHHOUR_TRUSTED_PROXIES: '10.0.0.0/99',
       RUSHHOUR_SECRET_KEY: 'short',
       RUSHHOUR_ADMIN_EMAIL: 'nobody',
       RUSHHOUR_TLS_CERT: '/no/such/file',

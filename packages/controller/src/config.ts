@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { isLoopbackHost, parseKeyList } from '@rushhour/protocol';
 import { parseS3Url } from './store/blobs/s3-url.ts';
@@ -15,6 +16,8 @@ export interface Config {
   tls?: { cert: string; key: string };
   /** The installation id of a data folder or bucket that the database of this installation takes over. */
   adoptData?: string;
+  /** Addresses and ranges of reverse proxies whose `X-Forwarded-*` headers are believed. */
+  trustedProxies?: string[];
   /** Agents started beside the controller, on the same machine. */
   localAgents?: number;
   /** Account of these agents when the controller is root. */
@@ -52,6 +55,7 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     'DATABASE_URL must begin with postgres://',
   );
   const adoptData = env['RUSHHOUR_ADOPT_DATA'] || undefined;
+  const trustedProxies = proxiesOf(env['RUSHHOUR_TRUSTED_PROXIES'], problems);
   const s3Url = s3UrlOf(env['S3_URL'], problems);
   const secretKey = keyOf(env['RUSHHOUR_SECRET_KEY'], problems);
   const admin = adminOf(env['RUSHHOUR_ADMIN_EMAIL'], env['RUSHHOUR_ADMIN_PASSWORD'], problems);
@@ -74,6 +78,7 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     ...(databaseUrl && { databaseUrl }),
     ...(s3Url && { s3Url }),
     ...(adoptData && { adoptData }),
+    ...(trustedProxies && { trustedProxies }),
     ...(secretKey && { secretKey }),
     ...(admin && { admin }),
     ...(env['RUSHHOUR_AGENT_USER'] && { agentUser: env['RUSHHOUR_AGENT_USER'] }),

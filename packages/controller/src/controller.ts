@@ -166,7 +166,7 @@ export const startController = async (config: Config) => {
   const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
   const { services, credentials, storage, housekeeping, stopRuns, closeStorage } = await openServices(config, log);
   const { store, settings, bus, files, agents, runs, metrics, health } = services;
-  const app = await buildApp({ log, tls: config.tls, ...services });
+  const app = await buildApp({ log, tls: config.tls, trustedProxies: config.trustedProxies, ...services });
   let localAgents: ReturnType<typeof startLocalAgents> | undefined;
   const close = async () => {
     health.setReady(false);

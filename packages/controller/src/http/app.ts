@@ -21,13 +21,15 @@ import { sendPage, serveWeb, wantsPage } from './web.ts';
 export interface AppOptions extends Services {
   log: FastifyBaseLogger;
   tls?: { cert: string; key: string } | undefined;
+  /** Proxies whose `X-Forwarded-*` headers name the client. */
+  trustedProxies?: string[] | undefined;
 }
 
 const maxHeaderBytes = 16 * 1024;
 
 /** The whole HTTP side: every route of the contract, the documentation and the probes. */
-export const buildApp = async ({ log, tls, ...services }: AppOptions): Promise<FastifyInstance> => {
-  const app = createFastify(log, tls);
+export const buildApp = async ({ log, tls, trustedProxies, ...services }: AppOptions): Promise<FastifyInstance> => {
+  const app = createFastify(log, tls, trustedProxies);
   const rate = createRateLimit();
   const streams = createStreams(services.store.read);
   const uploads = createUploads();
@@ -102,7 +104,11 @@ const addBodyParsers = (app: FastifyInstance) => {
   );
 };
 
-const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyInstance => {
+const createFastify = (
+  log: FastifyBaseLogger,
+  tls: AppOptions['tls'],
+  trustedProxies: AppOptions['trustedProxies'],
+): FastifyInstance => {
   const boot = Date.now().toString(36);
   let requests = 0;
   const app = Fastify<Server>({
@@ -111,6 +117,7 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
     // It is set only here: with a logger option Fastify would listen for the end of every response.
     childLoggerFactory: () => log,
     genReqId: () => `${boot}-${(requests++).toString(36)}`,
+    ...(trustedProxies && { trustProxy: trustedProxies }),
     // Time-outs are explicit: headers and idle connections here, bodies where they are read.
     connectionTimeout: 0,
     requestTimeout: 0,

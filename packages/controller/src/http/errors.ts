@@ -33,9 +33,30 @@ export const sendError = (error: unknown, request: FastifyRequest, reply: Fastif
   const { retryAfterSec, allow } = known.data;
   if (typeof retryAfterSec === 'number') reply.header('retry-after', String(retryAfterSec));
   if (typeof allow === 'string') reply.header('allow', allow);
+  discardBody(request);
   // The unread rest of a body would be parsed as the next request.
   if (status === statusOf.tooLarge || status === statusOf.timeout) reply.header('connection', 'close');
   return setSafeHeaders(reply).code(status).type('application/json; charset=utf-8').send(envelopeOf(known, request.id));
+};
+
+const maxDiscardedBytes = 1_048_576;
+const maxDiscardMs = 5000;
+
+/**
+ * A refused request's body is not read to its end: a short rest is discarded, so that the client sees the answer and can
+ * use the connection again; a long or slow one ends the connection.
+ */
+const discardBody = ({ raw }: FastifyRequest) => {
+  const hasBody = raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined;
+  if (!hasBody || raw.complete || raw.destroyed) return;
+  let bytes = 0;
+  const timer = setTimeout(() => raw.socket.destroy(), maxDiscardMs).unref();
+  const stop = () => clearTimeout(timer);
+  raw.once('end', stop).once('close', stop);
+  raw.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxDiscardedBytes) raw.socket.destroy();
+  });
 };
 
 /** Default headers of every API response: no content sniffing, no caching. */

@@ -26,6 +26,9 @@ export interface MountDeps {
   metrics: RequestMetrics;
 }
 
+/** Largest body of a request without a session: an e-mail address and a password. */
+const anonymousBodyBytes = 4096;
+
 export type AnyHandler = (request: object, caller: RequestCaller) => unknown;
 
 declare module 'fastify' {
@@ -50,7 +53,10 @@ export const mount = (app: FastifyInstance, operation: string, route: Route, han
     // Access is decided before the body is read, so an unauthorized caller learns nothing about the schema.
     onRequest: (request, reply, done) => {
       request.startedMs = performance.now();
-      request.bodyLimitBytes = Math.max(route.bodyLimit ?? 0, deps.settings.current().limits.bodyBytes);
+      request.bodyLimitBytes =
+        route.access === 'public'
+          ? anonymousBodyBytes
+          : Math.max(route.bodyLimit ?? 0, deps.settings.current().limits.bodyBytes);
       settle(
         () => admit(operation, route, request, reply, deps),
         (caller) => {

@@ -25,15 +25,49 @@ const clear = statement((db, p: { key: string }) => db.deleteFrom('throttles').w
 const accountKey = (email: string) => `account:${hash('sha256', email.toLowerCase(), 'hex')}`;
 const addressKey = (address: string) => `address:${address}`;
 
-/** Seconds until another attempt is allowed, 0 when it is now. */
-export const waitingTime = async (read: Executor, email: string, address: string): Promise<number> => {
-  const now = Date.now();
-  const rows = await Promise.all([
-    find.first(read, { key: accountKey(email) }),
-    find.first(read, { key: addressKey(address) }),
-  ]);
-  const until = Math.max(...rows.map((row) => (row ? Date.parse(row.blockedUntil) : 0)));
-  return Math.max(0, Math.ceil((until - now) / 1000));
+interface Limit {
+  readonly key: string;
+  readonly freeFailures: number;
+}
+
+const limitsOf = (email: string, address: string, { freeFailures }: Policy): Limit[] => [
+  { key: accountKey(email), freeFailures },
+  { key: addressKey(address), freeFailures: freeFailures * addressFactor },
+];
+
+/** Attempts whose password is being checked, by account and by address. */
+const pending = new Map<string, number>();
+
+/** Seconds until this attempt is allowed, counting the `ahead` attempts before it as failures; 0 when it is now. */
+const waitOf = async (read: Executor, { key, freeFailures }: Limit, ahead: number) => {
+  const row = await find.first(read, { key });
+  const waitMs = row === undefined ? 0 : Date.parse(row.blockedUntil) - Date.now();
+  if (waitMs > 0) return Math.ceil(waitMs / 1000);
+  return ahead === 0 || (row?.failures ?? 0) + ahead <= freeFailures ? 0 : 1;
+};
+
+/**
+ * Reserves an attempt before its password is checked, so that attempts at the same time count like attempts one after
+ * the other. Answers the seconds to wait, 0 when the attempt is allowed; `release` ends the reservation.
+ */
+export const reserveAttempt = async (read: Executor, email: string, address: string, policy: Policy) => {
+  const limits = limitsOf(email, address, policy);
+  const ahead = limits.map(({ key }) => pending.get(key) ?? 0);
+  for (const { key } of limits) pending.set(key, (pending.get(key) ?? 0) + 1);
+  const release = () => {
+    for (const { key } of limits) {
+      const left = (pending.get(key) ?? 1) - 1;
+      if (left === 0) pending.delete(key);
+      else pending.set(key, left);
+    }
+  };
+  try {
+    const waits = await Promise.all(limits.map((limit, i) => waitOf(read, limit, ahead[i] ?? 0)));
+    return { waitSec: Math.max(...waits), release };
+  } catch (error) {
+    release();
+    throw error;
+  }
 };
 
 /** The delay after so many failures in a row: none at first, then 1 s, doubling up to the cap; never for good. */
@@ -42,9 +76,11 @@ export const delayAfter = (failures: number, freeFailures: number, maxDelaySec: 
 
 /** Counts a failed attempt against the account and the address. True when the account has to wait from now on. */
 export const countFailure = async (tx: Executor, email: string, address: string, policy: Policy): Promise<boolean> => {
-  const account = await fail(tx, accountKey(email), policy.freeFailures, policy.maxDelaySec);
-  await fail(tx, addressKey(address), policy.freeFailures * addressFactor, policy.maxDelaySec);
-  return account === policy.freeFailures + 1;
+  const counts: number[] = [];
+  for (const { key, freeFailures } of limitsOf(email, address, policy)) {
+    counts.push(await fail(tx, key, freeFailures, policy.maxDelaySec));
+  }
+  return counts[0] === policy.freeFailures + 1;
 };
 
 const fail = async (tx: Executor, key: string, freeFailures: number, maxDelaySec: number) => {

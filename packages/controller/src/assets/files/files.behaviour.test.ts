@@ -218,7 +218,7 @@ describe('files', () => {
     const orphan = await blobs.stage(Readable.from([randomBytes(500)]));
     await blobs.commit(orphan);
     await blobs.openPart('nobodys');
-    expect(await recover()).toMatchObject({ blobs: 1, parts: 1 });
+    expect(await recover()).toMatchObject({ trashed: 1, parts: 1 });
     expect(await blobs.exists(orphan.sha256)).toBe(false);
     expect((await user.client.files.download({ params: { id } })).status).toBe(200);
   });

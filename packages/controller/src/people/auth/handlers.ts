@@ -10,7 +10,7 @@ import type { SettingsStore } from '../../store/system/settings.ts';
 import { extendedUserOf } from '../extended-user.ts';
 import { hashPassword, passwordIssues, verifyPassword } from '../passwords.ts';
 import { endSessions, endSessionsOf, openSession, refreshSession } from '../sessions.ts';
-import { countFailure, forgetFailures, waitingTime } from '../throttle.ts';
+import { countFailure, forgetFailures, reserveAttempt } from '../throttle.ts';
 
 interface Deps {
   store: Store;
@@ -45,20 +45,31 @@ export const authHandlers = ({ store, settings, bus }: Deps): Handlers<typeof ap
     });
   };
 
-  const assertMayTry = async (visitor: Visitor, email: string) => {
-    const waitSec = await waitingTime(store.read, email, visitor.address);
-    if (waitSec > 0) throw tooMany('TOO_MANY_ATTEMPTS', `too many failed attempts: try again in ${waitSec} s`, waitSec);
+  /** Runs the check of a password, unless the account or the address has to wait. Wrong ones are counted in `check`. */
+  const attempt = async <T>({ address }: Visitor, email: string, check: () => Promise<T>): Promise<T> => {
+    const { lockout } = settings.current().auth;
+    const { waitSec, release } = await reserveAttempt(store.read, email, address, lockout);
+    try {
+      if (waitSec === 0) return await check();
+      throw tooMany('TOO_MANY_ATTEMPTS', `too many failed attempts: try again in ${waitSec} s`, waitSec);
+    } finally {
+      release();
+    }
   };
+
+  /** The user with this password; counts a failure and refuses otherwise. */
+  const verifiedUser = (visitor: Visitor, email: string, password: string) =>
+    attempt(visitor, email, async () => {
+      const user = await findByEmail(store.read, email);
+      const isRight = await verifyPassword(password, user?.passwordHash);
+      if (user !== undefined && isRight && user.isActive === 1) return user;
+      await refuse(visitor, email, user?.id);
+      throw wrongCredentials();
+    });
 
   return {
     login: async ({ body: { email, password } }, visitor) => {
-      await assertMayTry(visitor, email);
-      const user = await findByEmail(store.read, email);
-      const isRight = await verifyPassword(password, user?.passwordHash);
-      if (user === undefined || !isRight || user.isActive !== 1) {
-        await refuse(visitor, email, user?.id);
-        throw wrongCredentials();
-      }
+      const user = await verifiedUser(visitor, email, password);
       const tokens = await store.change({ ...originOf(visitor), userId: user.id }, async (tx) => {
         await forgetFailures(tx, email);
         await users.update(tx, user.id, { lastLogin: tx.now, updatedAt: undefined });
@@ -105,11 +116,11 @@ export const authHandlers = ({ store, settings, bus }: Deps): Handlers<typeof ap
     password: async ({ body: { currentPassword, newPassword } }, caller) => {
       const user = await users.find(store.read, caller.userId);
       if (user === undefined) throw wrongCredentials();
-      await assertMayTry(caller, user.email);
-      if (!(await verifyPassword(currentPassword, user.passwordHash))) {
+      await attempt(caller, user.email, async () => {
+        if (await verifyPassword(currentPassword, user.passwordHash)) return;
         await refuse(caller, user.email, user.id);
         throw unauthenticated('WRONG_PASSWORD', 'the current password is wrong');
-      }
+      });
       const issues = passwordIssues(newPassword, user, settings.current().auth.password);
       if (newPassword === currentPassword) {
         issues.push({ path: '/newPassword', code: 'UNCHANGED', message: 'must differ from the current password' });
