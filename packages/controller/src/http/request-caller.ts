@@ -54,7 +54,11 @@ export class RequestCaller implements Caller {
     return typeof id === 'string' ? id : undefined;
   }
   get signal() {
-    this.#abort ??= new AbortController();
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      // Also emitted after the response was sent, when nothing is left to abort.
+      this.#reply.raw.once('close', () => this.abort());
+    }
     return this.#abort.signal;
   }
   abort() {

@@ -5,25 +5,32 @@ import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import { invalid, tooMany } from '../errors.ts';
 
-const maxUploads = 4;
-const stallMs = 30_000;
+const maxUploads = 12;
+const maxUploadsOfUser = 4;
 
-/** At most a few uploads at once: each needs a hashing thread and the disk. */
-export const createUploads = () => {
-  let running = 0;
+/** A client that sends less than this in this time, while its bytes are waited for, is too slow. */
+const usualPace = { windowMs: 30_000, minBytes: 32 * 1024 };
+
+/** At most a few uploads at once, of all users and of each: each needs a hashing thread and the disk. */
+export const createUploads = (pace = usualPace) => {
+  const running: number[] = [];
   return {
     /** Runs work that reads the request body, and aborts it when the client disconnects or stalls. */
     async admit<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
-      if (running >= maxUploads) throw tooMany('TOO_MANY_UPLOADS', `more than ${maxUploads} uploads at once`, 2);
-      running += 1;
-      const stopWatching = [endWhenSilent(request), freeAsItComes(request)];
+      const { userId } = request.caller;
+      const own = running.filter((one) => one === userId).length;
+      const limit = running.length >= maxUploads ? maxUploads : maxUploadsOfUser;
+      if (running.length >= maxUploads || own >= maxUploadsOfUser)
+        throw tooMany('TOO_MANY_UPLOADS', `more than ${limit} uploads at once`, 2);
+      running.push(userId);
+      const stopWatching = [endWhenSlow(request, pace), freeAsItComes(request)];
       try {
         return await work();
       } catch (error) {
         throw request.socket.destroyed ? broken() : error;
       } finally {
         for (const stop of stopWatching) stop();
-        running -= 1;
+        running.splice(running.indexOf(userId), 1);
         // Drains the unread rest, so that the response can be sent.
         request.raw.resume();
       }
@@ -35,14 +42,14 @@ export type Uploads = ReturnType<typeof createUploads>;
 
 const broken = () => invalid([{ path: '', code: 'ABORTED', message: 'the body ended too early' }]);
 
-/** Treats a client that sends nothing for too long as gone. */
-const endWhenSilent = ({ raw, socket }: FastifyRequest) => {
+/** Ends the connection of a client that is slower than the pace. Time in which the controller itself is busy is free. */
+const endWhenSlow = ({ raw, socket }: FastifyRequest, { windowMs, minBytes }: typeof usualPace) => {
   let [seenBytes, seenAt] = [socket.bytesRead, Date.now()];
   const timer = setInterval(() => {
     const isWaiting = !raw.complete && raw.readableLength === 0;
-    if (!isWaiting || socket.bytesRead !== seenBytes) [seenBytes, seenAt] = [socket.bytesRead, Date.now()];
-    else if (Date.now() - seenAt > stallMs) socket.destroy();
-  }, stallMs / 6);
+    if (!isWaiting || socket.bytesRead - seenBytes >= minBytes) [seenBytes, seenAt] = [socket.bytesRead, Date.now()];
+    else if (Date.now() - seenAt > windowMs) socket.destroy();
+  }, windowMs / 6);
   return () => clearInterval(timer);
 };
 

@@ -1,6 +1,6 @@
 import type { api } from '@rushhour/contract';
 import { isTerminal } from '@rushhour/contract';
-import { conflict, invalid, notFound, orNotFound } from '../errors.ts';
+import { conflict, invalid, notFound, orNotFound, unavailable } from '../errors.ts';
 import type { Download, Handlers } from '../handler.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { csvReport } from '../metrics/report/csv-report.ts';
@@ -24,7 +24,7 @@ const extensions: Record<Format, string> = { html: 'html', pdf: 'pdf', csv: 'csv
 
 /** The report of a run in every form. */
 export const reportHandlers = ({ store, metrics }: Deps): Pick<Handlers<typeof api.tasks>, 'report'> => ({
-  report: async ({ params: { id, runId }, query: { format = 'html', sections } }) => {
+  report: async ({ params: { id, runId }, query: { format = 'html', sections } }, caller) => {
     const wanted = sectionsOf(sections);
     const task = await orNotFound(findTask(store.read, id), 'task', id);
     const run = await runTable.find(store.read, runId);
@@ -33,7 +33,7 @@ export const reportHandlers = ({ store, metrics }: Deps): Pick<Handlers<typeof a
       throw conflict('RUN_ACTIVE', `run ${runId} is active: only the JSON report is available before it ends`);
     }
     const data = await readReportData({ read: store.read, metrics }, task.comment, run);
-    const answer = await writers[format](data, wanted);
+    const answer = await writers[format](data, wanted, caller.signal);
     const name = `rushhour-task-${id}-run-${run.number}.${extensions[format]}`;
     const how = format === 'html' ? 'inline' : 'attachment';
     return { ...answer, headers: { ...answer.headers, 'content-disposition': `${how}; filename="${name}"` } };
@@ -51,23 +51,29 @@ const sectionsOf = (text: string | undefined): readonly ReportSection[] => {
   return names as ReportSection[];
 };
 
-const writers: Record<Format, (data: ReportData, sections: readonly ReportSection[]) => Download | Promise<Download>> =
-  {
-    html: (data, sections) => ({
-      type: 'text/html; charset=utf-8',
-      body: htmlReport(data, sections),
-      // The report contains texts of users and agents; none of them may execute.
-      headers: { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox allow-popups" },
-    }),
-    csv: (data) => ({ type: 'text/csv; charset=utf-8', body: csvReport(data) }),
-    json: (data) => ({ type: 'application/json; charset=utf-8', body: JSON.stringify(data) }),
-    junit: (data) => ({ type: 'application/xml; charset=utf-8', body: junitReport(data) }),
-    pdf: async (data, sections) => {
-      const body = await printPdf(htmlReport(data, sections)).catch((error) => {
-        if (!(error instanceof NoBrowser)) throw error;
-        const message = 'a PDF is printed by Chromium, and this machine has none: install chromium';
-        throw conflict('PDF_UNAVAILABLE', message, { missing: ['chromium'] });
-      });
-      return { type: 'application/pdf', body };
-    },
-  };
+type Writer = (
+  data: ReportData,
+  sections: readonly ReportSection[],
+  signal: AbortSignal,
+) => Download | Promise<Download>;
+
+const writers: Record<Format, Writer> = {
+  html: (data, sections) => ({
+    type: 'text/html; charset=utf-8',
+    body: htmlReport(data, sections),
+    // The report contains texts of users and agents; none of them may execute.
+    headers: { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox allow-popups" },
+  }),
+  csv: (data) => ({ type: 'text/csv; charset=utf-8', body: csvReport(data) }),
+  json: (data) => ({ type: 'application/json; charset=utf-8', body: JSON.stringify(data) }),
+  junit: (data) => ({ type: 'application/xml; charset=utf-8', body: junitReport(data) }),
+  pdf: async (data, sections, signal) => {
+    const body = await printPdf(htmlReport(data, sections), signal).catch((error) => {
+      if (signal.aborted) throw unavailable('ABORTED', 'the client went away');
+      if (!(error instanceof NoBrowser)) throw error;
+      const message = 'a PDF is printed by Chromium, and this machine has none: install chromium';
+      throw conflict('PDF_UNAVAILABLE', message, { missing: ['chromium'] });
+    });
+    return { type: 'application/pdf', body };
+  },
+};

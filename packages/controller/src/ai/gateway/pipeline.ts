@@ -146,7 +146,10 @@ export const createPipeline = ({ store, settings, bus, log, once }: Deps) => {
     });
   };
 
-  return { enter, recheck, admit, run, settle, redactor, flush: audit.flush, close: audit.close };
+  /** Counts a request of a connection that is no call of an operation. */
+  const count = ({ key }: Authenticated) => limits.take(key, false);
+
+  return { enter, recheck, count, admit, run, settle, redactor, flush: audit.flush, close: audit.close };
 };
 
 export type Pipeline = ReturnType<typeof createPipeline>;

@@ -163,10 +163,10 @@ export const fileHandlers = ({
       const cursor = { count: states.length, currentPage: 1, totalPages: 1, totalRows: states.length };
       return { cursor, data: states };
     },
-    pcap: async ({ params, query }) => {
+    pcap: async ({ params, query }, viewer) => {
       const file = await findReadable(params.id);
       assertCapture(file);
-      return { data: await explained(() => showCapture(file, query, { captures, read: store.read })) };
+      return { data: await explained(() => showCapture(file, query, { captures, read: store.read, viewer })) };
     },
     preview: async ({ params, query: { start = 0, limit = 50, filter } }) => {
       const file = await findReadable(params.id);

@@ -133,6 +133,7 @@ export const createMcp = (deps: McpDeps) => {
   return {
     answer: async (request: FastifyRequest, reply: FastifyReply) => {
       const session = { who: request.mcpWho as Who, visitFor: visitsOf(request, reply) };
+      countListings(ai, session.who, request.body);
       await refuseHidden(ai, session, request.body);
       const response = await handler.fetch(webRequestOf(request), {
         authInfo: authInfoOf(session),
@@ -174,6 +175,14 @@ interface Message {
   method?: string;
   params?: { name?: string; _meta?: Record<string, unknown> };
 }
+
+/** Calls of tools and reads of resources count as operations; everything else, such as lists, counts as a request. */
+const countListings = (ai: Pipeline, who: Who, body: unknown) => {
+  for (const message of [body].flat()) {
+    const { method } = (message ?? {}) as Message;
+    if (method !== 'tools/call' && method !== 'resources/read') ai.count(who);
+  }
+};
 
 /** A tool that the key has no scope for is refused like the operation, with an entry in the audit. */
 const refuseHidden = async (ai: Pipeline, { who, visitFor }: Session, body: unknown) => {

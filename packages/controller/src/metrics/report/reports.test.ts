@@ -1,4 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { csvReport } from './csv-report.ts';
 import { htmlReport } from './html-report.ts';
@@ -129,6 +132,27 @@ describe('the PDF report', () => {
   });
 
   it('needs one', async () => {
-    await expect(printPdf('', ['no-such-browser'])).rejects.toThrow(NoBrowser);
+    await expect(printPdf('', undefined, ['no-such-browser'])).rejects.toThrow(NoBrowser);
+  });
+
+  it('is printed by two browsers at most, others wait, and those whose client went away are left out', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rushhour-browser-'));
+    const [program, log] = [join(folder, 'browser'), join(folder, 'log')];
+    const script = `#!/bin/sh
+for option in "$@"; do case "$option" in --print-to-pdf=*) output="\${option#*=}" ;; esac; done
+echo + >> ${log}; sleep 0.3; echo - >> ${log}; echo pdf > "$output"
+`;
+    writeFileSync(program, script, { mode: 0o700 });
+    const gone = new AbortController();
+    const printed = [1, 2, 3, 4].map(() => printPdf('', undefined, [program]));
+    const left = printPdf('', gone.signal, [program]);
+    gone.abort();
+    await expect(left).rejects.toThrow();
+    expect((await Promise.all(printed)).map(String)).toEqual(Array(4).fill('pdf\n'));
+    const steps = readFileSync(log, 'utf8').trim().split('\n');
+    rmSync(folder, { recursive: true });
+    expect(steps.filter((step) => step === '+')).toHaveLength(4);
+    const atOnce = steps.map((_, at) => steps.slice(0, at + 1).reduce((sum, step) => sum + (step === '+' ? 1 : -1), 0));
+    expect(Math.max(...atOnce)).toBe(2);
   });
 });

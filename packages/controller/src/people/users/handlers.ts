@@ -143,12 +143,21 @@ export const userHandlers = ({ store, bus }: { store: Store; bus: Bus }): Handle
           ...(await mustFind(tx, caller.userId)).preferences,
           ...body.preferences,
         };
+        assertSmall(preferences);
         await users.update(tx, caller.userId, { ...body, preferences });
       }),
   };
 };
 
 const newUser = { isRequiredToSetPassword: true, agreementAccepted: false, preferences: {} };
+
+const maxPreferencesBytes = 64 * 1024;
+
+const assertSmall = (preferences: Record<string, unknown> | undefined) => {
+  if (Buffer.byteLength(JSON.stringify(preferences ?? {})) <= maxPreferencesBytes) return;
+  const message = `have more than ${maxPreferencesBytes} bytes together with those stored`;
+  throw invalid([{ path: '/preferences', code: 'TOO_LARGE', message }]);
+};
 
 const assertNotSelf = (caller: Caller, ids: readonly number[], verb: string) => {
   if (ids.includes(caller.userId)) throw conflict('SELF', `you cannot ${verb} yourself`);

@@ -97,6 +97,16 @@ export const isContentUsed = async (executor: Executor, sha256: string) =>
   (await isDumpContent(executor, sha256));
 export const isPartUsed = async (executor: Executor, part: string) =>
   (await partOwner.first(executor, { part })) !== undefined || (await isDumpPart(executor, part));
+const openUploads = statement((db, p: { issuerID: number }) =>
+  db
+    .selectFrom('files')
+    .select(sql<number>`count(*)`.as('count'))
+    .where('state', '=', 'uploading')
+    .where('issuerID', '=', p.issuerID),
+);
+/** Unfinished uploads of a user. */
+export const countOpenUploads = async (executor: Executor, issuerID: number) =>
+  Number((await openUploads.first(executor, { issuerID }))?.count ?? 0);
 export const filesInState = (executor: Executor, state: string) => byState.all(executor, { state });
 /** Files whose content was made from one of these contents. */
 export const filesMadeFrom = (executor: Executor, sha256s: readonly string[]) =>

@@ -14,14 +14,29 @@ const selection: CaptureSelection = { offset: 0, length: 10, encoding: 'text', p
 describe('the capture thread', () => {
   const thread = createCaptureThread();
   afterAll(() => thread.close());
-  const look = (search: string, timeoutMs?: number) =>
-    thread.run<SelectedSessions>(contentOf(smallCapture('a'.repeat(60))), { ...selection, search }, timeoutMs);
+  const endless = 're:^(([a-z\\s\\S])+.)+[A-Z]([a-z])+#$';
+  const look = (search: string, timeoutMs = 20_000, signal?: AbortSignal) =>
+    thread.run<SelectedSessions>(
+      contentOf(smallCapture('a'.repeat(60))),
+      { ...selection, search },
+      { timeoutMs, signal },
+    );
 
   it('ends a pattern that takes forever and goes on with the next capture', async () => {
     await look('warm up');
-    await expect(look('re:^(([a-z\\s\\S])+.)+[A-Z]([a-z])+#$', 1000)).rejects.toMatchObject({
+    await expect(look(endless, 1000)).rejects.toMatchObject({
       code: 'SEARCH_TOO_LONG',
     });
+    expect((await look('hello')).matches).toHaveLength(1);
+  });
+
+  it('gives up what a client that went away asked for, running or waiting', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const [running, waiting] = [look(endless, 60_000, first.signal), look(endless, 60_000, second.signal)];
+    second.abort();
+    setTimeout(() => first.abort(), 200);
+    await expect(running).rejects.toMatchObject({ code: 'ABORTED' });
+    await expect(waiting).rejects.toMatchObject({ code: 'ABORTED' });
     expect((await look('hello')).matches).toHaveLength(1);
   });
 

@@ -1,13 +1,19 @@
 import { Worker } from 'node:worker_threads';
 import { PcapError, type PcapErrorCode } from '@rushhour/pcap';
-import { invalid } from '../../../errors.ts';
+import { invalid, unavailable } from '../../../errors.ts';
 import type { Content } from '../content.ts';
 import type { CaptureSelection } from './capture-selection.ts';
 import type { CaptureAnswer, CaptureRequest } from './capture-worker.ts';
 
+export interface ReadLimits {
+  readonly timeoutMs?: number;
+  /** Gives up, waiting or reading. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface CaptureThread {
   /** Reads a capture in the thread, one at a time; without a selection the result is all facts. */
-  run<T>(content: Content, selection: CaptureSelection | null, timeoutMs?: number): Promise<T>;
+  run<T>(content: Content, selection: CaptureSelection | null, limits?: ReadLimits): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -70,10 +76,16 @@ export const createCaptureThread = (): CaptureThread => {
   };
 
   return {
-    run: <T>(content: Content, selection: CaptureSelection | null, timeoutMs?: number) => {
+    run: <T>(content: Content, selection: CaptureSelection | null, { timeoutMs, signal }: ReadLimits = {}) => {
       const work = async () => {
+        if (signal?.aborted) throw unavailable('ABORTED', 'the client went away');
         const timer = timeoutMs && setTimeout(() => end(tooLong(timeoutMs)), timeoutMs);
-        return (await read(content, selection).finally(() => clearTimeout(timer))) as T;
+        const giveUp = () => void end(unavailable('ABORTED', 'the client went away'));
+        signal?.addEventListener('abort', giveUp, { once: true });
+        return (await read(content, selection).finally(() => {
+          clearTimeout(timer);
+          signal?.removeEventListener('abort', giveUp);
+        })) as T;
       };
       const result = last.then(work);
       last = result.catch(() => {});

@@ -1,5 +1,6 @@
 import type { PcapInfo, PcapQuery } from '@rushhour/contract';
 import { type PcapInfo as CaptureInfo, PcapError } from '@rushhour/pcap';
+import type { Caller } from '../../../caller.ts';
 import { conflict, invalid, tooMany } from '../../../errors.ts';
 import { type CaptureFacts, findCapture, keepCapture, readSessions } from '../../../store/assets/captures.ts';
 import { endAnalysis, type FileRow, isContentUsed } from '../../../store/assets/files.ts';
@@ -39,7 +40,7 @@ const selectionOf = (query: PcapQuery): Omit<CaptureSelection, 'sessions'> => {
 export const showCapture = async (
   file: FileRow,
   query: PcapQuery,
-  { captures, read }: { captures: Captures; read: Executor },
+  { captures, read, viewer }: { captures: Captures; read: Executor; viewer: Viewer },
 ): Promise<PcapInfo> => {
   const { page = 1, count = 20, sessionIdx, search } = query;
   if (search !== undefined) parseSearch(search);
@@ -47,7 +48,7 @@ export const showCapture = async (
   if (sessionIdx) assertSessions(sessionIdx, info.sessionCount);
   const selection = selectionOf(query);
   if (search !== undefined) {
-    const found = await captures.look(file, { ...selection, ...(sessionIdx && { sessions: sessionIdx }) });
+    const found = await captures.look(file, { ...selection, ...(sessionIdx && { sessions: sessionIdx }) }, viewer);
     return { ...info, ...found };
   }
   const from = (page - 1) * count;
@@ -55,7 +56,8 @@ export const showCapture = async (
     ? sessionIdx.slice(from, from + count)
     : Array.from({ length: Math.max(0, Math.min(count, info.sessionCount - from)) }, (_, at) => from + at);
   const wantsSteps = query.steps || [query.stepIdx, query.offset, query.length].some((value) => value !== undefined);
-  if (wantsSteps && sessions.length > 0) return { ...info, ...(await captures.look(file, { ...selection, sessions })) };
+  if (wantsSteps && sessions.length > 0)
+    return { ...info, ...(await captures.look(file, { ...selection, sessions }, viewer)) };
   return { ...info, sessions: await readSessions(read, file.sha256, sessions) };
 };
 
@@ -63,6 +65,7 @@ export const showCapture = async (
 export const promptBytes = 64 * 1024 * 1024;
 const lookTimeoutMs = 20_000;
 const maxLooks = 16;
+const maxLooksOfUser = 2;
 const origin = { userId: null, address: '', requestId: 'analysis', operation: 'files.analyse' };
 
 interface Deps {
@@ -70,6 +73,8 @@ interface Deps {
   blobs: Blobs;
   onError(error: unknown): void;
 }
+
+type Viewer = Pick<Caller, 'userId' | 'signal'>;
 
 interface StoredCapture {
   readonly sha256: string;
@@ -83,16 +88,19 @@ const keepFacts = (store: Store, sha256: string, facts: CaptureFacts) =>
     await endAnalysis(tx, sha256, { state: 'ready', problem: '' });
   });
 
-/** Limits how many views run or wait at the same time. */
+/** Limits how many views run or wait at the same time, of all users and of each. */
 const createViewLimit = () => {
-  let running = 0;
-  return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (running >= maxLooks) throw tooMany('TOO_MANY_LOOKS', 'too many requests look into captures', 2);
-    running += 1;
+  const running: number[] = [];
+  return async <T>(userId: number, work: () => Promise<T>): Promise<T> => {
+    const own = running.filter((one) => one === userId).length;
+    if (running.length >= maxLooks) throw tooMany('TOO_MANY_LOOKS', 'too many requests look into captures', 2);
+    if (own >= maxLooksOfUser)
+      throw tooMany('TOO_MANY_LOOKS', `more than ${maxLooksOfUser} of your requests look into captures`, 2);
+    running.push(userId);
     try {
       return await work();
     } finally {
-      running -= 1;
+      running.splice(running.indexOf(userId), 1);
     }
   };
 };
@@ -142,8 +150,11 @@ export const createCaptures = ({ store, blobs, onError }: Deps) => {
       void want(capture);
       throw conflict('ANALYSING', 'the capture is being analysed: ask again in a moment');
     },
-    look: (capture: StoredCapture, selection: CaptureSelection) =>
-      limited(() => looks.run<SelectedSessions>(storedContent(blobs, capture), selection, lookTimeoutMs)),
+    look: (capture: StoredCapture, selection: CaptureSelection, { userId, signal }: Viewer) =>
+      limited(userId, () => {
+        const limits = { timeoutMs: lookTimeoutMs, signal };
+        return looks.run<SelectedSessions>(storedContent(blobs, capture), selection, limits);
+      }),
     close: async () => {
       isClosed = true;
       await Promise.all([arrivals.close(), looks.close(), ...wanted.values()]);

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { FileUpload } from '@rushhour/contract';
 import type { Caller } from '../../../caller.ts';
-import { ApiError, conflict, invalid, notFound, orNotFound } from '../../../errors.ts';
-import { type FileRow, files, filesWith } from '../../../store/assets/files.ts';
+import { ApiError, conflict, invalid, notFound, orNotFound, tooMany } from '../../../errors.ts';
+import { countOpenUploads, type FileRow, files, filesWith } from '../../../store/assets/files.ts';
 import type { Staged } from '../../../store/blobs/blobs.ts';
 import { explained } from '../refusals.ts';
 import type { CategoryName } from './category.ts';
@@ -28,6 +28,8 @@ export const parseContentRange = (header: string | undefined): ChunkRange => {
 };
 
 const expiryMs = 24 * 3_600_000;
+/** Unfinished uploads of one user. */
+const maxOpenUploads = 20;
 
 interface Chunk {
   readonly stream: Readable | undefined;
@@ -51,6 +53,13 @@ export const openUpload = async (
   await explained(() => blobs.openPart(part));
   try {
     return await store.change(caller, async (tx) => {
+      if ((await countOpenUploads(tx, caller.userId)) >= maxOpenUploads) {
+        throw tooMany(
+          'TOO_MANY_OPEN_UPLOADS',
+          `more than ${maxOpenUploads} unfinished uploads: complete or delete some`,
+          60,
+        );
+      }
       const upload = { part, expectSha256, onDuplicate };
       const expiresAt = new Date(Date.now() + expiryMs).toISOString();
       const { first_seen_at = tx.now } = request;
