@@ -101,6 +101,8 @@ export class ExactSessionClient extends BaseSessionClient {
     }
     const continues = wait === 'arrived' || bytes.length > 0 ? mismatchPolicy.apply(this.session, step, fault) : true;
     this.hasFailed = true;
+    // An exchange that times out counts with the time it waited.
+    if (wait === 'timeout' && this.sentAt > 0) meters.exchange.record((performance.now() - this.sentAt) * 1000);
     if (wait !== 'arrived') this.fail(wait === 'timeout' ? 'timeout' : (this.channel.failure ?? 'closed'));
     else if (!continues) this.fail('mismatch');
   }

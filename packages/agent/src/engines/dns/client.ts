@@ -18,6 +18,7 @@ import { StreamTransport } from './stream-transport.ts';
 
 type Context = EngineContext<DnsClientConfig>;
 
+const maxDrainMs = 3000;
 const maxQueries = 65_536;
 const queriesAtOnce = 128;
 
@@ -108,14 +109,16 @@ class DnsClient extends LoadDrivenClient {
 
   #createLifecycle(): ClientLifecycle {
     const { config, samples, signal } = this.#context;
+    const sweepMs = Math.min(50, Math.max(5, config.timeoutMs / 4));
     const isIdle = () => this.#channels.every((channel) => channel.pending === 0);
     return new ClientLifecycle({
       engine: 'dns',
       samples,
       signal,
       drivers: [this.#driver],
-      sweepMs: Math.min(50, Math.max(5, config.timeoutMs / 4)),
-      drainMs: Math.min(config.timeoutMs * (config.retries + 1), 3000),
+      sweepMs,
+      // The last query times out, too, and is found at the next sweep.
+      drainMs: Math.min((config.timeoutMs + 2 * sweepMs) * (config.retries + 1), maxDrainMs),
       sweep: (now) => {
         for (const channel of this.#channels) channel.sweep(now);
       },

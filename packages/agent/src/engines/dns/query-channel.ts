@@ -145,6 +145,9 @@ export class QueryChannel implements MessageTransportEvents {
     } else {
       this.transport?.forget(this.#ids[slot] as number);
       samples.counter('dns.timeouts').add(1);
+      // Without the time they waited, percentiles would show only fast answers.
+      this.#latency.record((now - (this.#intended[slot] as number)) * 1000);
+      this.#service.record((now - (this.#sentAt[slot] as number)) * 1000);
       this.#free(slot, now);
     }
   }

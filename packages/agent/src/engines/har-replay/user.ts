@@ -133,6 +133,8 @@ export class User {
       visit.hasFailed = true;
       // Requests cut off by the end of the run are not server failures.
       if (!isEnding()) host.error(error.code);
+      // A request that times out counts with the time it waited.
+      if (error.code === 'timeout') host.took(performance.now() - sentAt, entry.recordedMs);
     }
   }
 

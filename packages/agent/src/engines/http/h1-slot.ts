@@ -110,9 +110,9 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     if (this.#connection === undefined || this.#isClosing) return;
     const limit = this.#config.timeoutMs;
     if (!this.#isOpen) {
-      if (now - this.#connectAt > limit) this.#fail('connectTimeout');
+      if (now - this.#connectAt > limit) this.#timeOut('connectTimeout', now);
     } else if (this.inFlight > 0) {
-      if (now - (this.#sentAt[this.#first + this.#oldest] as number) > limit) this.#fail('timeout');
+      if (now - (this.#sentAt[this.#first + this.#oldest] as number) > limit) this.#timeOut('timeout', now);
     } else if (this.#config.keepAlive.idleMs > 0 && now - this.#now > this.#config.keepAlive.idleMs) this.#close();
   }
 
@@ -231,6 +231,20 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     if (this.#isClosing) return;
     this.#isClosing = true;
     this.#connection?.close();
+  }
+
+  /** Requests that time out count with the time they waited: without them percentiles would show only fast answers. */
+  #timeOut(kind: 'timeout' | 'connectTimeout', now: number): void {
+    for (let index = 0; index < this.inFlight; index++) {
+      const place = this.#first + ((this.#oldest + index) % this.#depth);
+      this.#meters.latency.record((now - (this.#intended[place] as number)) * 1000);
+      this.#meters.service.record((now - (this.#sentAt[place] as number)) * 1000);
+    }
+    if (kind === 'connectTimeout') {
+      this.#meters.connect.record((now - this.#connectAt) * 1000);
+      if (!Number.isNaN(this.#sessionIntended)) this.#meters.latency.record((now - this.#sessionIntended) * 1000);
+    }
+    this.#fail(kind);
   }
 
   #fail(kind: string): void {

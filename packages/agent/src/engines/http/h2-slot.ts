@@ -119,7 +119,10 @@ export class H2Slot implements Slot {
   sweep(now: number): void {
     this.#countBytes();
     if (this.#client === undefined) return;
-    if (!this.#isOpen && now - this.#connectAt > this.#config.timeoutMs) this.#fail('connectTimeout');
+    if (!this.#isOpen && now - this.#connectAt > this.#config.timeoutMs) {
+      if (!Number.isNaN(this.#sessionIntended)) this.#meters.latency.record((now - this.#sessionIntended) * 1000);
+      this.#fail('connectTimeout');
+    }
     for (const entry of this.#inFlight) {
       if (now - entry.sentAt <= this.#config.timeoutMs) break;
       entry.failure ??= 'timeout';
@@ -181,8 +184,10 @@ export class H2Slot implements Slot {
     if (!this.#inFlight.delete(entry)) return;
     const now = performance.now();
     const failure = entry.failure ?? (entry.status === 0 || entry.stream.rstCode !== 0 ? 'reset' : undefined);
-    if (failure !== undefined) this.#meters.error(failure);
-    else this.#settle(entry, now);
+    if (failure === undefined) this.#settle(entry, now);
+    else this.#meters.error(failure);
+    // Requests that time out count with the time they waited.
+    if (failure === 'timeout') this.#recordTimes(entry, now);
     if (this.#isRetiring || this.#sent >= this.#maxRequests) {
       if (this.inFlight === 0) this.#client?.close();
     } else if (this.#client !== undefined && !this.#client.closed && !this.#client.destroyed) {
@@ -190,11 +195,15 @@ export class H2Slot implements Slot {
     }
   }
 
+  #recordTimes(entry: InFlight, now: number): void {
+    this.#meters.latency.record((now - entry.intended) * 1000);
+    this.#meters.service.record((now - entry.sentAt) * 1000);
+  }
+
   #settle(entry: InFlight, now: number): void {
     this.#meters.responses.add(1);
     this.#meters.status(entry.status);
-    this.#meters.latency.record((now - entry.intended) * 1000);
-    this.#meters.service.record((now - entry.sentAt) * 1000);
+    this.#recordTimes(entry, now);
     if (entry.expectation.isMet(entry.status)) this.#meters.ok.add(1);
     else this.#meters.ko.add(1);
   }

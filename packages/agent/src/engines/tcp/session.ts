@@ -54,7 +54,12 @@ export class TcpSession implements ConnectionEvents {
 
   sweep(now: number): void {
     if (this.#isOpen || now - this.#connectAt <= this.#plan.config.connectTimeoutMs) return;
-    this.#failure ??= 'timeout';
+    if (this.#failure !== undefined) return;
+    this.#failure = 'timeout';
+    const { meters, intended } = this.#plan;
+    // Connections that time out count with the time they waited.
+    meters.connect.record((now - this.#connectAt) * 1000);
+    meters.latency.record((now - intended) * 1000);
     this.#connection.reset();
   }
 

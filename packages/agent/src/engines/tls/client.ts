@@ -111,7 +111,11 @@ class TlsClient extends LoadDrivenClient {
         onTicket: (ticket) => {
           if (resumes) endpoint.ticket = ticket;
         },
-        onEnd: (code) => this.#onEnd(slot, endpoint, code),
+        onEnd: (code) => {
+          // Handshakes that time out count with the time they waited.
+          if (code === 'timeout') meters.latency.record((performance.now() - intended) * 1000);
+          this.#onEnd(slot, endpoint, code);
+        },
       },
     );
     this.#active.set(slot, handshake);

@@ -1,0 +1,59 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { runJob } from '../job.ts';
+
+const open: { close(): unknown }[] = [];
+afterEach(() => {
+  for (const one of open.splice(0)) one.close();
+});
+
+const listening = async <T extends Server>(server: T) => {
+  open.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+};
+const client = (port: number, more: object) => ({ role: 'client', targets: [{ host: '127.0.0.1', port }], ...more });
+const timeoutMs = 200;
+const minUs = timeoutMs * 1000 * 0.98;
+
+describe('percentiles', () => {
+  it('of http include requests that timed out while the server froze', async () => {
+    const begun = performance.now();
+    const port = await listening(
+      createServer((_, response) => {
+        if (performance.now() - begun < 1500) response.end('quick');
+      }),
+    );
+    const config = client(port, { connections: 20, timeoutMs, load: { rate: 50 } });
+    const { counter, histogram } = await runJob({ engine: 'http', config, duration: { seconds: 3 } });
+    const timeouts = counter('http.errors.timeout');
+    expect(timeouts).toBeGreaterThan(20);
+    expect(histogram('http.latency').count).toBe(counter('http.responses') + timeouts);
+    expect(histogram('http.latency').quantile(0.95)).toBeGreaterThan(minUs);
+    expect(histogram('http.service').quantile(0.95)).toBeGreaterThan(minUs);
+  });
+
+  it('of dns include queries that were never answered', async () => {
+    const sink = createSocket('udp4').bind(0, '127.0.0.1');
+    open.push(sink);
+    await once(sink, 'listening');
+    const config = client(sink.address().port, { names: ['a.test'], timeoutMs, retries: 0, load: { rate: 50 } });
+    const { counter, histogram } = await runJob({ engine: 'dns', config, duration: { seconds: 1 } });
+    expect(counter('dns.timeouts')).toBe(50);
+    expect(histogram('dns.latency').count).toBe(50);
+    expect(histogram('dns.latency').min).toBeGreaterThan(minUs);
+  });
+
+  it('of tls include handshakes that timed out', async () => {
+    const port = await listening(createTcpServer((socket) => socket.on('error', () => {})));
+    const config = client(port, { timeoutMs, load: { rate: 20 } });
+    const { counter, histogram } = await runJob({ engine: 'tls', config, duration: { seconds: 1 } });
+    expect(counter('tls.errors.timeout')).toBeGreaterThan(10);
+    expect(histogram('tls.latency').count).toBe(counter('tls.errors.timeout'));
+    expect(histogram('tls.latency').min).toBeGreaterThan(minUs);
+  });
+});
