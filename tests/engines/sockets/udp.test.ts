@@ -49,6 +49,12 @@ const through = async (treat: Treatment, rate: number, seconds: number) => {
 };
 
 describe('udp engine', () => {
+  it('waits at the end for packets that the path still holds', async () => {
+    const { sent, received } = await through((_, forward) => forward(400), 200, 1);
+    expect(sent.counter('udp.sent')).toBe(200);
+    expect(received.counter('udp.received')).toBe(200);
+  });
+
   it('counts sent and received packets on a clean path', async () => {
     const { sent, received } = await through((_, forward) => forward(0), 500, 1);
     expect(sent.counter('udp.sent')).toBe(500);

@@ -6,7 +6,7 @@ import type { Counter, EngineContext, LoadChange, LoadChangeable, Pausable, Prep
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { openFrameSender } from '../../net/frame-path.ts';
 import { setV8WorkersIdle } from '../../net/kernel/v8-workers.ts';
-import { rampsOf } from '../../net/load/load-driver.ts';
+import { changePace, rampsOf } from '../../net/load/load-driver.ts';
 import { LoadProfile, segmentsOf } from '../../net/load/load-profile.ts';
 import { Pacer } from '../../net/load/pacer.ts';
 import { payloadBytes } from '../../net/load/payload.ts';
@@ -152,7 +152,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
   changeLoad({ packetsPerSecond }: LoadChange): { readonly rejected?: string } {
     if (packetsPerSecond === undefined) return { rejected: 'stream has a rate of packets only' };
     if (this.#pacer === undefined) return { rejected: 'this run has no rate of packets' };
-    this.#pacer.change(new LoadProfile(segmentsOf({ rate: packetsPerSecond }, { rampUpSec: 0, rampDownSec: 0 })));
+    changePace(this.#pacer, packetsPerSecond, this.#context.duration);
     return {};
   }
 

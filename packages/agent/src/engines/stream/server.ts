@@ -3,6 +3,7 @@ import type { StreamServerConfig } from '@rushhour/protocol';
 import type { Counter, EngineContext, PreparedEngine } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { closeSocket } from '../../net/kernel/socket.ts';
+import { untilQuiet } from '../../net/load/until-quiet.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
 import { type Device, DeviceGone, linkStateOf, requireDevice } from '../../net/packet/device.ts';
@@ -81,12 +82,13 @@ class StreamServer implements PreparedEngine {
   }
 
   async start(): Promise<void> {
-    const { signal } = this.#context;
+    const { signal, samples } = this.#context;
     this.#watch = setInterval(() => {
       this.#takeDrops();
       for (const device of this.#devices) this.#look(device);
     }, watchMs);
     await Promise.race([aborted(signal), this.#broken.promise]);
+    await untilQuiet(samples.counter('stream.received'));
     // The kernel hands over the last block only after its timeout.
     await sleep(3 * retireMs);
     for (const ring of this.#rings) ring.ready();

@@ -2,6 +2,7 @@ import type { UdpServerConfig } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { createDatagramTransport } from '../../net/data-path.ts';
 import type { DatagramEvents, DatagramSocket } from '../../net/datagram/datagram-transport.ts';
+import { untilQuiet } from '../../net/load/until-quiet.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { countError } from '../../net/metrics/count-error.ts';
 import { udpBufferErrors } from '../../net/metrics/kernel-counters.ts';
@@ -42,7 +43,10 @@ export const prepareUdpServer = async (context: EngineContext<UdpServerConfig>):
   const countDrops = () => bufferDrops.add(udpBufferErrors() - dropsBefore - bufferDrops.value);
   const watch = setInterval(countDrops, 200);
   return {
-    start: () => aborted(signal),
+    async start() {
+      await aborted(signal);
+      await untilQuiet(samples.counter('udp.received'));
+    },
     async close() {
       clearInterval(watch);
       countDrops();

@@ -1,6 +1,6 @@
 import type { Duration, Histogram, Load } from '@rushhour/protocol';
 import type { CreateAlarm } from '../loop/alarm.ts';
-import { LoadProfile, type Ramps, segmentsOf } from './load-profile.ts';
+import { changedSegments, LoadProfile, type Ramps, segmentsOf } from './load-profile.ts';
 import { Pacer } from './pacer.ts';
 
 export interface LoadDriverOptions {
@@ -29,6 +29,12 @@ export const rampsOf = (duration: Duration): Ramps => ({
 
 const profileOf = (load: Load, duration: Duration): LoadProfile | undefined =>
   load.rate === undefined ? undefined : new LoadProfile(segmentsOf({ ...load, rate: load.rate }, rampsOf(duration)));
+
+/** Changes the rate of a running schedule; its ramps stay. */
+export const changePace = (pacer: Pacer, rate: number, duration: Duration): void => {
+  const segments = changedSegments({ from: pacer.scheduledRate, rate }, rampsOf(duration), pacer.elapsedSec);
+  pacer.change(new LoadProfile(segments));
+};
 
 /** Assigns due events to free slots. Slots are reused in the order in which they became free. */
 export class LoadDriver {
@@ -103,8 +109,9 @@ export class LoadDriver {
 
   /** False if the load has no rate. */
   changeRate(rate: number): boolean {
-    this.#pacer?.change(new LoadProfile(segmentsOf({ rate }, { rampUpSec: 0, rampDownSec: 0 })));
-    return this.#pacer !== undefined;
+    if (this.#pacer === undefined) return false;
+    changePace(this.#pacer, rate, this.#options.duration);
+    return true;
   }
 
   /** Offers a free slot; a due event begins in it immediately. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LoadProfile, segmentsOf } from './load-profile.ts';
+import { changedSegments, LoadProfile, segmentsOf } from './load-profile.ts';
 
 const dueTimes = (profile: LoadProfile, limit = 100_000) => {
   const times: number[] = [];
@@ -50,5 +50,39 @@ describe('load profile', () => {
   it('has no event at a rate of 0', () => {
     const profile = new LoadProfile(segmentsOf({ rate: 0 }, { rampUpSec: 0, rampDownSec: 0 }));
     expect(profile.dueAt(0)).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('a rate that is changed', () => {
+  const ramps = { seconds: 60, rampUpSec: 10, rampDownSec: 10 };
+  it.each([
+    [
+      'during the ramp-up continues it to the new rate',
+      5,
+      50,
+      [
+        [5, 50, 200],
+        [40, 200, 200],
+        [10, 200, 0],
+      ],
+    ],
+    [
+      'at full load keeps the ramp-down',
+      30,
+      100,
+      [
+        [20, 200, 200],
+        [10, 200, 0],
+      ],
+    ],
+    ['during the ramp-down keeps the rest of it', 55, 50, [[5, 100, 0]]],
+  ])('%s', (_, elapsed, from, expected) => {
+    const segments = changedSegments({ from, rate: 200 }, ramps, elapsed);
+    expect(segments.map((segment) => [segment.seconds, segment.from, segment.to])).toEqual(expected);
+  });
+
+  it('without a planned end holds for ever', () => {
+    const [only, ...others] = changedSegments({ from: 100, rate: 200 }, { rampUpSec: 0, rampDownSec: 0 }, 5);
+    expect([only, others]).toEqual([{ seconds: Number.POSITIVE_INFINITY, from: 200, to: 200 }, []]);
   });
 });

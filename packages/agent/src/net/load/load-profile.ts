@@ -41,6 +41,27 @@ export const segmentsOf = (options: RateOptions, ramps: Ramps): Segment[] => {
   return [...rampUp, ...tail].filter((segment) => segment.seconds > 0);
 };
 
+/**
+ * The rest of a profile after its rate was changed at `elapsedSec`: a ramp that is under way goes on to or from the new
+ * rate, a later ramp-down is kept.
+ */
+export const changedSegments = (
+  { from, rate }: { readonly from: number; readonly rate: number },
+  ramps: Ramps,
+  elapsedSec: number,
+): Segment[] => {
+  const rampUp = Math.max(0, ramps.rampUpSec - elapsedSec);
+  const left = (ramps.seconds ?? Number.POSITIVE_INFINITY) - elapsedSec;
+  const rampDown = Math.min(ramps.rampDownSec, Math.max(0, left));
+  // In the middle of a ramp-down only the rest of it is left.
+  const top = ramps.rampDownSec > 0 ? (rate * rampDown) / ramps.rampDownSec : rate;
+  return [
+    { seconds: rampUp, from, to: rate },
+    { seconds: Math.max(0, left - rampUp - rampDown), from: rate, to: rate },
+    { seconds: rampDown, from: top, to: 0 },
+  ].filter((segment) => segment.seconds > 0);
+};
+
 interface TimedSegment extends Segment {
   readonly startsAt: number;
   readonly eventsBefore: number;

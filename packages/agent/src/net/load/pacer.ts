@@ -15,6 +15,8 @@ export class Pacer {
   #index = 0;
   #nextDue = Number.POSITIVE_INFINITY;
   #pausedAt: number | undefined;
+  /** Seconds of traffic before the current profile. */
+  #earlierSec = 0;
   #isBlocked = false;
   readonly #alarm: Alarm;
   readonly #onDue: (now: number) => void;
@@ -64,6 +66,7 @@ export class Pacer {
 
   /** Switches to another profile. Due events of the old one that were not taken are dropped. */
   change(profile: LoadProfile): void {
+    this.#earlierSec = this.elapsedSec;
     this.#profile = profile;
     this.#index = 0;
     this.#origin = this.#pausedAt ?? performance.now();
@@ -91,6 +94,18 @@ export class Pacer {
   get overdueCount(): number {
     if (this.#pausedAt !== undefined || this.#nextDue === Number.POSITIVE_INFINITY) return 0;
     return Math.max(0, Math.floor(this.#profile.eventsBy((performance.now() - this.#origin) / 1000)) - this.#index);
+  }
+
+  /** Seconds of traffic since the start, without pauses; 0 before the start. */
+  get elapsedSec(): number {
+    if (this.#origin === 0) return 0;
+    return this.#earlierSec + ((this.#pausedAt ?? performance.now()) - this.#origin) / 1000;
+  }
+
+  /** The rate at this time of the schedule, also during a pause. */
+  get scheduledRate(): number {
+    if (this.#origin === 0) return 0;
+    return this.#profile.rateAt(((this.#pausedAt ?? performance.now()) - this.#origin) / 1000);
   }
 
   get rate(): number {
