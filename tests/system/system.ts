@@ -123,7 +123,8 @@ interface AgentStart {
 
 const startAgent = ({ name, url, token, options, port }: AgentStart): AgentProcess => {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), `rushhour-agent-${name}-`));
-  const args = [agentProgram, '--controller', url, '--token', token, '--name', name, '--data-dir', dataDir, '--allow-http'];
+  const about = ['--token', token, '--name', name, '--data-dir', dataDir];
+  const args = [agentProgram, '--controller', url, '--allow-http', ...about];
   const wrapped = options.namespace === undefined ? [] : ['ip', 'netns', 'exec', options.namespace];
   const [program = '', ...rest] = [...wrapped, ...(options.through ?? []), process.execPath, ...args];
   let output = '';

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { statement } from '../store/engine/statement.ts';
 import { connectTestAgent, enrolTestAgent, type TestAgent } from '../testing/agent.ts';
 import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
 import { refused } from '../testing/refused.ts';
@@ -91,3 +94,55 @@ describe('a removed agent', () => {
     expect(await agentOf(agent.agentId)).toMatchObject({ status: 1 });
   });
 });
+
+describe.runIf(process.env['RUSHHOUR_TEST_ENGINE'] === 'postgres')('with two controllers on one database', () => {
+  let other: TestController;
+  beforeAll(async () => {
+    const { databaseUrl } = controller.config;
+    const secretKey = Buffer.from(readFileSync(join(controller.config.dataDir, 'secret.key'), 'utf8'), 'base64');
+    other = await startTestController({ ...(databaseUrl && { databaseUrl }), secretKey });
+  });
+  afterAll(() => other.close());
+  const onOther = async () => {
+    const agent = await enrolTestAgent(administrator.client, { url: other.url });
+    open.push(agent);
+    return agent;
+  };
+  const promptMs = 5000;
+
+  it('blocking, unblocking and removing through one act on the agents of the other', async () => {
+    const { agents } = administrator.client;
+    const agent = await onOther();
+    const { agentId: id, identity } = agent;
+    await agents.block({ body: { array: [id] } });
+    expect(await agent.next('refused', { timeoutMs: promptMs })).toMatchObject({ code: 'BLOCKED' });
+    await agent.closed;
+    expect(other.agents.gateway.isOnline(id)).toBe(false);
+    await agents.unblock({ body: { array: [id] } });
+    const back = () => connectTestAgent({ url: other.url, identity });
+    await expect
+      .poll(() =>
+        back().then(
+          (next) => open.push(next) > 0,
+          () => false,
+        ),
+      )
+      .toBe(true);
+    await agents.removeMany({ body: { array: [id] } });
+    const next = open.at(-1) as TestAgent;
+    expect(await next.next('refused', { timeoutMs: promptMs })).toMatchObject({ code: 'UNKNOWN_AGENT' });
+    await expect(back()).rejects.toEqual(refusal('UNKNOWN_AGENT'));
+  });
+
+  it('what happened while the events of the other were missed is caught up with', async () => {
+    const agent = await onOther();
+    const { agentId: id } = agent;
+    await controller.store.database.transaction((tx) => block.all(tx, { id }));
+    other.bus.publish('bus.resumed', undefined);
+    expect(await agent.next('refused', { timeoutMs: promptMs })).toMatchObject({ code: 'BLOCKED' });
+  });
+});
+
+const block = statement((db, p: { id: number }) =>
+  db.updateTable('agents').set({ isBlocked: 1 }).where('id', '=', p.id),
+);

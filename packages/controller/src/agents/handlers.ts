@@ -1,4 +1,4 @@
-import type { Agent, api } from '@rushhour/contract';
+import { type Agent, agentStatus, type api } from '@rushhour/contract';
 import { isLoopbackHost } from '@rushhour/protocol';
 import type { FileService } from '../assets/files/file-service.ts';
 import type { Bus } from '../bus/local.ts';
@@ -127,7 +127,7 @@ export const agentHandlers = ({ store, settings, bus, agents, files }: Deps): Ha
   ...tokenHandlers({ store, fingerprint: agents.fingerprint, controllerKey: agents.controllerKey }),
   ...reservationHandlers({ store, settings, bus }),
   ...telemetryHandlers({ store, agents, mustFind: (id) => mustFind(store.read, id) }),
-  ...blockingHandlers({ store, agents }),
+  ...blockingHandlers({ store, bus }),
   actions: createActions({ store, bus, agents, files }),
   list: async ({ query }) => {
     const { filters, ...request } = pageRequestOf(query, 'id');
@@ -162,7 +162,7 @@ export const agentHandlers = ({ store, settings, bus, agents, files }: Deps): Ha
       assertAllFound('agent', array, await table.remove(tx, array));
       await forgetFilesOf(tx, array);
       tx.afterCommit(() => {
-        for (const id of array) agents.gateway.disconnectAndBlock(id, 'removed');
+        for (const id of array) bus.publish('agent.access', { id, access: 'removed', status: agentStatus.offline });
       });
       return { data: array };
     }),

@@ -9,6 +9,10 @@ export interface Events {
   /** A run was changed in the store; its conductor reads it again. */
   'run.changed': { runId: number };
   'agent.status': { id: number; status: number; permission: number };
+  /** An agent was blocked, removed or unblocked; the controller it is connected to ends its session. */
+  'agent.access': { id: number; access: 'blocked' | 'removed' | 'allowed'; status: number };
+  /** Events of other controllers may have been missed: subscribers that cache state read it again. */
+  'bus.resumed': undefined;
   /** An approval was asked for, decided or used. */
   'approval.changed': { id: number };
 }

@@ -39,6 +39,7 @@ export const postgresBus = async (url: string, log: Logger): Promise<Bus> => {
     connection.once('end', retry);
     client = connection;
     // Events sent while disconnected are lost: subscribers that cache state reload it.
+    local.publish('bus.resumed', undefined);
     local.publish('settings.changed', undefined);
     local.publish('notification', { id: 0 });
   };

@@ -8,7 +8,13 @@ import type { Bus } from '../../bus/local.ts';
 import { createSchemaCheck } from '../../schema-check.ts';
 import { type HealthReading, keepHealth } from '../../store/agents/agent-health.ts';
 import { busyAgents } from '../../store/agents/agent-work.ts';
-import { keepFacts, keepSightings, markAllOffline, type Sighting } from '../../store/agents/agents.ts';
+import {
+  agents as agentTable,
+  keepFacts,
+  keepSightings,
+  markAllOffline,
+  type Sighting,
+} from '../../store/agents/agents.ts';
 import { BlobError } from '../../store/blobs/blob-error.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';
 import type { Executor } from '../../store/engine/database.ts';
@@ -118,6 +124,17 @@ const withAttempts = ({ read }: Pick<Store, 'read'>, blobs: Pick<Blobs, 'read'>)
   },
 });
 
+/** Ends the sessions of agents that were blocked or removed while events of other controllers were missed. */
+const recheckAccess = async (read: Executor, registry: Registry) => {
+  const present = [...registry.all()].map(({ agentId }) => agentId);
+  const rows = new Map((await agentTable.findMany(read, present)).map((row) => [row.id, row]));
+  for (const id of present) {
+    const row = rows.get(id);
+    if (row === undefined) registry.disconnectAndBlock(id, 'removed');
+    else if (row.isBlocked) registry.disconnectAndBlock(id, 'blocked');
+  }
+};
+
 interface Deps {
   store: Store;
   settings: SettingsStore;
@@ -158,6 +175,11 @@ export const createAgents = async ({ store, settings, bus, log, blobs, tls, pack
   const heartbeats = startHeartbeatFlusher(registry, batch, log);
   const busyWatch = startBusyWatch({ read: store.read, bus, log, onChange: (busy) => registry.setBusy(busy) });
   await busyWatch.look();
+  const endRecheck = bus.subscribe('bus.resumed', () => {
+    recheckAccess(store.read, registry).catch((error) =>
+      log.error({ err: error }, 'could not check which agents were blocked'),
+    );
+  });
   const timer = setInterval(() => registry.check(), checkMs);
 
   return {
@@ -181,6 +203,7 @@ export const createAgents = async ({ store, settings, bus, log, blobs, tls, pack
     close: async () => {
       clearInterval(timer);
       busyWatch.stop();
+      endRecheck();
       registry.closeAll();
       if (registry.onlineCount() > 0) await sleep(closeGraceMs);
       endpoint.close();

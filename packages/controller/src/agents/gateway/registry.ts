@@ -65,12 +65,16 @@ export class Registry implements AgentGateway {
   #busy: ReadonlySet<number> = new Set();
   #checkedAt = performance.now();
   #limits = '';
+  readonly #unsubscribe: () => void;
 
   constructor(deps: Deps) {
     this.#deps = deps;
     this.#statuses = createStatusBoard(deps);
     this.#listeners = createListeners(deps.log);
     this.#limits = JSON.stringify(this.limits());
+    this.#unsubscribe = deps.bus.subscribe('agent.access', ({ id, access, status }) =>
+      access === 'allowed' ? this.#unbar(id, status) : this.disconnectAndBlock(id, access),
+    );
   }
 
   limits() {
@@ -185,7 +189,7 @@ export class Registry implements AgentGateway {
     this.#listeners.notify((listener) => listener.lost?.(agentId, reason));
   }
 
-  unbar(agentId: number, status: number) {
+  #unbar(agentId: number, status: number) {
     this.#barred.delete(agentId);
     this.#statuses.publish(agentId, status);
   }
@@ -230,6 +234,7 @@ export class Registry implements AgentGateway {
   closeAll() {
     for (const { connection } of this.all()) connection?.close(closeCode.restarting, 'the controller is stopping');
     this.#listeners.clear();
+    this.#unsubscribe();
   }
 
   #suspect(presence: Presence) {
