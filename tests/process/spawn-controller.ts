@@ -29,6 +29,7 @@ export const spawnController = async (
       RUSHHOUR_PORT: '0',
       RUSHHOUR_LOG_LEVEL: 'error',
       RUSHHOUR_LOCAL_AGENTS: '0',
+      RUSHHOUR_ALLOW_HTTP: 'true',
       ...env,
     },
   });

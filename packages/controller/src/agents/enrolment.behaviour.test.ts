@@ -1,5 +1,5 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { parseJoinToken } from '@rushhour/protocol';
+import { joinTokenOf, parseJoinToken } from '@rushhour/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { agentTokens } from '../store/agents/agents.ts';
@@ -102,6 +102,20 @@ describe('an enrolling agent', () => {
     await agent.close();
   });
 
+  it('that is refused leaves an entry, too, but a flood of them only a few', async () => {
+    const denied = async () =>
+      (await deniedEnrolments.all(controller.store.read, {})).map(({ detail }) => JSON.parse(detail ?? '{}').code);
+    const before = (await denied()).length;
+    await expect(join(joinTokenOf('guessed', controller.agents.controllerKey))).rejects.toEqual(
+      refusal('TOKEN_UNKNOWN'),
+    );
+    await expect.poll(async () => (await denied()).length).toBeGreaterThan(before);
+    expect((await denied()).at(-1)).toBe('TOKEN_UNKNOWN');
+    for (let i = 0; i < 20; i += 1) await expect(join('rh_join_guessed')).rejects.toEqual(refusal('TOKEN_UNKNOWN'));
+    expect((await denied()).length).toBeLessThan(15);
+    expect((await verifyAudit(controller.store.read)).broken).toBeUndefined();
+  });
+
   it('that never got its welcome enrols again without another use of the token', async () => {
     const { token } = await newToken();
     const identity = createTestIdentity();
@@ -164,3 +178,12 @@ describe('an enrolling agent', () => {
     await administrator.client.settings.update({ body: { agents: { minVersion: '0.0.0' } } });
   });
 });
+
+const deniedEnrolments = statement((db, _: object) =>
+  db
+    .selectFrom('audit')
+    .select('detail')
+    .where('operation', '=', 'agents.enrol')
+    .where('outcome', '=', 'denied')
+    .orderBy('id'),
+);

@@ -184,7 +184,8 @@ describe('a connection', () => {
       connected: (agentId, arrival) => arrivals.push({ agentId, ...arrival }),
       lost: (agentId) => lost.push(agentId),
     });
-    const agent = await enrolled();
+    // The network has lost the first connection; neither side has noticed yet.
+    const agent = await enrolled({ socketOptions: { autoPong: false } });
     const { agentId, bootId } = agent;
     const runs = [{ runId: 7, epoch: 2, state: 'running' as const, orders: [], endedByDeadMan: false }];
     const next = await again(agent, { bootId, runs });
@@ -251,6 +252,12 @@ describe('a second process with the same identity', () => {
     const { data } = await administrator.client.notifications.list({ query: {} });
     const alarms = data.filter(({ kind, entity }) => kind === 'agent.clone' && entity?.id === agent.agentId);
     expect(alarms).toMatchObject([{ severity: 'warning', message: expect.stringContaining('"original"') }]);
+  });
+
+  it('is refused even if it knows the boot id', async () => {
+    const agent = await enrolled();
+    await expect(again(agent, { bootId: agent.bootId })).rejects.toEqual(refusal('CLONE'));
+    expect(agent.socket.readyState).toBe(WebSocket.OPEN);
   });
 
   it('takes over from one that hangs', async () => {

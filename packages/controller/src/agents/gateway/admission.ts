@@ -57,6 +57,28 @@ const createCloneAlarm = ({ store, bus, log }: { store: Store; bus: Bus; log: Lo
   };
 };
 
+const maxAudited = 10;
+const auditIntervalMs = 60_000;
+
+/** Audits refused enrolments; a few for each address and minute, so that strangers cannot fill the table. */
+const createRefusalAudit = ({ store, log }: { store: Store; log: Logger }) => {
+  let audited = new Map<string, number>();
+  let since = performance.now();
+  return async (uuid: string, { code, message }: Refusal, address: string): Promise<void> => {
+    if (performance.now() - since > auditIntervalMs) {
+      audited = new Map();
+      since = performance.now();
+    }
+    const count = (audited.get(address) ?? 0) + 1;
+    audited.set(address, count);
+    if (count > maxAudited) return;
+    const origin = { userId: null, address, requestId: `enrol ${uuid}`, operation: 'agents.enrol' };
+    await store
+      .change(origin, async (tx) => tx.deny({ uuid, code, reason: message }))
+      .catch((error) => log.error({ err: error, address }, 'could not audit a refused enrolment'));
+  };
+};
+
 const keyOf = (publicKey: string) => {
   try {
     return createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' });
@@ -90,6 +112,7 @@ const maxPingMs = 2000;
 export const createAdmission = ({ store, settings, bus, batch, registry, log }: Deps) => {
   const admissions = createKeyedQueue<string>();
   const alarm = createCloneAlarm({ store, bus, log });
+  const audit = createRefusalAudit({ store, log });
 
   const findKnown = async ({ uuid, publicKey }: Proof): Promise<AgentRow | undefined> => {
     const known = await findAgentByUuid(store.read, uuid);
@@ -124,10 +147,13 @@ export const createAdmission = ({ store, settings, bus, batch, registry, log }: 
     }
   };
 
-  /** The same identity from another process, while the first is well: one of them is a copy. */
-  const assertNoClone = async (agent: AgentRow, bootId: string, address: string) => {
+  /**
+   * The same identity on a second connection, while the first answers: one of them is a copy. The boot id proves
+   * nothing, a copy may know it; an agent that reconnects has given up its first connection, which answers no more.
+   */
+  const assertNoClone = async (agent: AgentRow, address: string) => {
     const present = registry.find(agent.id);
-    if (!present?.connection || present.bootId === bootId) return;
+    if (!present?.connection) return;
     const { heartbeatMs } = registry.limits();
     if (performance.now() - present.heardAt > 2 * heartbeatMs) return;
     if (!(await present.connection.isAlive(Math.min(heartbeatMs, maxPingMs)))) return;
@@ -158,7 +184,7 @@ export const createAdmission = ({ store, settings, bus, batch, registry, log }: 
       }
       throw refusal;
     }
-    await assertNoClone(agent, greeting.bootId, connection.address);
+    await assertNoClone(agent, connection.address);
     const presence = presenceOf(agent, greeting.bootId, connection, registry);
     await keep(agent, greeting, statusOf(presence));
     return presence;
@@ -175,6 +201,8 @@ export const createAdmission = ({ store, settings, bus, batch, registry, log }: 
       if (known === undefined) await assertUsableToken(store.read, proof.token ?? '');
       return proven;
     },
+    /** Records that an agent was refused at its enrolment. */
+    refused: audit,
     /** Answers who it is, or throws a `Refusal`. Its arrival is on disk then. */
     admit: (greeting: Greeting, proof: Proof, connection: Connection): Promise<Presence> =>
       admissions.run(proof.uuid, () => letIn(greeting, proof, connection)),

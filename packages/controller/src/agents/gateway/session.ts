@@ -164,7 +164,7 @@ class Session {
         this.#arriving.known();
         this.#connection.send({ type: 'proven' });
       },
-      (error) => this.#refuse(error),
+      (error) => this.#refuse(error, message),
     );
   }
 
@@ -177,11 +177,14 @@ class Session {
       (presence) => {
         this.#state = { step: 'open', presence };
       },
-      (error) => this.#refuse(error),
+      (error) => this.#refuse(error, proof),
     );
   }
 
-  #refuse(error: unknown) {
+  #refuse(error: unknown, proof?: Proof) {
+    // The identity is recorded as shown: the signature may be what was refused.
+    if (error instanceof Refusal && proof?.token !== undefined)
+      void this.#deps.admission.refused(proof.uuid, error, this.#connection.address);
     refuse(this.#connection, error, this.#deps.log);
   }
 
