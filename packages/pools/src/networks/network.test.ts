@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { findAddress, formatAddress } from '../addresses/address.ts';
 import { findSubnet, readRange } from '../addresses/address-range.ts';
 import { DraftError } from '../values/issue.ts';
-import { createAddressSet, issuesOf, portsOf } from './network.ts';
+import { createAddressSet, gatewayMacOf, issuesOf, portsOf } from './network.ts';
 import type { NetworkDraft } from './network-draft.ts';
 
 /** Every client address, found the slow way. */
@@ -189,6 +189,16 @@ describe('issues of a network', () => {
 
   test('the network and the subnet-router anycast address make IPv6 gateways as RFC 4291 has it', () => {
     expect(issuesOf({ subnet: '2001:db8::/64', gateway: '2001:db8::' })).toEqual([]);
+  });
+
+  test('the MAC of a gateway is what the network gives, or undefined where the gateway is asked', () => {
+    const macs = new Map([[4, { kind: 'range', address: '02-00-00-00-00-10', count: 3 }]]);
+    const draft = { subnet: '10.0.0.0/24', gateway: '10.0.0.1' };
+    expect(gatewayMacOf(draft, macs)).toBeUndefined();
+    expect(gatewayMacOf({ ...draft, gatewayMacMode: 'arp', gatewayMac: '02:00:00:00:00:01' }, macs)).toBeUndefined();
+    expect(gatewayMacOf({ ...draft, gatewayMac: '02-00-00-00-00-0A' }, macs)).toBe('02:00:00:00:00:0a');
+    expect(gatewayMacOf({ ...draft, gatewayMacMode: 'mac', gatewayMacId: 4 }, macs)).toBe('02:00:00:00:00:10');
+    expect(() => gatewayMacOf({ ...draft, gatewayMacId: 5 }, macs)).toThrow(DraftError);
   });
 
   test('a network without ports has them all', () => {

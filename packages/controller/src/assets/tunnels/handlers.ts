@@ -1,5 +1,4 @@
-import { type api, type TunnelDraft, type TunnelType, tunnelParams, tunnelSecretsOf } from '@rushhour/contract';
-import { innerMtuOf } from '@rushhour/pools';
+import type { api, TunnelDraft } from '@rushhour/contract';
 import { assertAllFound, assertFresh, crudHandlers, cursorOf, one, pageRequestOf } from '../../crud.ts';
 import { invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
@@ -12,34 +11,7 @@ import { assertUnused, dropLinks, setLinks } from '../../store/engine/links.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { assertValidTunnel, checkTunnel, mergeParams, unmaskParams } from './check.ts';
-
-interface Kind {
-  title: string;
-  engines: string[];
-}
-
-/** `raw`: the agent writes the headers itself. `linux`: a device of the kernel. */
-const kinds: Readonly<Record<TunnelType, Kind>> = {
-  ipsec: { title: 'IPsec ESP with IKEv2', engines: ['strongswan'] },
-  gre: { title: 'GRE', engines: ['raw', 'linux'] },
-  ipip: { title: 'IP in IP', engines: ['raw', 'linux'] },
-  vxlan: { title: 'VXLAN', engines: ['raw', 'linux'] },
-  geneve: { title: 'Geneve', engines: ['raw', 'linux'] },
-  l2tpv3: { title: 'L2TPv3 pseudowire', engines: ['raw', 'linux'] },
-  gtpu: { title: 'GTP-U', engines: ['raw', 'linux'] },
-  wireguard: { title: 'WireGuard', engines: ['linux'] },
-  mpls: { title: 'MPLS label-switched path', engines: ['raw', 'linux'] },
-};
-
-/** What `GET /tunnels/types` answers; it never changes while the controller runs. */
-const tunnelCatalogue = (Object.keys(kinds) as TunnelType[]).map((type) => ({
-  type,
-  ...kinds[type],
-  schema: JSON.parse(JSON.stringify(tunnelParams[type])) as Record<string, unknown>,
-  secrets: [...tunnelSecretsOf(type)],
-  overheadBytes: innerMtuOf({ type }).overheadBytes,
-  overheadBytesIpv6: innerMtuOf({ type, outerVersion: 6 }).overheadBytes,
-}));
+import { tunnelCatalogue } from './tunnel-types.ts';
 
 interface Deps {
   store: Store;

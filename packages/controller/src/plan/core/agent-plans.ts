@@ -62,7 +62,7 @@ const clientJob = (client: PlannedClient, { allowedTargets }: PlanInput, guard: 
       duration,
       ...(entry.startAfterSec > 0 && { startAfterSec: entry.startAfterSec }),
       allowedTargets: guard.listFor(
-        targets.map(({ host }) => host),
+        [...targets.map(({ host }) => host), ...(stack?.tunnel?.ends ?? []).map(({ remote }) => remote)],
         allowedTargets,
       ),
       ...(stack && { stack }),

@@ -7,6 +7,7 @@ import { ownAddresses } from '../endpoints/machine-addresses.ts';
 import { type ClientSource, type NamedEndpoint, networkShare } from '../endpoints/resolve-endpoint.ts';
 import { type EmulatedEndpoint, mayEmulate, stackInterface, stackNetworkOf } from './stack-hosts.ts';
 import { stackSettingsOf } from './stack-settings.ts';
+import { tunnelOf } from './stack-tunnel.ts';
 
 /** The stack of a client; undefined, with issues, when it cannot have one. */
 export const clientStackOf = (
@@ -30,20 +31,14 @@ interface Side {
 
 const hostStackOf = (scope: PlanScope, one: EmulatedEndpoint, { share, side }: Side): HostStack | undefined => {
   const settings = stackSettingsOf(scope, side);
-  if (!hasNoTunnel(scope)) return undefined;
   const isAllowed = mayEmulate(scope, one);
   const through = stackInterface(scope, one);
   const network = through && stackNetworkOf(scope, one, { share, through });
-  const isFree = share === undefined || areFree(scope, one, share);
-  if (through === undefined || network === undefined || !isAllowed || !isFree) return undefined;
-  return { interface: through.name, networks: [network], ...settings };
-};
-
-const hasNoTunnel = (scope: PlanScope): boolean => {
-  const { tunnelID, tunnelIDs = [], tunnelEndpoints } = scope.entry.values;
-  if (tunnelID === undefined && tunnelIDs.length === 0 && tunnelEndpoints === undefined) return true;
-  scope.issues.error(scope.stack?.path ?? '', 'TUNNEL_UNAVAILABLE', 'no agent can open tunnels yet');
-  return false;
+  const carried = through && tunnelOf(scope, one, { side, through });
+  if (through === undefined || network === undefined || carried === undefined || !isAllowed) return undefined;
+  // Inside a tunnel addresses of machines may come again.
+  if (share !== undefined && carried.tunnel === undefined && !areFree(scope, one, share)) return undefined;
+  return { interface: through.name, networks: [network], ...settings, ...carried };
 };
 
 /** Two machines, or a kernel and a stack, that have the same address answer for each other. */

@@ -49,6 +49,9 @@ export class StackDemands {
   /** Where entries that only answer listen, by plugin, agent and addresses. */
   readonly #listening = new Map<string, { readonly entry: TrafficEntry; readonly endpoint: Endpoint }[]>();
 
+  /** Sources, by the tunnels they use. */
+  readonly #tunnelUsers = new Map<string, readonly string[]>();
+
   constructor(entries: readonly TrafficEntry[], networks: Networks) {
     const capable = entries.filter(({ plugin }) => stackPlugins.has(plugin?.name));
     this.#demands = new Map(
@@ -57,12 +60,24 @@ export class StackDemands {
         return demand === undefined ? [] : [[entry, demand] as const];
       }),
     );
+    for (const entry of capable.filter((one) => !isServerEntry(one))) this.#addTunnelUsers(entry);
     for (const entry of entries.filter(isServerEntry)) {
       for (const endpoint of endpointsOf(entry, 'targets')) {
         const key = listenKey(entry, endpoint);
         this.#listening.set(key, [...(this.#listening.get(key) ?? []), { entry, endpoint }]);
       }
     }
+  }
+
+  /** JSON pointers of all sources whose traffic goes through the same tunnels as that of the entry. */
+  tunnelUsersOf(entry: TrafficEntry): readonly string[] {
+    return this.#tunnelUsers.get(tunnelKey(entry)) ?? [];
+  }
+
+  #addTunnelUsers(entry: TrafficEntry): void {
+    const key = tunnelKey(entry);
+    const users = endpointsOf(entry, 'sources').map((_, i) => `${entry.path}/values/sources/${i}`);
+    this.#tunnelUsers.set(key, [...(this.#tunnelUsers.get(key) ?? []), ...users]);
   }
 
   /** Undefined: the entry runs on kernel sockets. */
@@ -89,6 +104,9 @@ export class StackDemands {
     return this.of(server) ? `${agentId} ${server.path}/targets` : `${agentId}`;
   }
 }
+
+const tunnelKey = ({ values }: TrafficEntry): string =>
+  JSON.stringify(tunnelMembers.map((name) => (name === 'tunnelIDs' ? (values[name] ?? []) : (values[name] ?? null))));
 
 const isServerEntry = ({ values, plugin }: TrafficEntry): boolean =>
   values.isServer === true || plugin?.name === 'stateless-server';

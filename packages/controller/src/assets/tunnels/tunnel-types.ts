@@ -1,0 +1,43 @@
+import { type TunnelType, tunnelParams, tunnelSecretsOf } from '@rushhour/contract';
+import { innerMtuOf } from '@rushhour/pools';
+
+interface Kind {
+  readonly title: string;
+  /** Why no agent can open tunnels of this type; undefined: agents with emulated hosts can. */
+  readonly missing?: string;
+}
+
+const kinds: Readonly<Record<TunnelType, Kind>> = {
+  ipsec: { title: 'IPsec ESP with IKEv2', missing: 'agents have neither IKE nor ESP yet' },
+  gre: { title: 'GRE' },
+  ipip: { title: 'IP in IP' },
+  vxlan: { title: 'VXLAN' },
+  geneve: { title: 'Geneve' },
+  l2tpv3: { title: 'L2TPv3 pseudowire' },
+  gtpu: { title: 'GTP-U' },
+  wireguard: { title: 'WireGuard', missing: 'agents have no WireGuard yet' },
+  mpls: { title: 'MPLS label-switched path' },
+};
+
+/** Why tunnels of this type cannot be used; undefined: they can. */
+export const missingTunnel = (type: TunnelType): string | undefined => kinds[type].missing;
+
+const schemaOf = (type: TunnelType): Record<string, unknown> => {
+  const { missing } = kinds[type];
+  const description = missing === undefined ? {} : { description: `Not available: ${missing}` };
+  return { ...(JSON.parse(JSON.stringify(tunnelParams[type])) as Record<string, unknown>), ...description };
+};
+
+/**
+ * The answer of `GET /tunnels/types`; it never changes while the controller runs. The engine `stack` is the emulated
+ * hosts of an agent; a type without engines is not available, and its schema says why.
+ */
+export const tunnelCatalogue = (Object.keys(kinds) as TunnelType[]).map((type) => ({
+  type,
+  title: kinds[type].title,
+  engines: kinds[type].missing === undefined ? ['stack'] : [],
+  schema: schemaOf(type),
+  secrets: [...tunnelSecretsOf(type)],
+  overheadBytes: innerMtuOf({ type }).overheadBytes,
+  overheadBytesIpv6: innerMtuOf({ type, outerVersion: 6 }).overheadBytes,
+}));
