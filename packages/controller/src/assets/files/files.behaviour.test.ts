@@ -1,18 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { permissions } from '@rushhour/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { setLinks } from '../../store/engine/links.ts';
-import { type SignedIn, startTestController, type TestController } from '../../testing/controller.ts';
 import { refused } from '../../testing/refused.ts';
+import { useTestController } from '../../testing/use-controller.ts';
 
-let controller: TestController;
-let user: SignedIn;
-beforeAll(async () => {
-  controller = await startTestController();
-  user = await controller.signIn();
-});
-afterAll(() => controller.close());
+const controller = await useTestController();
+const user = await controller.signIn();
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 

@@ -1,16 +1,11 @@
 import { permissions } from '@rushhour/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type SignedIn, startTestController, type TestController } from '../../testing/controller.ts';
+import { describe, expect, it } from 'vitest';
 import { refused } from '../../testing/refused.ts';
+import { useTestController } from '../../testing/use-controller.ts';
 import { storeTask } from '../networks/testing/task.ts';
 
-let controller: TestController;
-let administrator: SignedIn;
-beforeAll(async () => {
-  controller = await startTestController();
-  administrator = await controller.signIn();
-});
-afterAll(() => controller.close());
+const controller = await useTestController();
+const administrator = await controller.signIn();
 
 const issue = (path: string, code: string) => ({
   status: 400,

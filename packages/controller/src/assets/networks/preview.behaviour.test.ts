@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type SignedIn, startTestController, type TestController } from '../../testing/controller.ts';
+import { describe, expect, it } from 'vitest';
+import { useTestController } from '../../testing/use-controller.ts';
 
-let controller: TestController;
-let administrator: SignedIn;
-beforeAll(async () => {
-  controller = await startTestController();
-  administrator = await controller.signIn();
-});
-afterAll(() => controller.close());
+const controller = await useTestController();
+const administrator = await controller.signIn();
 
 const post = async (query: string, body: unknown) => {
   const response = await administrator.send(`${controller.url}/v1/networks/mac-policy/preview${query}`, {

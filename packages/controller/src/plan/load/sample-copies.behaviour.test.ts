@@ -1,18 +1,13 @@
 import { createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createVault } from '../../security/malware/vault.ts';
 import { catalogue } from '../../store/security/malware.ts';
-import { type SignedIn, startTestController, type TestController } from '../../testing/controller.ts';
+import { useTestController } from '../../testing/use-controller.ts';
 import { createTaskCopies, type TaskCopies } from './sample-copies.ts';
 
-let controller: TestController;
-let user: SignedIn;
-beforeAll(async () => {
-  controller = await startTestController();
-  user = await controller.signIn();
-});
-afterAll(() => controller.close());
+const controller = await useTestController();
+const user = await controller.signIn();
 
 const createCopies = (): TaskCopies => {
   const { store, files } = controller;

@@ -1,15 +1,10 @@
 import { permissions } from '@rushhour/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type SignedIn, startTestController, type TestController } from '../../testing/controller.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { refused } from '../../testing/refused.ts';
+import { useTestController } from '../../testing/use-controller.ts';
 
-let controller: TestController;
-let administrator: SignedIn;
-beforeAll(async () => {
-  controller = await startTestController();
-  administrator = await controller.signIn();
-});
-afterAll(() => controller.close());
+const controller = await useTestController();
+const administrator = await controller.signIn();
 
 const probe = { idx: 0, kind: 'http' as const, method: 'GET', path: '/probe?x={{p}}' };
 const draft = {

@@ -1,16 +1,11 @@
 import type { Client } from '@rushhour/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { notify } from '../../store/system/notifications.ts';
-import { type SignedIn, startTestController, type TestController } from '../../testing/controller.ts';
 import { refused } from '../../testing/refused.ts';
+import { useTestController } from '../../testing/use-controller.ts';
 
-let controller: TestController;
-let administrator: SignedIn;
-beforeAll(async () => {
-  controller = await startTestController();
-  administrator = await controller.signIn();
-});
-afterAll(() => controller.close());
+const controller = await useTestController();
+const administrator = await controller.signIn();
 
 const publish = (
   message: string,

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createTable } from '../../store/engine/table.ts';
-import { type SignedIn, startTestController, type TestController } from '../../testing/controller.ts';
 import { refused } from '../../testing/refused.ts';
+import { useTestController } from '../../testing/use-controller.ts';
 
 const tasks = createTable('tasks');
 
-let controller: TestController;
-let administrator: SignedIn;
-beforeAll(async () => {
-  controller = await startTestController();
-  administrator = await controller.signIn();
-});
-afterAll(() => controller.close());
+const controller = await useTestController();
+const administrator = await controller.signIn();
 
 const addTask = (projectID: number, status: number, startedAt: string | null = null) =>
   controller.store.change({ userId: 1, address: '', requestId: 'test', operation: 'test' }, (tx) =>

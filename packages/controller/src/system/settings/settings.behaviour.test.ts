@@ -1,15 +1,11 @@
 import { defaultSettings } from '@rushhour/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type SignedIn, startTestController, type TestController } from '../../testing/controller.ts';
+import { describe, expect, it } from 'vitest';
+import type { SignedIn } from '../../testing/controller.ts';
 import { refused } from '../../testing/refused.ts';
+import { useTestController } from '../../testing/use-controller.ts';
 
-let controller: TestController;
-let administrator: SignedIn;
-beforeAll(async () => {
-  controller = await startTestController();
-  administrator = await controller.signIn();
-});
-afterAll(() => controller.close());
+const controller = await useTestController();
+const administrator = await controller.signIn();
 
 const get = async () => (await administrator.client.settings.get()).data;
 const update = (body: Parameters<SignedIn['client']['settings']['update']>[0]['body']) =>

@@ -1,17 +1,12 @@
 import { plugins as catalogue } from '@rushhour/contract';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type SignedIn, startTestController, type TestController } from '../../testing/controller.ts';
+import { describe, expect, it } from 'vitest';
 import { refused } from '../../testing/refused.ts';
+import { useTestController } from '../../testing/use-controller.ts';
 import { removeAgent, storeAgent } from '../testing/stored-agent.ts';
 
-let controller: TestController;
-let administrator: SignedIn;
-beforeAll(async () => {
-  controller = await startTestController();
-  administrator = await controller.signIn();
-});
-afterAll(() => controller.close());
+const controller = await useTestController();
+const administrator = await controller.signIn();
 
 const list = async (query: object = {}) => (await administrator.client.tasks.plugins({ query })).data;
 const one = async (id: number, query: object = {}) =>

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runs } from '../../store/runs/runs.ts';
 import { tasks } from '../../store/tasks/tasks.ts';
-import { type SignedIn, startTestController, type TestController } from '../../testing/controller.ts';
+import { useTestController } from '../../testing/use-controller.ts';
 import { storeAgent } from '../testing/stored-agent.ts';
 import { storeRun } from '../testing/stored-run.ts';
 
-let controller: TestController;
-let administrator: SignedIn;
-beforeAll(async () => {
-  controller = await startTestController();
-  administrator = await controller.signIn();
-});
-afterAll(() => controller.close());
+const controller = await useTestController();
+const administrator = await controller.signIn();
 
 it('a task that is deleted by force ends its run, which says why', async () => {
   const { store } = controller;

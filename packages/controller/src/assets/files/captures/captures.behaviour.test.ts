@@ -1,17 +1,12 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type SignedIn, startTestController, type TestController } from '../../../testing/controller.ts';
+import { describe, expect, it, vi } from 'vitest';
 import { refused } from '../../../testing/refused.ts';
+import { useTestController } from '../../../testing/use-controller.ts';
 import { smallCapture } from '../testing/captures.ts';
 
-let controller: TestController;
-let user: SignedIn;
-beforeAll(async () => {
-  controller = await startTestController();
-  user = await controller.signIn();
-  await user.client.settings.update({ body: { limits: { rate: 1_000_000 } } });
-});
-afterAll(() => controller.close());
+const controller = await useTestController();
+const user = await controller.signIn();
+await user.client.settings.update({ body: { limits: { rate: 1_000_000 } } });
 
 const upload = async (bytes: Buffer<ArrayBuffer>, category: 'pcap' | 'other' = 'pcap') => {
   const fields = { category, onDuplicate: 'copy' } as const;

@@ -3,22 +3,17 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type SignedIn, startTestController, type TestController } from '../../../testing/controller.ts';
+import { describe, expect, it } from 'vitest';
 import { refused } from '../../../testing/refused.ts';
+import { useTestController } from '../../../testing/use-controller.ts';
 import { hostileTars } from '../../archives/testing/hostile-tars.ts';
 import { hostileZipNames } from '../../archives/testing/hostile-zip-names.ts';
 import { hostileZips } from '../../archives/testing/hostile-zips.ts';
 import { writeZip } from '../../archives/write-zip.ts';
 import { smallCapture } from '../testing/captures.ts';
 
-let controller: TestController;
-let user: SignedIn;
-beforeAll(async () => {
-  controller = await startTestController();
-  user = await controller.signIn();
-});
-afterAll(() => controller.close());
+const controller = await useTestController();
+const user = await controller.signIn();
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const zip = async (members: Record<string, string | Uint8Array>) =>
