@@ -30,45 +30,84 @@ interface Deps {
   files: ApplicationFiles;
 }
 
-export const applicationHandlers = ({ store, settings, files }: Deps): Handlers<typeof api.applications> => {
-  const deps = { store, files };
-  const maxBytes = () => settings.current().limits.uploadBytes;
+const maxBytes = ({ settings }: Deps) => settings.current().limits.uploadBytes;
 
-  const checked = async (draft: Playable, fileId: number, signal: AbortSignal) => {
-    const file = await requireCapture(files, store.read, fileId);
-    const { sessions, measured } = await checkPlayable(draft, { read: store.read, open: file.open, signal });
-    return { sessions, ...measured, pcapMd5: file.md5 };
-  };
+const checked = async ({ files, store }: Deps, draft: Playable, fileId: number, signal: AbortSignal) => {
+  const file = await requireCapture(files, store.read, fileId);
+  const { sessions, measured } = await checkPlayable(draft, { read: store.read, open: file.open, signal });
+  return { sessions, ...measured, pcapMd5: file.md5 };
+};
 
-  const create = async (body: NewApplication, caller: Caller) => {
-    const source = body.cloneFromId === undefined ? undefined : await findApplication(store.read, body.cloneFromId);
-    const { pcapFileId, trimmedPcapFileId } = captureOf(body, source);
-    const draft = { ...defaults, ...(source && plainMembers(source as object)), ...given(plainMembers(body)) };
-    const playable = { ...draft, ...contentOf(body, source) };
-    const file = playedFileId({ pcapFileId, trimmedPcapFileId });
-    const { sessions, ...measured } = await checked(playable, file, caller.signal);
-    return store.change(caller, async (tx) => {
-      await requireCapture(files, tx, file);
-      const id = await applications.insert(tx, {
-        ...draft,
-        name: body.name,
-        pcapFileId,
-        trimmedPcapFileId,
-        ...measured,
-      });
-      await complete(tx, id, { parameters: playable.parameters, sessions });
-      return { data: id };
+const create = async (services: Deps, body: NewApplication, caller: Caller) => {
+  const { store, files } = services;
+  const source = body.cloneFromId === undefined ? undefined : await findApplication(store.read, body.cloneFromId);
+  const { pcapFileId, trimmedPcapFileId } = captureOf(body, source);
+  const draft = { ...defaults, ...(source && plainMembers(source as object)), ...given(plainMembers(body)) };
+  const playable = { ...draft, ...contentOf(body, source) };
+  const file = playedFileId({ pcapFileId, trimmedPcapFileId });
+  const { sessions, ...measured } = await checked(services, playable, file, caller.signal);
+  return store.change(caller, async (tx) => {
+    await requireCapture(files, tx, file);
+    const id = await applications.insert(tx, {
+      ...draft,
+      name: body.name,
+      pcapFileId,
+      trimmedPcapFileId,
+      ...measured,
     });
+    await complete(tx, id, { parameters: playable.parameters, sessions });
+    return { data: id };
+  });
+};
+
+/** Deletes trimmed captures with their application if requested and no other record uses them. */
+const removeTrimmed = async ({ files }: Deps, tx: Change, rows: readonly ApplicationRow[]) => {
+  for (const id of new Set(rows.map(({ trimmedPcapFileId }) => trimmedPcapFileId))) {
+    const file = id === null ? undefined : await files.find(tx, id);
+    const isFree = file?.source === 'trimmed' && (await referencesTo(tx, 'file', [file.id], 1)).length === 0;
+    if (isFree) await files.remove(tx, [file]);
+  }
+};
+
+const removeApplications =
+  (services: Deps): Handlers<typeof api.applications>['removeMany'] =>
+  ({ body: { array }, query: { deleteTrimmed = false } }, caller) =>
+    services.store.change(caller, async (tx) => {
+      const rows = await applications.findMany(tx, array);
+      assertAllFound(
+        'application',
+        array,
+        rows.map(({ id }) => id),
+      );
+      await assertUnused(tx, 'application', array);
+      await removeMembers(tx, array);
+      await applications.remove(tx, array);
+      await dropLinks(tx, 'application', array);
+      if (deleteTrimmed) await removeTrimmed(services, tx, rows);
+      return { data: array };
+    });
+
+const analyzeApplication =
+  ({ store, files }: Deps): Handlers<typeof api.applications>['analyze'] =>
+  async ({ body }, caller) => {
+    const stored = body.id === undefined ? undefined : await findApplication(store.read, body.id);
+    const { playable, fileId } = analyzed(body, stored);
+    const file = await requireCapture(files, store.read, fileId);
+    const {
+      chosen: _,
+      format: __,
+      ...data
+    } = await analyzePlayable(playable, body.options ?? {}, {
+      read: store.read,
+      open: file.open,
+      signal: caller.signal,
+    });
+    return { data };
   };
 
-  /** Deletes trimmed captures with their application if requested and no other record uses them. */
-  const removeTrimmed = async (tx: Change, rows: readonly ApplicationRow[]) => {
-    for (const id of new Set(rows.map(({ trimmedPcapFileId }) => trimmedPcapFileId))) {
-      const file = id === null ? undefined : await files.find(tx, id);
-      const isFree = file?.source === 'trimmed' && (await referencesTo(tx, 'file', [file.id], 1)).length === 0;
-      if (isFree) await files.remove(tx, [file]);
-    }
-  };
+export const applicationHandlers = (services: Deps): Handlers<typeof api.applications> => {
+  const { store, files, settings } = services;
+  const deps = { store, files };
 
   return {
     list: async ({ query }) => {
@@ -82,12 +121,12 @@ export const applicationHandlers = ({ store, settings, files }: Deps): Handlers<
       return { cursor: { count: rows.length, currentPage: 1, totalPages: 1, totalRows: total }, data: rows.map(light) };
     },
     get: async ({ params }) => one(await findApplication(store.read, params.id)),
-    create: ({ body }, caller) => create(body, caller),
+    create: ({ body }, caller) => create(services, body, caller),
     update: async ({ body: { id, updatedAt, ...patch } }, caller) => {
       const before = await findApplication(store.read, id);
       assertFresh('application', before, updatedAt);
       const change = changeOf(before, patch);
-      const found = change.playable && (await checked(change.playable, change.fileId, caller.signal));
+      const found = change.playable && (await checked(services, change.playable, change.fileId, caller.signal));
       await store.change(caller, async (tx) => {
         // The change was checked together with the rest of the application.
         assertFresh('application', await findApplication(tx, id), found ? before.updatedAt : updatedAt);
@@ -97,40 +136,12 @@ export const applicationHandlers = ({ store, settings, files }: Deps): Handlers<
         await complete(tx, id, { parameters: change.playable?.parameters, sessions });
       });
     },
-    removeMany: ({ body: { array }, query: { deleteTrimmed = false } }, caller) =>
-      store.change(caller, async (tx) => {
-        const rows = await applications.findMany(tx, array);
-        assertAllFound(
-          'application',
-          array,
-          rows.map(({ id }) => id),
-        );
-        await assertUnused(tx, 'application', array);
-        await removeMembers(tx, array);
-        await applications.remove(tx, array);
-        await dropLinks(tx, 'application', array);
-        if (deleteTrimmed) await removeTrimmed(tx, rows);
-        return { data: array };
-      }),
-    analyze: async ({ body }, caller) => {
-      const stored = body.id === undefined ? undefined : await findApplication(store.read, body.id);
-      const { playable, fileId } = analyzed(body, stored);
-      const file = await requireCapture(files, store.read, fileId);
-      const {
-        chosen: _,
-        format: __,
-        ...data
-      } = await analyzePlayable(playable, body.options ?? {}, {
-        read: store.read,
-        open: file.open,
-        signal: caller.signal,
-      });
-      return { data };
-    },
+    removeMany: removeApplications(services),
+    analyze: analyzeApplication(services),
     trim: ({ params, body }, caller) => trimStored(deps, params.id, body, caller),
     export: ({ params, query }, caller) => exportApplication(deps, params.id, query, caller),
     import: async ({ body, upload }, caller) =>
-      upload ? importArchive(deps, upload, maxBytes(), caller) : importDocument(deps, body as never, caller),
+      upload ? importArchive(deps, upload, maxBytes(services), caller) : importDocument(deps, body as never, caller),
   };
 };
 

@@ -35,87 +35,114 @@ interface Deps {
   settings: SettingsStore;
 }
 
-export const certificateHandlers = ({ store, settings }: Deps): Handlers<typeof api.certificates> => {
+const createCertificateContext = (deps: Deps) => {
+  const { store } = deps;
   const { secrets } = store;
   // Generating keys and decrypting files occupies thread-pool threads that sign-in needs too.
   const limited = createSemaphore(2);
-  const open = (id: number) => openCertificate(store.read, secrets, id);
+  return { ...deps, secrets, limited };
+};
+type CertificateContext = ReturnType<typeof createCertificateContext>;
 
-  /** The row of texts; the key is sealed for the id it belongs to. */
-  const contentsOf = (id: number, { public: text, private: key, details }: Material) => ({
-    public: text,
-    private: sealKey(secrets, id, key),
-    details,
-  });
+const open = ({ store, secrets }: CertificateContext, id: number) => openCertificate(store.read, secrets, id);
 
-  /** The texts after an update; undefined if the update does not change them. */
-  const changedContents = async (before: StoredCertificate, patch: ContentPatch) => {
-    const stored = await open(before.id);
-    if (stored === undefined || !changesContent(patch, stored.public)) return undefined;
-    const material = await limited(() => changedMaterial(patch, stored));
-    const issuerID = before.issuerCertificateID;
-    const issuer = issuerID && (await certificateContents.find(store.read, issuerID));
-    const isChild = issuer && isChildOf(material.public, issuer.public);
-    return { ...material, issuerCertificateID: isChild ? issuerID : null };
+/** The row of texts; the key is sealed for the id it belongs to. */
+const contentsOf = (
+  { secrets }: CertificateContext,
+  id: number,
+  { public: text, private: key, details }: Material,
+) => ({
+  public: text,
+  private: sealKey(secrets, id, key),
+  details,
+});
+
+/** The texts after an update; undefined if the update does not change them. */
+const changedContents = async (context: CertificateContext, before: StoredCertificate, patch: ContentPatch) => {
+  const { limited, store } = context;
+  const stored = await open(context, before.id);
+  if (stored === undefined || !changesContent(patch, stored.public)) return undefined;
+  const material = await limited(() => changedMaterial(patch, stored));
+  const issuerID = before.issuerCertificateID;
+  const issuer = issuerID && (await certificateContents.find(store.read, issuerID));
+  const isChild = issuer && isChildOf(material.public, issuer.public);
+  return { ...material, issuerCertificateID: isChild ? issuerID : null };
+};
+
+const getCertificate =
+  ({ store, secrets }: CertificateContext): Handlers<typeof api.certificates>['get'] =>
+  async ({ params: { id }, query: { include, format } }, caller) => {
+    const isOpen = include === 'private';
+    if (isOpen) await assertMayOpen(store, caller, id);
+    const { certificate, contents } = isOpen
+      ? await store.change(caller, async (tx) => disclosed(tx, await findWhole(tx, id)))
+      : await findWhole(store.read, id);
+    const key = isOpen ? openKey(secrets, contents) : '';
+    return one({
+      ...shown(certificate),
+      public: contents.public,
+      private: key,
+      ...described(contents.details),
+      ...(format === 'pem' && { pem: contents.public + key }),
+    });
   };
 
+const listCertificates =
+  ({ store }: CertificateContext): Handlers<typeof api.certificates>['list'] =>
+  async ({ query: { expiresBefore, hasPrivate, ca, ...query } }) => {
+    const { filters, ...request } = pageRequestOf(query, 'id');
+    const { rows, total } = await certificates.page(store.read, {
+      ...request,
+      filters: { ...filters, expiresBefore: timeOf(expiresBefore), hasPrivate: bitOf(hasPrivate), ca: bitOf(ca) },
+    });
+    const details = await detailsById(
+      store.read,
+      rows.map(({ id }) => id),
+    );
+    const data = rows.map((row) => ({ ...shown(row), ...described(details.get(row.id)) }));
+    return { cursor: cursorOf(request.limit, request.offset, total), data };
+  };
+
+const updateCertificate =
+  (context: CertificateContext): Handlers<typeof api.certificates>['update'] =>
+  async ({ body: { id, updatedAt, name, ...patch } }, caller) => {
+    const { store } = context;
+    const before = await findIn(store.read, id);
+    assertFresh('certificate', before, updatedAt);
+    const material = await changedContents(context, before, patch);
+    await store.change(caller, async (tx) => {
+      const present = await findIn(tx, id);
+      // New texts were checked together with the stored ones.
+      assertFresh('certificate', present, material ? before.updatedAt : updatedAt);
+      await certificates.update(tx, id, { name, ...(material && columnsOf(material)) });
+      if (material) await certificateContents.update(tx, id, contentsOf(context, id, material));
+      await link(tx, { ...present, ...material, id, name: name ?? present.name });
+    });
+  };
+
+export const certificateHandlers = (deps: Deps): Handlers<typeof api.certificates> => {
+  const context = createCertificateContext(deps);
+  const { settings, store, limited } = context;
+
   return {
-    list: async ({ query: { expiresBefore, hasPrivate, ca, ...query } }) => {
-      const { filters, ...request } = pageRequestOf(query, 'id');
-      const { rows, total } = await certificates.page(store.read, {
-        ...request,
-        filters: { ...filters, expiresBefore: timeOf(expiresBefore), hasPrivate: bitOf(hasPrivate), ca: bitOf(ca) },
-      });
-      const details = await detailsById(
-        store.read,
-        rows.map(({ id }) => id),
-      );
-      const data = rows.map((row) => ({ ...shown(row), ...described(details.get(row.id)) }));
-      return { cursor: cursorOf(request.limit, request.offset, total), data };
-    },
+    list: listCertificates(context),
     all: async () => {
       const limit = settings.current().limits.allListMax;
       const { rows, total } = await certificates.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
       return { cursor: { count: rows.length, currentPage: 1, totalPages: 1, totalRows: total }, data: rows.map(shown) };
     },
-    get: async ({ params: { id }, query: { include, format } }, caller) => {
-      const isOpen = include === 'private';
-      if (isOpen) await assertMayOpen(store, caller, id);
-      const { certificate, contents } = isOpen
-        ? await store.change(caller, async (tx) => disclosed(tx, await findWhole(tx, id)))
-        : await findWhole(store.read, id);
-      const key = isOpen ? openKey(secrets, contents) : '';
-      return one({
-        ...shown(certificate),
-        public: contents.public,
-        private: key,
-        ...described(contents.details),
-        ...(format === 'pem' && { pem: contents.public + key }),
-      });
-    },
+    get: getCertificate(context),
     create: async ({ body }, caller) => {
-      const material = await limited(() => newMaterial(body, open));
+      const material = await limited(() => newMaterial(body, (id) => open(context, id)));
       return store.change(caller, async (tx) => {
         await assertIssuer(tx, material.issuerCertificateID);
         const id = await certificates.insert(tx, { name: body.name, ...columnsOf(material) });
-        await certificateContents.insert(tx, { id, ...contentsOf(id, material) });
+        await certificateContents.insert(tx, { id, ...contentsOf(context, id, material) });
         await link(tx, { ...material, id, name: body.name });
         return { data: id };
       });
     },
-    update: async ({ body: { id, updatedAt, name, ...patch } }, caller) => {
-      const before = await findIn(store.read, id);
-      assertFresh('certificate', before, updatedAt);
-      const material = await changedContents(before, patch);
-      await store.change(caller, async (tx) => {
-        const present = await findIn(tx, id);
-        // New texts were checked together with the stored ones.
-        assertFresh('certificate', present, material ? before.updatedAt : updatedAt);
-        await certificates.update(tx, id, { name, ...(material && columnsOf(material)) });
-        if (material) await certificateContents.update(tx, id, contentsOf(id, material));
-        await link(tx, { ...present, ...material, id, name: name ?? present.name });
-      });
-    },
+    update: updateCertificate(context),
     removeMany: ({ body: { array } }, caller) =>
       store.change(caller, async (tx) => {
         await assertUnused(tx, 'certificate', array);

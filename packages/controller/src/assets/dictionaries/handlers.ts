@@ -20,21 +20,70 @@ interface Deps {
   files: DictionaryFiles;
 }
 
-export const dictionaryHandlers = ({ store, settings, files }: Deps): Handlers<typeof api.dictionaries> => {
+const createDictionaryContext = (deps: Deps) => {
+  const { files, store } = deps;
   const access = { files, read: store.read };
+  return { ...deps, access };
+};
+type DictionaryContext = ReturnType<typeof createDictionaryContext>;
 
-  const findIn = async (executor: Executor, id: number) => {
-    const found = await orNotFound(dictionaries.find(executor, id), 'dictionary', id);
-    return found;
+const findIn = async (executor: Executor, id: number) => {
+  const found = await orNotFound(dictionaries.find(executor, id), 'dictionary', id);
+  return found;
+};
+
+/** Writes the rows and the links, and checks that the linked records exist: a file may have been deleted meanwhile. */
+const complete = async (
+  { files }: DictionaryContext,
+  tx: Change,
+  id: number,
+  { name, ...content }: StoredContent & { name: string },
+) => {
+  if (content.blocks) await replaceRows(tx, id, content.blocks);
+  const uses = usesOf(content);
+  for (const use of uses) if (use.kind === 'file') await openFile(files, tx, use.id, sourcePath);
+  await setLinks(tx, { kind: 'dictionary', id, name }, uses);
+};
+
+const removeDictionaries =
+  ({ store }: DictionaryContext): Handlers<typeof api.dictionaries>['removeMany'] =>
+  ({ body: { array } }, caller) =>
+    store.change(caller, async (tx) => {
+      const found = await dictionaries.findMany(tx, array);
+      assertAllFound(
+        'dictionary',
+        array,
+        found.map(({ id }) => id),
+      );
+      assertOwn(found);
+      await assertUnused(tx, 'dictionary', array);
+      await removeRows(tx, array);
+      await dictionaries.remove(tx, array);
+      await dropLinks(tx, 'dictionary', array);
+      return { data: array };
+    });
+
+const updateDictionary =
+  (context: DictionaryContext): Handlers<typeof api.dictionaries>['update'] =>
+  async ({ body: { id, updatedAt, ...patch } }, caller) => {
+    const { store, access } = context;
+    const before = await findIn(store.read, id);
+    assertOwn([before]);
+    assertFresh('dictionary', before, updatedAt);
+    const content = await changedContent(before, patch, access);
+    await store.change(caller, async (tx) => {
+      const present = await findIn(tx, id);
+      // New content was checked together with the stored content.
+      assertFresh('dictionary', present, content === undefined ? updatedAt : before.updatedAt);
+      const { name, description, tags } = patch;
+      await dictionaries.update(tx, id, { name, description, tags, ...(content && columnsOf(content)) });
+      await complete(context, tx, id, { ...present, ...content, name: name ?? present.name });
+    });
   };
 
-  /** Writes the rows and the links, and checks that the linked records exist: a file may have been deleted meanwhile. */
-  const complete = async (tx: Change, id: number, { name, ...content }: StoredContent & { name: string }) => {
-    if (content.blocks) await replaceRows(tx, id, content.blocks);
-    const uses = usesOf(content);
-    for (const use of uses) if (use.kind === 'file') await openFile(files, tx, use.id, sourcePath);
-    await setLinks(tx, { kind: 'dictionary', id, name }, uses);
-  };
+export const dictionaryHandlers = (deps: Deps): Handlers<typeof api.dictionaries> => {
+  const context = createDictionaryContext(deps);
+  const { store, settings, access } = context;
 
   return {
     list: async ({ query }) => {
@@ -58,39 +107,12 @@ export const dictionaryHandlers = ({ store, settings, files }: Deps): Handlers<t
       const { name, description = '', tags = '' } = (upload?.fields ?? body) as NewDictionary;
       return store.change(caller, async (tx) => {
         const id = await dictionaries.insert(tx, { name, description, tags, source: 'user', ...columnsOf(content) });
-        await complete(tx, id, { name, ...content });
+        await complete(context, tx, id, { name, ...content });
         return { data: id };
       });
     },
-    update: async ({ body: { id, updatedAt, ...patch } }, caller) => {
-      const before = await findIn(store.read, id);
-      assertOwn([before]);
-      assertFresh('dictionary', before, updatedAt);
-      const content = await changedContent(before, patch, access);
-      await store.change(caller, async (tx) => {
-        const present = await findIn(tx, id);
-        // New content was checked together with the stored content.
-        assertFresh('dictionary', present, content === undefined ? updatedAt : before.updatedAt);
-        const { name, description, tags } = patch;
-        await dictionaries.update(tx, id, { name, description, tags, ...(content && columnsOf(content)) });
-        await complete(tx, id, { ...present, ...content, name: name ?? present.name });
-      });
-    },
-    removeMany: ({ body: { array } }, caller) =>
-      store.change(caller, async (tx) => {
-        const found = await dictionaries.findMany(tx, array);
-        assertAllFound(
-          'dictionary',
-          array,
-          found.map(({ id }) => id),
-        );
-        assertOwn(found);
-        await assertUnused(tx, 'dictionary', array);
-        await removeRows(tx, array);
-        await dictionaries.remove(tx, array);
-        await dropLinks(tx, 'dictionary', array);
-        return { data: array };
-      }),
+    update: updateDictionary(context),
+    removeMany: removeDictionaries(context),
   };
 };
 

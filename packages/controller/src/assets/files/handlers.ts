@@ -39,137 +39,173 @@ const mustFind = async (executor: Executor, id: number) => {
   return file;
 };
 
-export const fileHandlers = ({
-  store,
-  settings,
-  files: service,
-  agentFiles,
-  onComplete,
-}: Deps): Handlers<typeof api.files> => {
+const createFileContext = (services: Deps) => {
+  const { files: service, store } = services;
   const { blobs, captures } = service;
   const deps = { store, files: service, blobs };
-  const limits = () => ({ ...defaultSizeLimits, maxFileBytes: settings.current().limits.uploadBytes });
+  return { ...services, deps, blobs, captures };
+};
+type FileContext = ReturnType<typeof createFileContext>;
 
-  const findReadable = async (id: number) => {
-    const file = await mustFind(store.read, id);
-    assertReadable(file);
-    return file;
+const limits = ({ settings }: FileContext) => ({
+  ...defaultSizeLimits,
+  maxFileBytes: settings.current().limits.uploadBytes,
+});
+
+const findReadable = async ({ store }: FileContext, id: number) => {
+  const file = await mustFind(store.read, id);
+  assertReadable(file);
+  return file;
+};
+
+const storeContent = (context: FileContext, source: Readable, request: NewFileRequest, caller: Caller) => {
+  const { deps } = context;
+  const maxBytes = maxBytesOf(request.category as CategoryName, limits(context));
+  return storeFile(deps, source, { request, maxBytes, caller });
+};
+
+const storeBody = (context: FileContext, body: NewFile, caller: Caller) => {
+  const { deps } = context;
+  const { content, size, sha256, ...request } = body;
+  const expectSha256 = request.expectSha256 || sha256 || undefined;
+  const expected = { ...request, ...(expectSha256 && { expectSha256 }) };
+  if (content !== undefined) return storeContent(context, Readable.from([bytesOf(content)]), expected, caller);
+  if (size === undefined) {
+    throw invalid([{ path: '/content', code: 'REQUIRED', message: 'is required, or size to open an upload' }]);
+  }
+  const limit = maxBytesOf(request.category as CategoryName, limits(context));
+  if (size > limit) throw tooLarge(limit);
+  return openUpload(deps, { ...expected, size }, caller);
+};
+
+const withIncluded = async ({ store, deps }: FileContext, file: FileRow, include: readonly string[]) => ({
+  ...shown(file),
+  ...(include.includes('references') && {
+    references: (await referencesTo(store.read, 'file', [file.id])).map(({ kind, id, name }) => ({ kind, id, name })),
+  }),
+  ...(include.includes('derived') && {
+    derived: (await filesMadeFrom(store.read, [file.sha256])).map(({ id }) => id).filter((id) => id !== file.id),
+  }),
+  ...(include.includes('upload') && { upload: await uploadOf(deps, file) }),
+});
+
+const updateFile =
+  ({ store, files: service }: FileContext): Handlers<typeof api.files>['update'] =>
+  ({ body: { id, updatedAt, ...patch } }, caller) =>
+    store.change(caller, async (tx) => {
+      const file = await mustFind(tx, id);
+      assertNotMalware(file);
+      assertFresh('file', file, updatedAt);
+      const { name, tags, source, first_seen_at } = patch;
+      const category = (patch.category ?? file.category) as CategoryName;
+      const seen = first_seen_at === null ? file.createdAt : instant(first_seen_at);
+      const columns = { name, tags, source, first_seen_at: seen };
+      if (category === file.category) return void (await files.update(tx, id, columns));
+      assertReadable(file);
+      const sniffed = { kind: file.kind as Kind, mime: file.mime };
+      requireCategoryChange(file.category as CategoryName, category, sniffed);
+      const { state } = await service.contentColumns(tx, file, {
+        ...sniffed,
+        name: file.name,
+        category,
+        source: 'upload',
+      });
+      await files.update(tx, id, { ...columns, category, state });
+    });
+
+const syncFiles =
+  ({ store, agentFiles }: FileContext): Handlers<typeof api.files>['sync'] =>
+  async ({ body: { array, agents, verify = false } }, caller) => {
+    const found = await files.findMany(store.read, array);
+    assertAllFound(
+      'file',
+      array,
+      found.map(({ id }) => id),
+    );
+    found.forEach(assertNotMalware);
+    assertAllReady(array, found);
+    const known = await agentFiles.known(agents);
+    if (agents !== 'all') assertAllFound('agent', agents, known);
+    const job = await agentFiles.push({ files: found, agents: known, verify });
+    return store.change(caller, async (tx) => {
+      for (const { id } of found) tx.touch('files', id);
+      return { data: job };
+    });
   };
 
-  const storeContent = (source: Readable, request: NewFileRequest, caller: Caller) => {
-    const maxBytes = maxBytesOf(request.category as CategoryName, limits());
-    return storeFile(deps, source, { request, maxBytes, caller });
+const createFile =
+  (context: FileContext): Handlers<typeof api.files>['create'] =>
+  async ({ body, upload }, caller) => {
+    const given = (upload?.fields ?? body) as FileUpload | NewFile;
+    assertAdmitted(given);
+    const first_seen_at = instant(given.first_seen_at);
+    const dated = first_seen_at ? { first_seen_at } : {};
+    if (!upload) return storeBody(context, { ...(body as NewFile), ...dated }, caller);
+    const { name = nameOfUpload(upload.filename) } = upload.fields;
+    return storeContent(context, upload.stream, { ...upload.fields, name, ...dated }, caller);
   };
 
-  const storeBody = (body: NewFile, caller: Caller) => {
-    const { content, size, sha256, ...request } = body;
-    const expectSha256 = request.expectSha256 || sha256 || undefined;
-    const expected = { ...request, ...(expectSha256 && { expectSha256 }) };
-    if (content !== undefined) return storeContent(Readable.from([bytesOf(content)]), expected, caller);
-    if (size === undefined) {
-      throw invalid([{ path: '/content', code: 'REQUIRED', message: 'is required, or size to open an upload' }]);
-    }
-    const limit = maxBytesOf(request.category as CategoryName, limits());
-    if (size > limit) throw tooLarge(limit);
-    return openUpload(deps, { ...expected, size }, caller);
+const allFiles =
+  ({ settings, store }: FileContext): Handlers<typeof api.files>['all'] =>
+  async () => {
+    const limit = settings.current().limits.allListMax;
+    const { rows, total } = await files.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
+    const cursor = { count: rows.length, currentPage: 1, totalPages: 1, totalRows: total };
+    return { cursor, data: rows.map(shown) };
   };
 
-  const withIncluded = async (file: FileRow, include: readonly string[]) => ({
-    ...shown(file),
-    ...(include.includes('references') && {
-      references: (await referencesTo(store.read, 'file', [file.id])).map(({ kind, id, name }) => ({ kind, id, name })),
-    }),
-    ...(include.includes('derived') && {
-      derived: (await filesMadeFrom(store.read, [file.sha256])).map(({ id }) => id).filter((id) => id !== file.id),
-    }),
-    ...(include.includes('upload') && { upload: await uploadOf(deps, file) }),
-  });
+const listFiles =
+  ({ store }: FileContext): Handlers<typeof api.files>['list'] =>
+  async ({ query }) => {
+    const { filters, ...request } = pageRequestOf(query, 'id');
+    const { rows, total } = await files.page(store.read, { ...request, filters: filtersOf(filters) });
+    return { cursor: cursorOf(request.limit, request.offset, total), data: rows.map(shown) };
+  };
+
+const takeContent =
+  ({ deps, onComplete }: FileContext): Handlers<typeof api.files>['content'] =>
+  async ({ params, chunk }, caller) => {
+    const taken = await takeChunk(deps, params.id, chunk, caller);
+    if (taken.data.complete) await onComplete(params.id);
+    return taken;
+  };
+
+const syncStateOf =
+  ({ agentFiles, store }: FileContext): Handlers<typeof api.files>['syncState'] =>
+  async ({ params, query }) => {
+    const states = await agentFiles.states(await mustFind(store.read, params.id), query.agentID);
+    const cursor = { count: states.length, currentPage: 1, totalPages: 1, totalRows: states.length };
+    return { cursor, data: states };
+  };
+
+export const fileHandlers = (services: Deps): Handlers<typeof api.files> => {
+  const context = createFileContext(services);
+  const { store, files: service, blobs, captures } = context;
 
   return {
-    list: async ({ query }) => {
-      const { filters, ...request } = pageRequestOf(query, 'id');
-      const { rows, total } = await files.page(store.read, { ...request, filters: filtersOf(filters) });
-      return { cursor: cursorOf(request.limit, request.offset, total), data: rows.map(shown) };
-    },
-    all: async () => {
-      const limit = settings.current().limits.allListMax;
-      const { rows, total } = await files.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
-      const cursor = { count: rows.length, currentPage: 1, totalPages: 1, totalRows: total };
-      return { cursor, data: rows.map(shown) };
-    },
+    list: listFiles(context),
+    all: allFiles(context),
     get: async ({ params, query }) =>
-      one(await withIncluded(await mustFind(store.read, params.id), query.include?.split(',') ?? [])),
-    create: async ({ body, upload }, caller) => {
-      const given = (upload?.fields ?? body) as FileUpload | NewFile;
-      assertAdmitted(given);
-      const first_seen_at = instant(given.first_seen_at);
-      const dated = first_seen_at ? { first_seen_at } : {};
-      if (!upload) return storeBody({ ...(body as NewFile), ...dated }, caller);
-      const { name = nameOfUpload(upload.filename) } = upload.fields;
-      return storeContent(upload.stream, { ...upload.fields, name, ...dated }, caller);
-    },
-    content: async ({ params, chunk }, caller) => {
-      const taken = await takeChunk(deps, params.id, chunk, caller);
-      if (taken.data.complete) await onComplete(params.id);
-      return taken;
-    },
-    update: ({ body: { id, updatedAt, ...patch } }, caller) =>
-      store.change(caller, async (tx) => {
-        const file = await mustFind(tx, id);
-        assertNotMalware(file);
-        assertFresh('file', file, updatedAt);
-        const { name, tags, source, first_seen_at } = patch;
-        const category = (patch.category ?? file.category) as CategoryName;
-        const seen = first_seen_at === null ? file.createdAt : instant(first_seen_at);
-        const columns = { name, tags, source, first_seen_at: seen };
-        if (category === file.category) return void (await files.update(tx, id, columns));
-        assertReadable(file);
-        const sniffed = { kind: file.kind as Kind, mime: file.mime };
-        requireCategoryChange(file.category as CategoryName, category, sniffed);
-        const { state } = await service.contentColumns(tx, file, {
-          ...sniffed,
-          name: file.name,
-          category,
-          source: 'upload',
-        });
-        await files.update(tx, id, { ...columns, category, state });
-      }),
+      one(await withIncluded(context, await mustFind(store.read, params.id), query.include?.split(',') ?? [])),
+    create: createFile(context),
+    content: takeContent(context),
+    update: updateFile(context),
     removeMany: ({ body: { array }, query: { force = false } }, caller) =>
       store.change(caller, async (tx) => ({ data: await removeFiles(tx, service, array, force) })),
     download: async ({ params, query: { inline = false } }, caller) =>
-      explained(async () => downloadFile(blobs, await findReadable(params.id), { inline, caller })),
-    categories: () => categoryTotals(store.read, blobs, limits()),
+      explained(async () => downloadFile(blobs, await findReadable(context, params.id), { inline, caller })),
+    categories: () => categoryTotals(store.read, blobs, limits(context)),
     tags: async ({ query }) => ({ data: await tagCounts(store.read, query) }),
     check: async ({ body: { array } }) => ({ data: await checkContents(store.read, array) }),
-    sync: async ({ body: { array, agents, verify = false } }, caller) => {
-      const found = await files.findMany(store.read, array);
-      assertAllFound(
-        'file',
-        array,
-        found.map(({ id }) => id),
-      );
-      found.forEach(assertNotMalware);
-      assertAllReady(array, found);
-      const known = await agentFiles.known(agents);
-      if (agents !== 'all') assertAllFound('agent', agents, known);
-      const job = await agentFiles.push({ files: found, agents: known, verify });
-      return store.change(caller, async (tx) => {
-        for (const { id } of found) tx.touch('files', id);
-        return { data: job };
-      });
-    },
-    syncState: async ({ params, query }) => {
-      const states = await agentFiles.states(await mustFind(store.read, params.id), query.agentID);
-      const cursor = { count: states.length, currentPage: 1, totalPages: 1, totalRows: states.length };
-      return { cursor, data: states };
-    },
+    sync: syncFiles(context),
+    syncState: syncStateOf(context),
     pcap: async ({ params, query }, viewer) => {
-      const file = await findReadable(params.id);
+      const file = await findReadable(context, params.id);
       assertCapture(file);
       return { data: await explained(() => showCapture(file, query, { captures, read: store.read, viewer })) };
     },
     preview: async ({ params, query: { start = 0, limit = 50, filter } }) => {
-      const file = await findReadable(params.id);
+      const file = await findReadable(context, params.id);
       return { data: await explained(() => previewFile(blobs, file, { start, limit, filter })) };
     },
   };

@@ -27,31 +27,9 @@ interface Deps {
   settings: SettingsStore;
 }
 
-export const networkHandlers = ({ store, settings }: Deps): Handlers<typeof api.networks> => ({
-  ...crudHandlers('network', networks, store),
-  list: async ({ query: { ipVersion, type, ...query } }) => {
-    const request = pageRequestOf(query, 'id');
-    const { rows, total } = await networks.page(store.read, {
-      ...request,
-      key: request.key === 'subnet' ? 'firstAddress' : request.key,
-      filters: { ipVersion: ipVersion && ipVersionOf(ipVersion), type },
-    });
-    return { cursor: cursorOf(request.limit, request.offset, total), data: rows };
-  },
-  all: async () => {
-    const { data, total } = await lightNetworks(store.read, settings.current().limits.allListMax);
-    return { cursor: { count: data.length, currentPage: 1, totalPages: 1, totalRows: total }, data };
-  },
-  create: ({ body }, caller) =>
-    store.change(caller, async (tx) => {
-      const { name, macPolicy = null, macOverrides = [] } = body;
-      await assertValidNetwork(tx, body);
-      const id = await networks.insert(tx, { name, ...networkColumns(body) });
-      await networkPolicies.insert(tx, { id, macPolicy, macOverrides, l2PolicyVersion: 1 });
-      await linkMacs(tx, id, body);
-      return { data: id };
-    }),
-  update: ({ body: { id, updatedAt, macPolicy, macOverrides, ...values } }, caller) =>
+const updateNetwork =
+  ({ store }: Deps): Handlers<typeof api.networks>['update'] =>
+  ({ body: { id, updatedAt, macPolicy, macOverrides, ...values } }, caller) =>
     store.change(caller, async (tx) => {
       const before = await mustFind(tx, id);
       assertFresh('network', before, updatedAt);
@@ -73,21 +51,11 @@ export const networkHandlers = ({ store, settings }: Deps): Handlers<typeof api.
       await networks.update(tx, id, { name: draft.name, ...networkColumns(draft) });
       await savePolicy(tx, before, policy);
       await linkMacs(tx, id, draft);
-    }),
-  removeMany: ({ body: { array } }, caller) =>
-    store.change(caller, async (tx) => {
-      await assertUnused(tx, 'network', array);
-      assertAllFound('network', array, await networks.remove(tx, array));
-      await networkPolicies.remove(tx, array);
-      await dropLinks(tx, 'network', array);
-      return { data: array };
-    }),
-  preview: ({ query, body }) => readPage(store.read, body, query),
-  macPolicy: async ({ params }) => {
-    const { macPolicy, macOverrides, l2PolicyVersion } = await mustFind(store.read, params.id);
-    return { data: { macPolicy, macOverrides, l2PolicyVersion } };
-  },
-  updateMacPolicy: ({ body: { id, l2PolicyVersion, ...changes } }, caller) =>
+    });
+
+const updateMacPolicy =
+  ({ store }: Deps): Handlers<typeof api.networks>['updateMacPolicy'] =>
+  ({ body: { id, l2PolicyVersion, ...changes } }, caller) =>
     store.change(caller, async (tx) => {
       const before = await mustFind(tx, id);
       if (l2PolicyVersion !== undefined && l2PolicyVersion !== before.l2PolicyVersion) {
@@ -99,20 +67,71 @@ export const networkHandlers = ({ store, settings }: Deps): Handlers<typeof api.
       await assertValidNetwork(tx, draft);
       await linkMacs(tx, id, draft);
       return { data: { l2PolicyVersion: await savePolicy(tx, before, draft) } };
-    }),
-  addresses: async ({ params, query }) => {
-    const page = await readPage(store.read, await mustFind(store.read, params.id), query);
-    return { ...page, rows: page.rows.map((row) => ({ ...row, holder: null })) };
-  },
-  validate: async ({ body }) => ({ data: await checkNetwork(store.read, body) }),
-  usage: async ({ params, query: { count = 20, page = 1 } }) => {
-    await mustFind(store.read, params.id);
-    const offset = (page - 1) * count;
-    const used = { kind: 'network', id: params.id } as const;
-    const { rows, total } = await usagePage(store.read, used, { limit: count, offset });
-    return { cursor: cursorOf(count, offset, total), data: rows };
-  },
-});
+    });
+
+const listNetworks =
+  ({ store }: Deps): Handlers<typeof api.networks>['list'] =>
+  async ({ query: { ipVersion, type, ...query } }) => {
+    const request = pageRequestOf(query, 'id');
+    const { rows, total } = await networks.page(store.read, {
+      ...request,
+      key: request.key === 'subnet' ? 'firstAddress' : request.key,
+      filters: { ipVersion: ipVersion && ipVersionOf(ipVersion), type },
+    });
+    return { cursor: cursorOf(request.limit, request.offset, total), data: rows };
+  };
+
+const createNetwork =
+  ({ store }: Deps): Handlers<typeof api.networks>['create'] =>
+  ({ body }, caller) =>
+    store.change(caller, async (tx) => {
+      const { name, macPolicy = null, macOverrides = [] } = body;
+      await assertValidNetwork(tx, body);
+      const id = await networks.insert(tx, { name, ...networkColumns(body) });
+      await networkPolicies.insert(tx, { id, macPolicy, macOverrides, l2PolicyVersion: 1 });
+      await linkMacs(tx, id, body);
+      return { data: id };
+    });
+
+export const networkHandlers = (deps: Deps): Handlers<typeof api.networks> => {
+  const { store, settings } = deps;
+  return {
+    ...crudHandlers('network', networks, store),
+    list: listNetworks(deps),
+    all: async () => {
+      const { data, total } = await lightNetworks(store.read, settings.current().limits.allListMax);
+      return { cursor: { count: data.length, currentPage: 1, totalPages: 1, totalRows: total }, data };
+    },
+    create: createNetwork(deps),
+    update: updateNetwork(deps),
+    removeMany: ({ body: { array } }, caller) =>
+      store.change(caller, async (tx) => {
+        await assertUnused(tx, 'network', array);
+        assertAllFound('network', array, await networks.remove(tx, array));
+        await networkPolicies.remove(tx, array);
+        await dropLinks(tx, 'network', array);
+        return { data: array };
+      }),
+    preview: ({ query, body }) => readPage(store.read, body, query),
+    macPolicy: async ({ params }) => {
+      const { macPolicy, macOverrides, l2PolicyVersion } = await mustFind(store.read, params.id);
+      return { data: { macPolicy, macOverrides, l2PolicyVersion } };
+    },
+    updateMacPolicy: updateMacPolicy(deps),
+    addresses: async ({ params, query }) => {
+      const page = await readPage(store.read, await mustFind(store.read, params.id), query);
+      return { ...page, rows: page.rows.map((row) => ({ ...row, holder: null })) };
+    },
+    validate: async ({ body }) => ({ data: await checkNetwork(store.read, body) }),
+    usage: async ({ params, query: { count = 20, page = 1 } }) => {
+      await mustFind(store.read, params.id);
+      const offset = (page - 1) * count;
+      const used = { kind: 'network', id: params.id } as const;
+      const { rows, total } = await usagePage(store.read, used, { limit: count, offset });
+      return { cursor: cursorOf(count, offset, total), data: rows };
+    },
+  };
+};
 
 const mustFind = async (executor: Executor, id: number) => {
   const found = await orNotFound(findNetworkDraft(executor, id), 'network', id);

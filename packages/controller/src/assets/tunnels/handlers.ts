@@ -18,8 +18,70 @@ interface Deps {
   settings: SettingsStore;
 }
 
-export const tunnelHandlers = ({ store, settings }: Deps): Handlers<typeof api.tunnels> => {
+const createTunnelContext = (deps: Deps) => {
+  const { store } = deps;
   const { secrets } = store;
+  return { ...deps, secrets };
+};
+type TunnelContext = ReturnType<typeof createTunnelContext>;
+
+const updateTunnel =
+  ({ store, secrets }: TunnelContext): Handlers<typeof api.tunnels>['update'] =>
+  ({ body: { id, updatedAt, params: given, ...values } }, caller) =>
+    store.change(caller, async (tx) => {
+      const before = await orNotFound(tunnels.find(tx, id), 'tunnel', id);
+      assertFresh('tunnel', before, updatedAt);
+      await assertIdle(tx, 'tunnel', id);
+      const type = values.type ?? before.type;
+      // Parameters of another type do not apply.
+      const kept = type === before.type ? openParams(before, secrets) : {};
+      const params = given === null ? {} : mergeParams(type, kept, given ?? {});
+      const draft = { ...before, ...withDefaults(values), params };
+      assertValidTunnel(draft);
+      await assertCertificate(tx, draft.certificateID);
+      await tunnels.update(tx, id, { ...withDefaults(values), ...sealParams(type, id, params, secrets) });
+      await linkCertificate(tx, draft);
+    });
+
+const createTunnel =
+  ({ store, secrets }: TunnelContext): Handlers<typeof api.tunnels>['create'] =>
+  ({ body: { params: given = {}, ...members } }, caller) => {
+    const params = mergeParams(members.type, {}, given);
+    const draft = { ...defaults, ...withDefaults(members), name: members.name, type: members.type, params };
+    assertValidTunnel(draft);
+    return store.change(caller, async (tx) => {
+      await assertCertificate(tx, draft.certificateID);
+      const id = await tunnels.insert(tx, { ...draft, params: {}, secrets: '' });
+      await tunnels.update(tx, id, sealParams(draft.type, id, params, secrets));
+      await linkCertificate(tx, { ...draft, id });
+      return { data: id };
+    });
+  };
+
+const validateTunnel =
+  ({ store, secrets }: TunnelContext): Handlers<typeof api.tunnels>['validate'] =>
+  async ({ body: { id, params: given = {}, ...members } }) => {
+    const stored = id ? await tunnels.find(store.read, id) : undefined;
+    const kept = stored?.type === members.type ? openParams(stored, secrets) : {};
+    const { issues, ...checked } = checkTunnel({ ...members, params: unmaskParams(members.type, kept, given) });
+    const unknown = await certificateIssues(store.read, members.certificateID);
+    const errors = unknown.map((issue) => ({ ...issue, severity: 'error' as const }));
+    return { data: { ...checked, valid: checked.valid && errors.length === 0, issues: [...issues, ...errors] } };
+  };
+
+const removeTunnels =
+  ({ store }: TunnelContext): Handlers<typeof api.tunnels>['removeMany'] =>
+  ({ body: { array } }, caller) =>
+    store.change(caller, async (tx) => {
+      await assertUnused(tx, 'tunnel', array);
+      assertAllFound('tunnel', array, await tunnels.remove(tx, array));
+      await dropLinks(tx, 'tunnel', array);
+      return { data: array };
+    });
+
+export const tunnelHandlers = (deps: Deps): Handlers<typeof api.tunnels> => {
+  const context = createTunnelContext(deps);
+  const { store, settings } = context;
 
   return {
     ...crudHandlers('tunnel', tunnels, store),
@@ -38,52 +100,14 @@ export const tunnelHandlers = ({ store, settings }: Deps): Handlers<typeof api.t
       const tunnel = await orNotFound(tunnels.find(store.read, params.id), 'tunnel', params.id);
       return one(readable(tunnel));
     },
-    create: ({ body: { params: given = {}, ...members } }, caller) => {
-      const params = mergeParams(members.type, {}, given);
-      const draft = { ...defaults, ...withDefaults(members), name: members.name, type: members.type, params };
-      assertValidTunnel(draft);
-      return store.change(caller, async (tx) => {
-        await assertCertificate(tx, draft.certificateID);
-        const id = await tunnels.insert(tx, { ...draft, params: {}, secrets: '' });
-        await tunnels.update(tx, id, sealParams(draft.type, id, params, secrets));
-        await linkCertificate(tx, { ...draft, id });
-        return { data: id };
-      });
-    },
-    update: ({ body: { id, updatedAt, params: given, ...values } }, caller) =>
-      store.change(caller, async (tx) => {
-        const before = await orNotFound(tunnels.find(tx, id), 'tunnel', id);
-        assertFresh('tunnel', before, updatedAt);
-        await assertIdle(tx, 'tunnel', id);
-        const type = values.type ?? before.type;
-        // Parameters of another type do not apply.
-        const kept = type === before.type ? openParams(before, secrets) : {};
-        const params = given === null ? {} : mergeParams(type, kept, given ?? {});
-        const draft = { ...before, ...withDefaults(values), params };
-        assertValidTunnel(draft);
-        await assertCertificate(tx, draft.certificateID);
-        await tunnels.update(tx, id, { ...withDefaults(values), ...sealParams(type, id, params, secrets) });
-        await linkCertificate(tx, draft);
-      }),
-    removeMany: ({ body: { array } }, caller) =>
-      store.change(caller, async (tx) => {
-        await assertUnused(tx, 'tunnel', array);
-        assertAllFound('tunnel', array, await tunnels.remove(tx, array));
-        await dropLinks(tx, 'tunnel', array);
-        return { data: array };
-      }),
+    create: createTunnel(context),
+    update: updateTunnel(context),
+    removeMany: removeTunnels(context),
     types: () => {
       const count = tunnelCatalogue.length;
       return { cursor: { count, currentPage: 1, totalPages: 1, totalRows: count }, data: tunnelCatalogue };
     },
-    validate: async ({ body: { id, params: given = {}, ...members } }) => {
-      const stored = id ? await tunnels.find(store.read, id) : undefined;
-      const kept = stored?.type === members.type ? openParams(stored, secrets) : {};
-      const { issues, ...checked } = checkTunnel({ ...members, params: unmaskParams(members.type, kept, given) });
-      const unknown = await certificateIssues(store.read, members.certificateID);
-      const errors = unknown.map((issue) => ({ ...issue, severity: 'error' as const }));
-      return { data: { ...checked, valid: checked.valid && errors.length === 0, issues: [...issues, ...errors] } };
-    },
+    validate: validateTunnel(context),
     usage: async ({ params, query: { count = 20, page = 1 } }) => {
       await orNotFound(tunnels.find(store.read, params.id), 'tunnel', params.id);
       const offset = (page - 1) * count;
