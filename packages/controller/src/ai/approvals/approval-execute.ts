@@ -27,58 +27,66 @@ interface Done {
   readonly isRestarting?: boolean;
 }
 
+const enqueue = async ({ runs }: Deps, tx: Change, prepared: Prepared, id: number): Promise<Done> => {
+  const start = prepared.starts.get(id);
+  if (start === undefined) throw new Error(`task ${id} was not checked`);
+  const { runId } = await runs.enqueue(tx, start);
+  return { runId };
+};
+
+const restart = async (deps: Deps, tx: Change, prepared: Prepared, task: StoredTask): Promise<Done> => {
+  const { runs } = deps;
+  if (!isActive(task.status)) return enqueue(deps, tx, prepared, task.id);
+  await runs.stop(tx, task.id, { reason: 'ai', note: 'restart' });
+  return { isRestarting: true };
+};
+
+const changeLoad = async ({ runs }: Deps, tx: Change, id: number, changes: readonly LoadChange[]): Promise<Done> => {
+  const { rejected } = await runs.changeLoad(tx, id, changes);
+  const [first] = rejected;
+  if (first === undefined) return {};
+  throw conflict('RATE_NOT_CHANGEABLE', `task ${id}: ${first.reason}`, { id, rejected });
+};
+
+const remove = async ({ operations }: Deps, tx: Change, id: number): Promise<Done> => {
+  const refusal = await operations.remove(tx, id);
+  if (refusal === undefined) return {};
+  throw conflict(refusal.code ?? 'CONFLICT', refusal.error ?? `task ${id} cannot be deleted`, { id });
+};
+
+const actOn = async (
+  deps: Deps,
+  tx: Change,
+  task: StoredTask,
+  { action, params, reason }: Request,
+  prepared: Prepared,
+) => {
+  const { runs } = deps;
+  const { id } = task;
+  if (action === 'start') return enqueue(deps, tx, prepared, id);
+  if (action === 'restart') return restart(deps, tx, prepared, task);
+  if (action === 'delete') return remove(deps, tx, id);
+  if (action === 'set-rate') return changeLoad(deps, tx, id, params.changes ?? []);
+  const mode = params.mode === 'abort' ? 'abort' : 'graceful';
+  if (action === 'stop') await runs.stop(tx, id, { mode, reason: 'ai', note: reason });
+  else if (action === 'pause') await runs.pause(tx, id, reason);
+  else await runs.resume(tx, id);
+  return {};
+};
+
+const shown = async (tx: Change, id: number) => {
+  const { status, startedAt, lastRunID, ...task } = (await tasks.find(tx, id)) as StoredTask;
+  return { id, status, revision: revisionOf(task), startedAt, runId: lastRunID };
+};
+
 /** Executes the action inside the transaction that consumes the approval: both happen, or neither. */
-export const createExecute = ({ runs, operations }: Deps) => {
-  const enqueue = async (tx: Change, prepared: Prepared, id: number): Promise<Done> => {
-    const start = prepared.starts.get(id);
-    if (start === undefined) throw new Error(`task ${id} was not checked`);
-    const { runId } = await runs.enqueue(tx, start);
-    return { runId };
-  };
-
-  const restart = async (tx: Change, prepared: Prepared, task: StoredTask): Promise<Done> => {
-    if (!isActive(task.status)) return enqueue(tx, prepared, task.id);
-    await runs.stop(tx, task.id, { reason: 'ai', note: 'restart' });
-    return { isRestarting: true };
-  };
-
-  const changeLoad = async (tx: Change, id: number, changes: readonly LoadChange[]): Promise<Done> => {
-    const { rejected } = await runs.changeLoad(tx, id, changes);
-    const [first] = rejected;
-    if (first === undefined) return {};
-    throw conflict('RATE_NOT_CHANGEABLE', `task ${id}: ${first.reason}`, { id, rejected });
-  };
-
-  const remove = async (tx: Change, id: number): Promise<Done> => {
-    const refusal = await operations.remove(tx, id);
-    if (refusal === undefined) return {};
-    throw conflict(refusal.code ?? 'CONFLICT', refusal.error ?? `task ${id} cannot be deleted`, { id });
-  };
-
-  const actOn = async (tx: Change, task: StoredTask, { action, params, reason }: Request, prepared: Prepared) => {
-    const { id } = task;
-    if (action === 'start') return enqueue(tx, prepared, id);
-    if (action === 'restart') return restart(tx, prepared, task);
-    if (action === 'delete') return remove(tx, id);
-    if (action === 'set-rate') return changeLoad(tx, id, params.changes ?? []);
-    const mode = params.mode === 'abort' ? 'abort' : 'graceful';
-    if (action === 'stop') await runs.stop(tx, id, { mode, reason: 'ai', note: reason });
-    else if (action === 'pause') await runs.pause(tx, id, reason);
-    else await runs.resume(tx, id);
-    return {};
-  };
-
-  const shown = async (tx: Change, id: number) => {
-    const { status, startedAt, lastRunID, ...task } = (await tasks.find(tx, id)) as StoredTask;
-    return { id, status, revision: revisionOf(task), startedAt, runId: lastRunID };
-  };
-
+export const createExecute = (deps: Deps) => {
   return async (tx: Change, caller: AiCaller, request: Request, prepared: Prepared): Promise<Executed> => {
     const found: StoredTask[] = [];
     for (const id of request.taskIds) found.push(await visibleTask(tx, caller, id));
     assertStatuses(request.action, found);
     const done: (Done & { id: number })[] = [];
-    for (const task of found) done.push({ id: task.id, ...(await actOn(tx, task, request, prepared)) });
+    for (const task of found) done.push({ id: task.id, ...(await actOn(deps, tx, task, request, prepared)) });
     const runIDs = done.flatMap(({ runId }) => runId ?? []);
     const restarting = done.flatMap(({ id, isRestarting }) => (isRestarting ? [id] : []));
     const after = await Promise.all(done.map(({ id }) => shown(tx, id)));

@@ -138,52 +138,60 @@ const planOf = (
   };
 };
 
+const checkedStart = async (
+  { runs, planner }: Deps,
+  caller: AiCaller,
+  task: StoredTask,
+  { action, params, reason }: Request,
+) => {
+  const { userId, permissions } = caller;
+  const body: StartBody = { reason };
+  const asked = { taskId: task.id, userId, permissions, by: 'ai', body, isRestart: action === 'restart' } as const;
+  const checked = await runs.check(asked).catch(notStartable(task.id));
+  if (params.durationSec === undefined) return checked;
+  const definition = limitedTo(checked.definition, params.durationSec);
+  const plannedAt = Date.now();
+  const plan = await planner.plan({ ...withSecrets(definition, checked.secrets), taskId: task.id });
+  return { ...checked, definition, plan, plannedAt };
+};
+
+/** A task that cannot be planned is assessed without a plan. */
+const planTask = async ({ store, planner }: Deps, task: StoredTask) => {
+  const opened = await openTask(store.read, store.secrets, task.id);
+  return opened && planner.plan(opened as unknown as RunDefinition).catch(() => undefined);
+};
+
+const look = async (deps: Deps, caller: AiCaller, task: StoredTask, request: Request): Promise<Looked> => {
+  const { operations, store } = deps;
+  const { action, params } = request;
+  const isStart = action === 'start' || action === 'restart';
+  const start = isStart ? await checkedStart(deps, caller, task, request) : undefined;
+  const makesTraffic = action === 'resume' || action === 'set-rate';
+  const plan = start?.plan ?? (makesTraffic ? await planTask(deps, task) : undefined);
+  const { isSpoofing, agentIds } = await operations.dependenciesOf(store.read, task);
+  const loadFactor = action === 'set-rate' ? loadFactorOf(task, params.changes ?? []) : undefined;
+  const facts: RiskFacts = { definition: start?.definition ?? task, plan, isSpoofing, loadFactor };
+  if (isStart) assertWithin(facts, caller.key.constraints, agentIds);
+  return { task, facts, plan, start };
+};
+
+const conflictsOf = async ({ operations, store }: Deps, caller: AiCaller, looked: readonly Looked[]) => {
+  const found = await Promise.all(
+    looked.map(({ plan, task }) => (plan === undefined ? [] : operations.conflictsOf(plan, task.id))),
+  );
+  return shownConflicts(store.read, caller, found.flat());
+};
+
 /** Checks a request before anything changes: slow, never inside a transaction. */
-export const createPrepare = ({ store, runs, planner, operations }: Deps) => {
-  const checkedStart = async (caller: AiCaller, task: StoredTask, { action, params, reason }: Request) => {
-    const { userId, permissions } = caller;
-    const body: StartBody = { reason };
-    const asked = { taskId: task.id, userId, permissions, by: 'ai', body, isRestart: action === 'restart' } as const;
-    const checked = await runs.check(asked).catch(notStartable(task.id));
-    if (params.durationSec === undefined) return checked;
-    const definition = limitedTo(checked.definition, params.durationSec);
-    const plannedAt = Date.now();
-    const plan = await planner.plan({ ...withSecrets(definition, checked.secrets), taskId: task.id });
-    return { ...checked, definition, plan, plannedAt };
-  };
-
-  /** A task that cannot be planned is assessed without a plan. */
-  const planTask = async (task: StoredTask) => {
-    const opened = await openTask(store.read, store.secrets, task.id);
-    return opened && planner.plan(opened as unknown as RunDefinition).catch(() => undefined);
-  };
-
-  const look = async (caller: AiCaller, task: StoredTask, request: Request): Promise<Looked> => {
-    const { action, params } = request;
-    const isStart = action === 'start' || action === 'restart';
-    const start = isStart ? await checkedStart(caller, task, request) : undefined;
-    const makesTraffic = action === 'resume' || action === 'set-rate';
-    const plan = start?.plan ?? (makesTraffic ? await planTask(task) : undefined);
-    const { isSpoofing, agentIds } = await operations.dependenciesOf(store.read, task);
-    const loadFactor = action === 'set-rate' ? loadFactorOf(task, params.changes ?? []) : undefined;
-    const facts: RiskFacts = { definition: start?.definition ?? task, plan, isSpoofing, loadFactor };
-    if (isStart) assertWithin(facts, caller.key.constraints, agentIds);
-    return { task, facts, plan, start };
-  };
-
-  const conflictsOf = async (caller: AiCaller, looked: readonly Looked[]) => {
-    const found = await Promise.all(
-      looked.map(({ plan, task }) => (plan === undefined ? [] : operations.conflictsOf(plan, task.id))),
-    );
-    return shownConflicts(store.read, caller, found.flat());
-  };
+export const createPrepare = (deps: Deps) => {
+  const { store } = deps;
 
   return async (caller: AiCaller, request: Request): Promise<Prepared> => {
     const found: StoredTask[] = [];
     for (const id of request.taskIds) found.push(await visibleTask(store.read, caller, id));
     assertStatuses(request.action, found);
     const looked: Looked[] = [];
-    for (const task of found) looked.push(await look(caller, task, request));
+    for (const task of found) looked.push(await look(deps, caller, task, request));
     const { constraints } = caller.key;
     const judgement = riskOf(
       request.action,
@@ -192,7 +200,7 @@ export const createPrepare = ({ store, runs, planner, operations }: Deps) => {
     );
     return {
       judgement,
-      plan: planOf(request.action, looked, judgement, await conflictsOf(caller, looked)),
+      plan: planOf(request.action, looked, judgement, await conflictsOf(deps, caller, looked)),
       cost: costOf(request.action, looked, constraints.maxTaskDurationSec),
       starts: new Map(looked.flatMap(({ task, start }) => (start ? [[task.id, start] as const] : []))),
     };

@@ -56,86 +56,95 @@ const nextStepOf = ({ id, family, state }: ApprovalRecord, mode: Mode) => {
     : `Call ${tool} with approvalToken before it expires.`;
 };
 
+const answerOf = ({ store }: RequestDeps, record: ApprovalRecord) => {
+  const isPending = record.state === 'pending';
+  const isHuman = record.policy === 'human';
+  return one({
+    approval: approvalView(record) as Approval,
+    ...(isPending && { approvalToken: tokenOf(store.secrets, record.id, record.nonce) }),
+    ...(isPending && isHuman && { reviewUrl: reviewUrlOf(record.id) }),
+    nextStep: nextStepOf(record, record.policy as Mode),
+    ...(record.state === 'used' && (record.result as { task?: Record<string, unknown> })),
+  });
+};
+
+/** The stored answer of the same request; a different request under the same key is refused. */
+const replay = async (deps: RequestDeps, executor: Store['read'], caller: AiCaller, asking: Asking) => {
+  const { idempotencyKey, action } = asking;
+  if (idempotencyKey === undefined) return undefined;
+  const family = familyOf(action);
+  const found = await findByRequestKey(executor, { keyID: caller.key.id, family, idempotencyKey });
+  if (found === undefined) return undefined;
+  if (found.requestFingerprint !== fingerprintOf(asking)) throw keyMismatch();
+  caller.setHeader('idempotent-replayed', 'true');
+  return answerOf(deps, found);
+};
+
+const insert = async (
+  { rules, subjectOf, store }: RequestDeps,
+  tx: Change,
+  caller: AiCaller,
+  asking: Asking,
+  prepared: Prepared,
+) => {
+  const { key } = caller;
+  const { action, params, reason, idempotencyKey } = asking;
+  const { risk } = prepared.judgement;
+  const mode = modeFor(risk, key.policy, rules());
+  const policy = { class: risk, mode, version: key.policy.version };
+  const taskIds = [...asking.taskIds].sort((a, b) => a - b);
+  const subject = await subjectOf(tx, { action, params, keyId: key.id, taskIds, policy });
+  const nonce = newNonce();
+  const id = await aiApprovals.insert(tx, {
+    ...{ keyID: key.id, ownerID: caller.userId, family: familyOf(action), action: `task.${action}`, taskIds, params },
+    ...{ risk, policy: mode, state: 'pending', requiredDecisions: decisionsFor(mode, key.policy), decisions: [] },
+    ...{ preventSelfApproval: key.policy.preventSelfApproval, digest: digestOf(subject), subject, reason, nonce },
+    ...{ plan: prepared.plan, ...prepared.cost, runIDs: [], restarting: [], tokenHash: nonce },
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    requestFingerprint: fingerprintOf(asking),
+    expiresAt: expiryOf(mode, key.policy, Date.parse(tx.now)),
+  });
+  await aiApprovals.update(tx, id, { tokenHash: tokenHash(tokenOf(store.secrets, id, nonce)) });
+  return { id, mode };
+};
+
+const askPeople = ({ bus }: RequestDeps, tx: Change, { key }: AiCaller, id: number, { plan, judgement }: Prepared) =>
+  notify(tx, bus, {
+    severity: 'warning',
+    kind: 'ai.approval',
+    message: `key "${key.name}" asks: ${plan.summary} (${judgement.risk})`,
+    entity: { type: 'approval', id },
+    audience: { permission: 'aiAdmin.decide' },
+  });
+
+const record = async (deps: RequestDeps, tx: Change, caller: AiCaller, asking: Asking, prepared: Prepared) => {
+  const { rules, execute, bus } = deps;
+  const before = await replay(deps, tx, caller, asking);
+  if (before !== undefined) return before;
+  const { risk } = prepared.judgement;
+  assertOpen(risk, rules(), Date.parse(tx.now));
+  const willWait = modeFor(risk, caller.key.policy, rules()) !== 'auto';
+  if (risk !== 'RS') assertMayAsk(caller.key, await approvalUsage(tx, caller.key.id, tx.now), willWait);
+  await assertAffordable(tx, caller.key, prepared.cost, asking.taskIds);
+  const { id, mode } = await insert(deps, tx, caller, asking, prepared);
+  caller.noteAudit({ risk, approvalId: id });
+  tx.note({ approvalId: id, risk, policy: mode, reason: asking.reason });
+  if (mode === 'auto') {
+    const { result, runIDs, restarting } = await execute(tx, caller, asking, prepared);
+    const used = { state: 'used', usedAt: tx.now, result, runIDs: [...runIDs], restarting: [...restarting] };
+    await aiApprovals.update(tx, id, used);
+  } else if (mode === 'human') await askPeople(deps, tx, caller, id, prepared);
+  tx.afterCommit(() => bus.publish('approval.changed', { id }));
+  return answerOf(deps, (await aiApprovals.find(tx, id)) as ApprovalRecord);
+};
+
 /** Requests an action: assessed, recorded, and executed at once if the policy allows it. */
-export const createRequest = ({ store, bus, rules, prepare, execute, subjectOf }: RequestDeps) => {
-  const answerOf = (record: ApprovalRecord) => {
-    const isPending = record.state === 'pending';
-    const isHuman = record.policy === 'human';
-    return one({
-      approval: approvalView(record) as Approval,
-      ...(isPending && { approvalToken: tokenOf(store.secrets, record.id, record.nonce) }),
-      ...(isPending && isHuman && { reviewUrl: reviewUrlOf(record.id) }),
-      nextStep: nextStepOf(record, record.policy as Mode),
-      ...(record.state === 'used' && (record.result as { task?: Record<string, unknown> })),
-    });
-  };
-
-  /** The stored answer of the same request; a different request under the same key is refused. */
-  const replay = async (executor: Store['read'], caller: AiCaller, asking: Asking) => {
-    const { idempotencyKey, action } = asking;
-    if (idempotencyKey === undefined) return undefined;
-    const family = familyOf(action);
-    const found = await findByRequestKey(executor, { keyID: caller.key.id, family, idempotencyKey });
-    if (found === undefined) return undefined;
-    if (found.requestFingerprint !== fingerprintOf(asking)) throw keyMismatch();
-    caller.setHeader('idempotent-replayed', 'true');
-    return answerOf(found);
-  };
-
-  const insert = async (tx: Change, caller: AiCaller, asking: Asking, prepared: Prepared) => {
-    const { key } = caller;
-    const { action, params, reason, idempotencyKey } = asking;
-    const { risk } = prepared.judgement;
-    const mode = modeFor(risk, key.policy, rules());
-    const policy = { class: risk, mode, version: key.policy.version };
-    const taskIds = [...asking.taskIds].sort((a, b) => a - b);
-    const subject = await subjectOf(tx, { action, params, keyId: key.id, taskIds, policy });
-    const nonce = newNonce();
-    const id = await aiApprovals.insert(tx, {
-      ...{ keyID: key.id, ownerID: caller.userId, family: familyOf(action), action: `task.${action}`, taskIds, params },
-      ...{ risk, policy: mode, state: 'pending', requiredDecisions: decisionsFor(mode, key.policy), decisions: [] },
-      ...{ preventSelfApproval: key.policy.preventSelfApproval, digest: digestOf(subject), subject, reason, nonce },
-      ...{ plan: prepared.plan, ...prepared.cost, runIDs: [], restarting: [], tokenHash: nonce },
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
-      requestFingerprint: fingerprintOf(asking),
-      expiresAt: expiryOf(mode, key.policy, Date.parse(tx.now)),
-    });
-    await aiApprovals.update(tx, id, { tokenHash: tokenHash(tokenOf(store.secrets, id, nonce)) });
-    return { id, mode };
-  };
-
-  const askPeople = (tx: Change, { key }: AiCaller, id: number, { plan, judgement }: Prepared) =>
-    notify(tx, bus, {
-      severity: 'warning',
-      kind: 'ai.approval',
-      message: `key "${key.name}" asks: ${plan.summary} (${judgement.risk})`,
-      entity: { type: 'approval', id },
-      audience: { permission: 'aiAdmin.decide' },
-    });
-
-  const record = async (tx: Change, caller: AiCaller, asking: Asking, prepared: Prepared) => {
-    const before = await replay(tx, caller, asking);
-    if (before !== undefined) return before;
-    const { risk } = prepared.judgement;
-    assertOpen(risk, rules(), Date.parse(tx.now));
-    const willWait = modeFor(risk, caller.key.policy, rules()) !== 'auto';
-    if (risk !== 'RS') assertMayAsk(caller.key, await approvalUsage(tx, caller.key.id, tx.now), willWait);
-    await assertAffordable(tx, caller.key, prepared.cost, asking.taskIds);
-    const { id, mode } = await insert(tx, caller, asking, prepared);
-    caller.noteAudit({ risk, approvalId: id });
-    tx.note({ approvalId: id, risk, policy: mode, reason: asking.reason });
-    if (mode === 'auto') {
-      const { result, runIDs, restarting } = await execute(tx, caller, asking, prepared);
-      const used = { state: 'used', usedAt: tx.now, result, runIDs: [...runIDs], restarting: [...restarting] };
-      await aiApprovals.update(tx, id, used);
-    } else if (mode === 'human') await askPeople(tx, caller, id, prepared);
-    tx.afterCommit(() => bus.publish('approval.changed', { id }));
-    return answerOf((await aiApprovals.find(tx, id)) as ApprovalRecord);
-  };
+export const createRequest = (deps: RequestDeps) => {
+  const { store, prepare } = deps;
 
   return async (caller: AiCaller, asking: Asking) => {
     assertScope(caller.key, scopeOf(asking.action));
-    const before = await replay(store.read, caller, asking);
+    const before = await replay(deps, store.read, caller, asking);
     if (before !== undefined) return before;
     if (asking.expectedRevision !== undefined) {
       const [id = 0] = asking.taskIds;
@@ -145,7 +154,7 @@ export const createRequest = ({ store, bus, rules, prepare, execute, subjectOf }
       }
     }
     const prepared = await prepare(caller, asking);
-    return store.change(originOf(caller), (tx) => record(tx, caller, asking, prepared));
+    return store.change(originOf(caller), (tx) => record(deps, tx, caller, asking, prepared));
   };
 };
 

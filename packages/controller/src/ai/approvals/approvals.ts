@@ -88,31 +88,74 @@ const viewAt = (record: ApprovalRecord, nowMs: number): Approval => {
   return record.state === 'pending' && isExpired(record, nowMs) ? { ...view, state: 'expired' } : view;
 };
 
+const findOwn = async (executor: Store['read'], { key }: AiCaller, id: number) => {
+  const record = await aiApprovals.find(executor, id);
+  if (record?.keyID !== key.id) throw notFound('approval', id);
+  return record;
+};
+
+const end = async ({ bus }: ApprovalDeps, tx: Change, id: number, state: ApprovalState, stateReason: string | null) => {
+  await aiApprovals.update(tx, id, { state, stateReason });
+  tx.afterCommit(() => bus.publish('approval.changed', { id }));
+};
+
+/** Why a pending approval can no longer succeed. */
+const endOf = async (
+  { rules }: ApprovalDeps,
+  tx: Change,
+  record: ApprovalRecord,
+): Promise<RevocationReason | 'expired' | undefined> => {
+  if (isExpired(record, Date.parse(tx.now))) return 'expired';
+  if (!rules().enabled) return 'gateway_disabled';
+  if ((await findOwner(tx, record.ownerID)) === undefined) return 'owner_blocked';
+  for (const id of record.taskIds) if ((await findTask(tx, id)) === undefined) return 'task_deleted';
+  return undefined;
+};
+
+const cancelApproval =
+  (deps: ApprovalDeps) =>
+  (caller: AiCaller, id: number, reason = '') =>
+    deps.store.change(caller, async (tx) => {
+      const record = await findOwn(tx, caller, id);
+      if (viewAt(record, Date.parse(tx.now)).state !== 'pending') {
+        throw conflict('APPROVAL_NOT_PENDING', `approval ${id} is ${record.state}`, { id, state: record.state });
+      }
+      tx.note({ approvalId: id, reason });
+      await end(deps, tx, id, 'revoked', 'cancelled');
+      return one(approvalView((await aiApprovals.find(tx, id)) as ApprovalRecord));
+    });
+
+const listApprovals =
+  ({ store }: ApprovalDeps) =>
+  async ({ key }: AiCaller, query: ListQuery) => {
+    const request = pageRequestOf(query, 'id');
+    const filters = { ...request.filters, keyID: key.id };
+    const { rows, total } = await aiApprovals.page(store.read, { ...request, filters });
+    const now = Date.now();
+    return { cursor: cursorOf(request.limit, request.offset, total), data: rows.map((row) => viewAt(row, now)) };
+  };
+
+/** Waits up to `waitMs` for news. */
+const getApproval =
+  ({ store, bus }: ApprovalDeps) =>
+  async (caller: AiCaller, id: number, waitMs = 0) => {
+    const read = async () => viewAt(await findOwn(store.read, caller, id), Date.now());
+    return one(await awaitApproval(bus, { id, waitMs, signal: caller.signal }, read));
+  };
+
+/** Ends all pending approvals of a key in the transaction that disables or revokes it. */
+const revokeForKey =
+  (deps: ApprovalDeps) =>
+  async (tx: Change, keyId: number, reason: RevocationReason = 'key_disabled') => {
+    for (const { id, keyID } of await pendingApprovals(tx))
+      if (keyID === keyId) await end(deps, tx, id, 'revoked', reason);
+  };
+
 /** Approval requests of AI keys and their life cycle. */
 export const createApprovals = (deps: ApprovalDeps) => {
-  const { store, bus, operations, rules } = deps;
+  const { store, operations } = deps;
   const subjectOf = createSubjects({ store, dependenciesOf: operations.dependenciesOf });
   const parts = { ...deps, subjectOf, prepare: createPrepare(deps), execute: createExecute(deps) };
-
-  const findOwn = async (executor: Store['read'], { key }: AiCaller, id: number) => {
-    const record = await aiApprovals.find(executor, id);
-    if (record?.keyID !== key.id) throw notFound('approval', id);
-    return record;
-  };
-
-  const end = async (tx: Change, id: number, state: ApprovalState, stateReason: string | null) => {
-    await aiApprovals.update(tx, id, { state, stateReason });
-    tx.afterCommit(() => bus.publish('approval.changed', { id }));
-  };
-
-  /** Why a pending approval can no longer succeed. */
-  const endOf = async (tx: Change, record: ApprovalRecord): Promise<RevocationReason | 'expired' | undefined> => {
-    if (isExpired(record, Date.parse(tx.now))) return 'expired';
-    if (!rules().enabled) return 'gateway_disabled';
-    if ((await findOwner(tx, record.ownerID)) === undefined) return 'owner_blocked';
-    for (const id of record.taskIds) if ((await findTask(tx, id)) === undefined) return 'task_deleted';
-    return undefined;
-  };
 
   return {
     request: createRequest(parts),
@@ -122,35 +165,13 @@ export const createApprovals = (deps: ApprovalDeps) => {
     digestOfTask: createTaskDigest({ store, dependenciesOf: operations.dependenciesOf }),
     prepare: parts.prepare,
 
-    list: async ({ key }: AiCaller, query: ListQuery) => {
-      const request = pageRequestOf(query, 'id');
-      const filters = { ...request.filters, keyID: key.id };
-      const { rows, total } = await aiApprovals.page(store.read, { ...request, filters });
-      const now = Date.now();
-      return { cursor: cursorOf(request.limit, request.offset, total), data: rows.map((row) => viewAt(row, now)) };
-    },
+    list: listApprovals(deps),
 
-    /** Waits up to `waitMs` for news. */
-    get: async (caller: AiCaller, id: number, waitMs = 0) => {
-      const read = async () => viewAt(await findOwn(store.read, caller, id), Date.now());
-      return one(await awaitApproval(bus, { id, waitMs, signal: caller.signal }, read));
-    },
+    get: getApproval(deps),
 
-    cancel: (caller: AiCaller, id: number, reason = '') =>
-      store.change(caller, async (tx) => {
-        const record = await findOwn(tx, caller, id);
-        if (viewAt(record, Date.parse(tx.now)).state !== 'pending') {
-          throw conflict('APPROVAL_NOT_PENDING', `approval ${id} is ${record.state}`, { id, state: record.state });
-        }
-        tx.note({ approvalId: id, reason });
-        await end(tx, id, 'revoked', 'cancelled');
-        return one(approvalView((await aiApprovals.find(tx, id)) as ApprovalRecord));
-      }),
+    cancel: cancelApproval(deps),
 
-    /** Ends all pending approvals of a key in the transaction that disables or revokes it. */
-    revokeOfKey: async (tx: Change, keyId: number, reason: RevocationReason = 'key_disabled') => {
-      for (const { id, keyID } of await pendingApprovals(tx)) if (keyID === keyId) await end(tx, id, 'revoked', reason);
-    },
+    revokeOfKey: revokeForKey(deps),
 
     /** Expires approvals, revokes unusable ones and deletes old ones. */
     sweep: async () => {
@@ -163,12 +184,12 @@ export const createApprovals = (deps: ApprovalDeps) => {
   async function sweepOne(id: number) {
     const seen = await aiApprovals.find(store.read, id);
     const reader = { ...store.read, now: new Date().toISOString() } as unknown as Change;
-    if (seen?.state !== 'pending' || (await endOf(reader, seen)) === undefined) return;
+    if (seen?.state !== 'pending' || (await endOf(deps, reader, seen)) === undefined) return;
     await store.change(sweepOrigin, async (tx) => {
       const record = await aiApprovals.find(tx, id);
-      const reason = record?.state === 'pending' ? await endOf(tx, record) : undefined;
+      const reason = record?.state === 'pending' ? await endOf(deps, tx, record) : undefined;
       if (reason === undefined) return;
-      await end(tx, id, reason === 'expired' ? 'expired' : 'revoked', reason === 'expired' ? null : reason);
+      await end(deps, tx, id, reason === 'expired' ? 'expired' : 'revoked', reason === 'expired' ? null : reason);
     });
   }
 };

@@ -24,6 +24,14 @@ interface Meters {
   running: number;
 }
 
+const draw = (bucket: Bucket, perMinute: number, what: string) => {
+  if (bucket.tokens < 1) {
+    const message = `more than ${perMinute} ${what} a minute`;
+    throw tooMany('RATE_LIMITED', message, secondsUntil(1 - bucket.tokens, perMinute));
+  }
+  bucket.tokens -= 1;
+};
+
 /** Rate and concurrency limits of a key. Bursts of twice the limit are allowed. */
 export const createLimits = (now: () => number = Date.now) => {
   const byKey = new Map<number, Meters>();
@@ -38,15 +46,6 @@ export const createLimits = (now: () => number = Date.now) => {
     refill(meters.requests, limits.requestsPerMin, now());
     refill(meters.writes, limits.writesPerMin, now());
     return meters;
-  };
-  const draw = (bucket: Bucket, perMinute: number, what: string) => {
-    if (bucket.tokens < 1)
-      throw tooMany(
-        'RATE_LIMITED',
-        `more than ${perMinute} ${what} a minute`,
-        secondsUntil(1 - bucket.tokens, perMinute),
-      );
-    bucket.tokens -= 1;
   };
 
   return {

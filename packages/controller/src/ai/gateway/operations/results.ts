@@ -42,65 +42,70 @@ const stepFor = ({ t0, finishedAt }: RunRecord, from: number | undefined, to: nu
   return Math.max(1, Math.ceil((end - begin) / 1000 / points));
 };
 
-/** Results of runs. */
-export const resultHandlers = ({
-  store: { read },
-  metrics,
-  records,
-}: Deps): Pick<Handlers<typeof api.aiGateway>, 'taskResults' | 'taskEvents' | 'taskReport'> => {
-  const resultOf = async (caller: AiCaller, id: number): Promise<RunResult | undefined> => {
-    await mustSee(read, caller, id);
-    const run = await newestRunOf(read, id);
-    if (run === undefined) return undefined;
-    return (await records.tasks.run({ params: { id, runId: run.id }, query: {} }, caller as never)).data;
-  };
-  const deltasFrom = async (caller: AiCaller, baseline: number, target: number) => {
-    await mustSee(read, caller, baseline);
-    const base = await newestRunOf(read, baseline);
-    if (base === undefined) throw conflict('NO_RESULTS', `task ${baseline} has no results yet`, { id: baseline });
-    const { data } = await records.tasks.compare({ query: { base: base.id, target } }, caller as never);
-    return { baseline, verdict: data.verdict, metrics: data.metrics };
+const resultOf = async ({ store, records }: Deps, caller: AiCaller, id: number): Promise<RunResult | undefined> => {
+  await mustSee(store.read, caller, id);
+  const run = await newestRunOf(store.read, id);
+  if (run === undefined) return undefined;
+  return (await records.tasks.run({ params: { id, runId: run.id }, query: {} }, caller as never)).data;
+};
+
+const deltasFrom = async ({ store, records }: Deps, caller: AiCaller, baseline: number, target: number) => {
+  await mustSee(store.read, caller, baseline);
+  const base = await newestRunOf(store.read, baseline);
+  if (base === undefined) throw conflict('NO_RESULTS', `task ${baseline} has no results yet`, { id: baseline });
+  const { data } = await records.tasks.compare({ query: { base: base.id, target } }, caller as never);
+  return { baseline, verdict: data.verdict, metrics: data.metrics };
+};
+
+const taskResults =
+  (deps: Deps): Pick<Handlers<typeof api.aiGateway>, 'taskResults' | 'taskEvents' | 'taskReport'>['taskResults'] =>
+  async ({ params: { id }, query }, caller) => {
+    const { store, metrics } = deps;
+    const { series: names = [], maxPoints = 100, agg, baseline } = query;
+    const result = await resultOf(deps, caller, id);
+    const run = await newestRunOf(store.read, id);
+    if (result === undefined || run === undefined) return one({ runId: null, summary: [], series: null });
+    const [from, to] = [isoMs(query.from), isoMs(query.to)];
+    const selection = { metrics: names, from, to, agg, step: stepFor(run, from, to, maxPoints) };
+    const series = names.length === 0 ? null : await withKnownMetrics(() => metrics.series(run.id, selection as never));
+    const { status, verdict, validity, startedAt, finishedAt, durationSec, summary, thresholds } = result;
+    return one({
+      ...{
+        runId: run.id,
+        status,
+        verdict,
+        validity,
+        startedAt,
+        finishedAt,
+        durationSec,
+        summary,
+        thresholds,
+        series,
+      },
+      ...(baseline !== undefined && { deltas: await deltasFrom(deps, caller, baseline, run.id) }),
+    });
   };
 
+/** Results of runs. */
+export const resultHandlers = (
+  deps: Deps,
+): Pick<Handlers<typeof api.aiGateway>, 'taskResults' | 'taskEvents' | 'taskReport'> => {
+  const { store } = deps;
+
   return {
-    taskResults: async ({ params: { id }, query }, caller) => {
-      const { series: names = [], maxPoints = 100, agg, baseline } = query;
-      const result = await resultOf(caller, id);
-      const run = await newestRunOf(read, id);
-      if (result === undefined || run === undefined) return one({ runId: null, summary: [], series: null });
-      const [from, to] = [isoMs(query.from), isoMs(query.to)];
-      const selection = { metrics: names, from, to, agg, step: stepFor(run, from, to, maxPoints) };
-      const series =
-        names.length === 0 ? null : await withKnownMetrics(() => metrics.series(run.id, selection as never));
-      const { status, verdict, validity, startedAt, finishedAt, durationSec, summary, thresholds } = result;
-      return one({
-        ...{
-          runId: run.id,
-          status,
-          verdict,
-          validity,
-          startedAt,
-          finishedAt,
-          durationSec,
-          summary,
-          thresholds,
-          series,
-        },
-        ...(baseline !== undefined && { deltas: await deltasFrom(caller, baseline, run.id) }),
-      });
-    },
+    taskResults: taskResults(deps),
 
     taskEvents: async ({ params: { id }, query }, caller) => {
       const { count = 20, page = 1, order = 'desc', since, level = 'info' } = query;
-      await mustSee(read, caller, id);
-      const run = await newestRunOf(read, id);
+      await mustSee(store.read, caller, id);
+      const run = await newestRunOf(store.read, id);
       const offset = (page - 1) * count;
       const options = {
         runID: run?.id ?? 0,
         since: since === undefined ? '' : new Date(since).toISOString(),
         severities: JSON.stringify(severities.slice(severities.indexOf(level))),
       };
-      const { rows, total } = await severeEvents(read, order, { ...options, limit: count, offset });
+      const { rows, total } = await severeEvents(store.read, order, { ...options, limit: count, offset });
       const data = rows.map(({ ts, severity, source, type, message, agentID }) => ({
         ...{ at: ts, level: severity, source, code: type, agentID },
         untrustedMessage: sanitizeForModel(message),
@@ -109,7 +114,7 @@ export const resultHandlers = ({
     },
 
     taskReport: async ({ params: { id }, query: { format = 'json', maxChars = 6000 } }, caller) => {
-      const result = await resultOf(caller, id);
+      const result = await resultOf(deps, caller, id);
       if (result === undefined || result.startedAt === null)
         throw conflict('NO_RESULTS', `task ${id} has no results yet`, { id });
       const report = reportOf(id, result, maxChars);

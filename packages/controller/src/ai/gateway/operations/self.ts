@@ -38,15 +38,52 @@ const warningsFor = (
   ];
 };
 
-/** The key's identity, abilities and state. */
-export const selfHandlers = ({
-  store: { read },
-  settings,
-}: Deps): Pick<Handlers<typeof api.aiGateway>, 'whoami' | 'capabilities' | 'schema' | 'overview'> => ({
-  whoami: async (_, caller) => {
+const overview =
+  ({
+    store,
+  }: Deps): Pick<Handlers<typeof api.aiGateway>, 'whoami' | 'capabilities' | 'schema' | 'overview'>['overview'] =>
+  async (_, caller) => {
+    const { agentIDs, projectIDs } = caller.key.constraints;
+    const filters = { ids: agentIDs && JSON.stringify(agentIDs) };
+    const count = async (status?: string) =>
+      (await agents.page(store.read, { key: 'id', order: 'asc', limit: 1, offset: 0, filters: { ...filters, status } }))
+        .total;
+    const { online, busy, offline, suspect } = agentStatus;
+    const counted = {
+      total: await count(),
+      online: await count(`[${online},${busy}]`),
+      busy: await count(`[${busy}]`),
+      lost: await count(`[${offline},${suspect}]`),
+    };
+    const { events, ...tasks } = await stateOfTasks(store.read, projectIDs, Date.now());
+    const pending = { keyID: caller.key.id, state: 'pending' };
+    const { total } = await aiApprovals.page(store.read, {
+      key: 'id',
+      order: 'asc',
+      limit: 1,
+      offset: 0,
+      filters: pending,
+    });
+    return one({
+      agents: counted,
+      tasks,
+      events: events.map(({ taskID, runID, ts, severity, type, source, message }) => ({
+        ...{ at: ts, taskId: taskID, runId: runID, level: severity, code: type, source },
+        untrustedMessage: sanitizeForModel(message, 500),
+      })),
+      pendingApprovals: total,
+      warnings: warningsFor(caller, counted, await usageOfKey(store.read, caller.key.id)),
+    });
+  };
+
+const whoami =
+  ({
+    store,
+  }: Deps): Pick<Handlers<typeof api.aiGateway>, 'whoami' | 'capabilities' | 'schema' | 'overview'>['whoami'] =>
+  async (_, caller) => {
     const { key } = caller;
     const { id, name, prefix, owner, scopes, policy, constraints, limits, expiresAt } = key;
-    const usage = await usageOfKey(read, id);
+    const usage = await usageOfKey(store.read, id);
     return one({
       ...{ id, name, prefix, owner, scopes: [...scopes], policy, constraints, limits, expiresAt },
       effectiveScopes: [...key.effectiveScopes],
@@ -59,54 +96,37 @@ export const selfHandlers = ({
       serverTime: new Date().toISOString(),
       mcpUrl: '/mcp',
     });
-  },
+  };
 
-  capabilities: ({ query: { include } }, caller) => {
-    const isWanted = (part: NonNullable<typeof include>[number]) => include === undefined || include.includes(part);
-    const data = {
-      ...(isWanted('operations') && { operations: operationList(caller.key) }),
-      ...(isWanted('actions') && { actions: actionList(caller.key, settings.current().ai) }),
-      ...(isWanted('enums') && { enums: enumList() }),
-      ...(isWanted('schemas') && { schemas: schemaNames() }),
-    };
-    caller.setHeader('etag', `"${digestOf(data).slice(7, 39)}"`);
-    return one(data);
-  },
+/** The key's identity, abilities and state. */
+export const selfHandlers = (
+  deps: Deps,
+): Pick<Handlers<typeof api.aiGateway>, 'whoami' | 'capabilities' | 'schema' | 'overview'> => {
+  const { settings } = deps;
+  return {
+    whoami: whoami(deps),
 
-  schema: ({ params: { name } }) => {
-    const found = findSchema(name);
-    if (found === undefined)
-      throw new ApiError('notFound', 'NOT_FOUND', `there is no schema ${name}`, {
-        hint: 'capabilities?include=schemas names all of them',
-      });
-    return one(found);
-  },
+    capabilities: ({ query: { include } }, caller) => {
+      const isWanted = (part: NonNullable<typeof include>[number]) => include === undefined || include.includes(part);
+      const data = {
+        ...(isWanted('operations') && { operations: operationList(caller.key) }),
+        ...(isWanted('actions') && { actions: actionList(caller.key, settings.current().ai) }),
+        ...(isWanted('enums') && { enums: enumList() }),
+        ...(isWanted('schemas') && { schemas: schemaNames() }),
+      };
+      caller.setHeader('etag', `"${digestOf(data).slice(7, 39)}"`);
+      return one(data);
+    },
 
-  overview: async (_, caller) => {
-    const { agentIDs, projectIDs } = caller.key.constraints;
-    const filters = { ids: agentIDs && JSON.stringify(agentIDs) };
-    const count = async (status?: string) =>
-      (await agents.page(read, { key: 'id', order: 'asc', limit: 1, offset: 0, filters: { ...filters, status } }))
-        .total;
-    const { online, busy, offline, suspect } = agentStatus;
-    const counted = {
-      total: await count(),
-      online: await count(`[${online},${busy}]`),
-      busy: await count(`[${busy}]`),
-      lost: await count(`[${offline},${suspect}]`),
-    };
-    const { events, ...tasks } = await stateOfTasks(read, projectIDs, Date.now());
-    const pending = { keyID: caller.key.id, state: 'pending' };
-    const { total } = await aiApprovals.page(read, { key: 'id', order: 'asc', limit: 1, offset: 0, filters: pending });
-    return one({
-      agents: counted,
-      tasks,
-      events: events.map(({ taskID, runID, ts, severity, type, source, message }) => ({
-        ...{ at: ts, taskId: taskID, runId: runID, level: severity, code: type, source },
-        untrustedMessage: sanitizeForModel(message, 500),
-      })),
-      pendingApprovals: total,
-      warnings: warningsFor(caller, counted, await usageOfKey(read, caller.key.id)),
-    });
-  },
-});
+    schema: ({ params: { name } }) => {
+      const found = findSchema(name);
+      if (found === undefined)
+        throw new ApiError('notFound', 'NOT_FOUND', `there is no schema ${name}`, {
+          hint: 'capabilities?include=schemas names all of them',
+        });
+      return one(found);
+    },
+
+    overview: overview(deps),
+  };
+};

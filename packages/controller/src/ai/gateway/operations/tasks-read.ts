@@ -86,47 +86,74 @@ const rates = async (metrics: Metrics, runId: number | null) => {
   );
 };
 
-/** Tasks as a model reads them. */
-export const taskReadHandlers = ({
-  store,
-  bus,
-  metrics,
-  records,
-  approvals,
-}: Deps): Pick<Handlers<typeof api.aiGateway>, 'tasks' | 'task' | 'taskStatus'> => {
+const createTaskContext = (deps: Deps) => {
+  const { store } = deps;
   const { read, secrets } = store;
   const { redactSealed } = createRedactor(secrets);
+  return { ...deps, redactSealed, secrets, read };
+};
+type TaskContext = ReturnType<typeof createTaskContext>;
 
-  const definitionOf = (task: StoredTask) => {
-    const { configurationSecrets: _, issuer: __, issuerID: ___, ...shown } = task;
-    const { projectName: ____, projectArchivedAt: _____, ...members } = shown;
-    return { ...redactSealed(members, openedSecrets(task, secrets)), untrusted: true };
+const definitionOf = ({ redactSealed, secrets }: TaskContext, task: StoredTask) => {
+  const { configurationSecrets: _, issuer: __, issuerID: ___, ...shown } = task;
+  const { projectName: ____, projectArchivedAt: _____, ...members } = shown;
+  return { ...redactSealed(members, openedSecrets(task, secrets)), untrusted: true };
+};
+
+const statusOf = async ({ read }: TaskContext, caller: AiCaller, id: number) => {
+  const task = await mustSee(read, caller, id);
+  const run = await newestRunOf(read, id);
+  return { task, run, revision: Math.max(Date.parse(task.updatedAt), run ? Date.parse(run.updatedAt) : 0) };
+};
+
+const taskStatus =
+  (context: TaskContext): Pick<Handlers<typeof api.aiGateway>, 'tasks' | 'task' | 'taskStatus'>['taskStatus'] =>
+  async ({ params: { id }, query: { wait = 0, since } }, caller) => {
+    const { bus, records, metrics } = context;
+    const found = await untilNews(
+      bus,
+      { waitMs: wait * 1000, signal: caller.signal },
+      () => statusOf(context, caller, id),
+      ({ revision }) => since === undefined || revision > since,
+    );
+    const { data } = await records.tasks.status({ params: { id }, query: {} }, caller as never);
+    const { error, ...status } = data;
+    return one({
+      ...status,
+      revision: found.revision,
+      rates: await rates(metrics, found.run?.id ?? null),
+      ...(error !== '' && { untrustedError: sanitizeForModel(error) }),
+    });
   };
-  const statusOf = async (caller: AiCaller, id: number) => {
-    const task = await mustSee(read, caller, id);
-    const run = await newestRunOf(read, id);
-    return { task, run, revision: Math.max(Date.parse(task.updatedAt), run ? Date.parse(run.updatedAt) : 0) };
+
+const listTasks =
+  ({ read }: TaskContext): Pick<Handlers<typeof api.aiGateway>, 'tasks' | 'task' | 'taskStatus'>['tasks'] =>
+  async ({ query: { q, status, from, to, ...query } }, { key }) => {
+    const { filters, ...request } = pageRequestOf({ ...query, ...(q !== undefined && { search: q }) }, 'id');
+    const { projectIDs } = key.constraints;
+    const wanted = {
+      ...filters,
+      deleted: 'no',
+      status: status === undefined ? undefined : `[${status}]`,
+      projectIDs: projectIDs && JSON.stringify(projectIDs),
+      createdFrom: from && new Date(from).toISOString(),
+      createdTo: to && new Date(to).toISOString(),
+    };
+    const { rows, total } = await tasks.page(read, { ...request, filters: wanted, isLight: true });
+    return { cursor: cursorOf(request.limit, request.offset, total), data: rows.map(summaryOf) };
   };
+
+/** Tasks as a model reads them. */
+export const taskReadHandlers = (deps: Deps): Pick<Handlers<typeof api.aiGateway>, 'tasks' | 'task' | 'taskStatus'> => {
+  const context = createTaskContext(deps);
+  const { read, approvals } = context;
 
   return {
-    tasks: async ({ query: { q, status, from, to, ...query } }, { key }) => {
-      const { filters, ...request } = pageRequestOf({ ...query, ...(q !== undefined && { search: q }) }, 'id');
-      const { projectIDs } = key.constraints;
-      const wanted = {
-        ...filters,
-        deleted: 'no',
-        status: status === undefined ? undefined : `[${status}]`,
-        projectIDs: projectIDs && JSON.stringify(projectIDs),
-        createdFrom: from && new Date(from).toISOString(),
-        createdTo: to && new Date(to).toISOString(),
-      };
-      const { rows, total } = await tasks.page(read, { ...request, filters: wanted, isLight: true });
-      return { cursor: cursorOf(request.limit, request.offset, total), data: rows.map(summaryOf) };
-    },
+    tasks: listTasks(context),
 
     task: async ({ params: { id }, query: { view, path } }, caller) => {
       const task = await mustSee(read, caller, id);
-      const definition = definitionOf(task);
+      const definition = definitionOf(context, task);
       if (path !== undefined && path !== '') return one(partAt(definition, path));
       const facts = {
         ...summaryOf(task),
@@ -136,21 +163,6 @@ export const taskReadHandlers = ({
       return one(view === 'full' ? { ...definition, ...facts } : { ...facts, entries: entrySummaries(task) });
     },
 
-    taskStatus: async ({ params: { id }, query: { wait = 0, since } }, caller) => {
-      const found = await untilNews(
-        bus,
-        { waitMs: wait * 1000, signal: caller.signal },
-        () => statusOf(caller, id),
-        ({ revision }) => since === undefined || revision > since,
-      );
-      const { data } = await records.tasks.status({ params: { id }, query: {} }, caller as never);
-      const { error, ...status } = data;
-      return one({
-        ...status,
-        revision: found.revision,
-        rates: await rates(metrics, found.run?.id ?? null),
-        ...(error !== '' && { untrustedError: sanitizeForModel(error) }),
-      });
-    },
+    taskStatus: taskStatus(context),
   };
 };
