@@ -29,53 +29,128 @@ const assertTask = async (executor: Executor, id: number) => {
   await orNotFound(findTask(executor, id), 'task', id);
 };
 
-export const runControlHandlers = ({
-  store,
-  settings,
-  runs,
-}: Deps): Pick<
-  Handlers<typeof api.tasks>,
-  'start' | 'stop' | 'pause' | 'resume' | 'restart' | 'actions' | 'changeLoad'
-> => {
-  /** Refusals for a missing permission are audited. */
-  const check = (caller: Caller, taskId: number, body: StartBody, isRestart = false) =>
-    runs
-      .check({ taskId, body, userId: caller.userId, permissions: caller.permissions, by: 'user', isRestart })
-      .catch(async (error) => {
-        if (error instanceof ApiError && error.kind === 'forbidden') {
-          await store.change(withoutKey(caller), async (tx) => tx.deny({ ...error.data, id: taskId }));
-        }
-        throw error;
-      });
+/** Refusals for a missing permission are audited. */
+const check = ({ runs, store }: Deps, caller: Caller, taskId: number, body: StartBody, isRestart = false) =>
+  runs
+    .check({ taskId, body, userId: caller.userId, permissions: caller.permissions, by: 'user', isRestart })
+    .catch(async (error) => {
+      if (error instanceof ApiError && error.kind === 'forbidden') {
+        await store.change(withoutKey(caller), async (tx) => tx.deny({ ...error.data, id: taskId }));
+      }
+      throw error;
+    });
 
-  const steer = async (tx: Change, taskId: number, action: Exclude<Action, 'start'>, note: string | undefined) => {
-    await assertTask(tx, taskId);
-    if (action === 'pause') return runs.pause(tx, taskId, note);
-    if (action === 'resume') return runs.resume(tx, taskId);
-    return runs.stop(tx, taskId, { mode: action === 'abort' ? 'abort' : 'graceful', reason: 'user', note });
+const steer = async (
+  { runs }: Deps,
+  tx: Change,
+  taskId: number,
+  action: Exclude<Action, 'start'>,
+  note: string | undefined,
+) => {
+  await assertTask(tx, taskId);
+  if (action === 'pause') return runs.pause(tx, taskId, note);
+  if (action === 'resume') return runs.resume(tx, taskId);
+  return runs.stop(tx, taskId, { mode: action === 'abort' ? 'abort' : 'graceful', reason: 'user', note });
+};
+
+/** Stops the active run, waits for its end and returns it. */
+const endPresent = async (
+  { store, runs, settings }: Deps,
+  caller: Caller,
+  taskId: number,
+  mode: 'graceful' | 'abort' | undefined,
+) => {
+  const present = await newestRunOf(store.read, taskId);
+  if (present === undefined || !isActive(present.status)) return present;
+  await store
+    .change(withoutKey(caller), (tx) => runs.stop(tx, taskId, { mode, reason: 'user', note: 'restart' }))
+    .catch((error) => {
+      // The run ended on its own in the meantime.
+      if (!(error instanceof ApiError && error.code === 'ILLEGAL_TRANSITION')) throw error;
+    });
+  const patienceMs = (settings.current().tasks.stopTimeoutSec + 5) * 1000;
+  if (await runs.waitForEnd(present.id, patienceMs)) return present;
+  throw conflict('STILL_STOPPING', `run ${present.id} has not ended yet`, { runId: present.id });
+};
+
+const restartTask =
+  (
+    deps: Deps,
+  ): Pick<
+    Handlers<typeof api.tasks>,
+    'start' | 'stop' | 'pause' | 'resume' | 'restart' | 'actions' | 'changeLoad'
+  >['restart'] =>
+  async ({ params, body = {} }, caller) => {
+    const { store, runs } = deps;
+    const before = await newestRunOf(store.read, params.id);
+    const { comment, labels, thresholds } = before ?? {};
+    // The new run takes all start options of the old one.
+    const same = before && { comment, labels, thresholds, agentLossPolicy: before.agentLossPolicy };
+    const checked = await check(deps, caller, params.id, (same ?? {}) as StartBody, true);
+    const previous = await endPresent(deps, caller, params.id, body.mode);
+    return store.change(caller, async (tx) => {
+      const { runId } = await runs.enqueue(tx, checked);
+      return { data: { runId, previousRunId: previous?.id ?? null } };
+    });
   };
 
-  /** Stops the active run, waits for its end and returns it. */
-  const endPresent = async (caller: Caller, taskId: number, mode: 'graceful' | 'abort' | undefined) => {
-    const present = await newestRunOf(store.read, taskId);
-    if (present === undefined || !isActive(present.status)) return present;
-    await store
-      .change(withoutKey(caller), (tx) => runs.stop(tx, taskId, { mode, reason: 'user', note: 'restart' }))
-      .catch((error) => {
-        // The run ended on its own in the meantime.
-        if (!(error instanceof ApiError && error.code === 'ILLEGAL_TRANSITION')) throw error;
-      });
-    const patienceMs = (settings.current().tasks.stopTimeoutSec + 5) * 1000;
-    if (await runs.waitForEnd(present.id, patienceMs)) return present;
-    throw conflict('STILL_STOPPING', `run ${present.id} has not ended yet`, { runId: present.id });
+const changeLoad =
+  ({
+    store,
+    runs,
+  }: Deps): Pick<
+    Handlers<typeof api.tasks>,
+    'start' | 'stop' | 'pause' | 'resume' | 'restart' | 'actions' | 'changeLoad'
+  >['changeLoad'] =>
+  async ({ body: { id, changes = [], dumps } }, caller) => {
+    const permission = 'tasks.dumps';
+    if (dumps !== undefined && !allows(caller.permissions, permission)) {
+      await store.change(withoutKey(caller), async (tx) => tx.deny({ permission, id }));
+      throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
+    }
+    return store.change(caller, async (tx) => {
+      await assertTask(tx, id);
+      if (dumps !== undefined) await runs.changeCapture(tx, id, dumps);
+      return { data: await runs.changeLoad(tx, id, changes) };
+    });
   };
+
+const startTask =
+  (
+    deps: Deps,
+  ): Pick<
+    Handlers<typeof api.tasks>,
+    'start' | 'stop' | 'pause' | 'resume' | 'restart' | 'actions' | 'changeLoad'
+  >['start'] =>
+  async ({ params, body = {} }, caller) => {
+    const { store, runs } = deps;
+    const checked = await check(deps, caller, params.id, body);
+    return store.change(caller, async (tx) => ({ data: await runs.enqueue(tx, checked) }));
+  };
+
+const stopTask =
+  (
+    deps: Deps,
+  ): Pick<
+    Handlers<typeof api.tasks>,
+    'start' | 'stop' | 'pause' | 'resume' | 'restart' | 'actions' | 'changeLoad'
+  >['stop'] =>
+  ({ params, body = {} }, caller) =>
+    deps.store.change(caller, async (tx) => ({
+      data: await steer(deps, tx, params.id, body.mode === 'abort' ? 'abort' : 'stop', body.reason),
+    }));
+
+export const runControlHandlers = (
+  deps: Deps,
+): Pick<Handlers<typeof api.tasks>, 'start' | 'stop' | 'pause' | 'resume' | 'restart' | 'actions' | 'changeLoad'> => {
+  const { store, runs } = deps;
 
   const act = async (caller: Caller, id: number, action: Action, reason: string | undefined) => {
     try {
       if (action === 'start') {
-        const checked = await check(caller, id, { ...(reason !== undefined && { reason }) });
+        const checked = await check(deps, caller, id, { ...(reason !== undefined && { reason }) });
         await store.change(withoutKey(caller), (tx) => runs.enqueue(tx, checked));
-      } else await store.change(withoutKey(caller), (tx) => steer(tx, id, action, reason));
+      } else await store.change(withoutKey(caller), (tx) => steer(deps, tx, id, action, reason));
       return { id, ok: true };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -84,30 +159,13 @@ export const runControlHandlers = ({
   };
 
   return {
-    start: async ({ params, body = {} }, caller) => {
-      const checked = await check(caller, params.id, body);
-      return store.change(caller, async (tx) => ({ data: await runs.enqueue(tx, checked) }));
-    },
-    stop: ({ params, body = {} }, caller) =>
-      store.change(caller, async (tx) => ({
-        data: await steer(tx, params.id, body.mode === 'abort' ? 'abort' : 'stop', body.reason),
-      })),
+    start: startTask(deps),
+    stop: stopTask(deps),
     pause: ({ params, body = {} }, caller) =>
-      store.change(caller, async (tx) => ({ data: await steer(tx, params.id, 'pause', body.reason) })),
+      store.change(caller, async (tx) => ({ data: await steer(deps, tx, params.id, 'pause', body.reason) })),
     resume: ({ params }, caller) =>
-      store.change(caller, async (tx) => ({ data: await steer(tx, params.id, 'resume', undefined) })),
-    restart: async ({ params, body = {} }, caller) => {
-      const before = await newestRunOf(store.read, params.id);
-      const { comment, labels, thresholds } = before ?? {};
-      // The new run takes all start options of the old one.
-      const same = before && { comment, labels, thresholds, agentLossPolicy: before.agentLossPolicy };
-      const checked = await check(caller, params.id, (same ?? {}) as StartBody, true);
-      const previous = await endPresent(caller, params.id, body.mode);
-      return store.change(caller, async (tx) => {
-        const { runId } = await runs.enqueue(tx, checked);
-        return { data: { runId, previousRunId: previous?.id ?? null } };
-      });
-    },
+      store.change(caller, async (tx) => ({ data: await steer(deps, tx, params.id, 'resume', undefined) })),
+    restart: restartTask(deps),
     actions: async ({ body: { array, action, reason } }, caller) => {
       const data: Awaited<ReturnType<typeof act>>[] = [];
       for (const id of array) data.push(await act(caller, id, action, reason));
@@ -116,17 +174,6 @@ export const runControlHandlers = ({
         return { data };
       });
     },
-    changeLoad: async ({ body: { id, changes = [], dumps } }, caller) => {
-      const permission = 'tasks.dumps';
-      if (dumps !== undefined && !allows(caller.permissions, permission)) {
-        await store.change(withoutKey(caller), async (tx) => tx.deny({ permission, id }));
-        throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
-      }
-      return store.change(caller, async (tx) => {
-        await assertTask(tx, id);
-        if (dumps !== undefined) await runs.changeCapture(tx, id, dumps);
-        return { data: await runs.changeLoad(tx, id, changes) };
-      });
-    },
+    changeLoad: changeLoad(deps),
   };
 };

@@ -147,63 +147,68 @@ const everyMs = 5000;
 const keptMs = 30_000;
 const isOver = (status: number | undefined) => status === undefined || !isActive(status);
 
+const tidy = async ({ exclusively, store }: UpkeepOptions, run: OpenRun, all: boolean) => {
+  const when = { all, now: clockNow(), exclusively };
+  await rollUp(store, run, when);
+  await compact(store, run, when);
+};
+
+/** Exclusive: a writer always has the run that is in memory, not a copy that was closed. */
+const close = ({ exclusively, runs, onClosed }: UpkeepOptions, runId: number) =>
+  exclusively(async () => {
+    runs.forget(runId);
+    onClosed(runId);
+  });
+
+/** Everything of the run is brought into its final form. */
+const finish = async (deps: UpkeepOptions, runId: number) => {
+  const { runs } = deps;
+  const run = await runs.open(runId);
+  if (run !== undefined) await tidy(deps, run, true);
+  await close(deps, runId);
+};
+
+const lookAfter = async (deps: UpkeepOptions, run: OpenRun, status: number | undefined) => {
+  const { runId } = run.facts;
+  if (status === undefined) await close(deps, runId);
+  else if (isOver(status) && clockNow() - run.usedAt > keptMs) await finish(deps, runId);
+  else if (run.isOurs || isOver(status)) await tidy(deps, run, isOver(status));
+};
+
+const pass = async (deps: UpkeepOptions) => {
+  const { runs, store } = deps;
+  const open = runs.all();
+  const statuses = await runStatuses(
+    store.read,
+    open.map(({ facts }) => facts.runId),
+  );
+  for (const run of open) await lookAfter(deps, run, statuses.get(run.facts.runId));
+};
+
+/** What a crash has left undone. */
+const recover = async (deps: UpkeepOptions) => {
+  const { store } = deps;
+  const left = await runsWithLooseSamples(store.read);
+  const statuses = await runStatuses(store.read, left);
+  for (const runId of left) if (isOver(statuses.get(runId))) await finish(deps, runId);
+};
+
 /** Looks after stored samples in the background: minutes are merged and compressed, ended runs leave the memory. */
-export const startUpkeep = ({ store, log, runs, exclusively, onClosed }: UpkeepOptions) => {
-  const tidy = async (run: OpenRun, all: boolean) => {
-    const when = { all, now: clockNow(), exclusively };
-    await rollUp(store, run, when);
-    await compact(store, run, when);
-  };
-
-  /** Exclusive: a writer always has the run that is in memory, not a copy that was closed. */
-  const close = (runId: number) =>
-    exclusively(async () => {
-      runs.forget(runId);
-      onClosed(runId);
-    });
-
-  /** Everything of the run is brought into its final form. */
-  const finish = async (runId: number) => {
-    const run = await runs.open(runId);
-    if (run !== undefined) await tidy(run, true);
-    await close(runId);
-  };
-
-  const lookAfter = async (run: OpenRun, status: number | undefined) => {
-    const { runId } = run.facts;
-    if (status === undefined) await close(runId);
-    else if (isOver(status) && clockNow() - run.usedAt > keptMs) await finish(runId);
-    else if (run.isOurs || isOver(status)) await tidy(run, isOver(status));
-  };
-
-  const pass = async () => {
-    const open = runs.all();
-    const statuses = await runStatuses(
-      store.read,
-      open.map(({ facts }) => facts.runId),
-    );
-    for (const run of open) await lookAfter(run, statuses.get(run.facts.runId));
-  };
-
-  /** What a crash has left undone. */
-  const recover = async () => {
-    const left = await runsWithLooseSamples(store.read);
-    const statuses = await runStatuses(store.read, left);
-    for (const runId of left) if (isOver(statuses.get(runId))) await finish(runId);
-  };
+export const startUpkeep = (deps: UpkeepOptions) => {
+  const { log } = deps;
 
   let isClosed = false;
   const guarded = (work: () => Promise<void>) =>
     work().catch((error) => {
       if (!isClosed) log.error({ err: error }, 'upkeep of measurements');
     });
-  let working: Promise<unknown> = guarded(recover);
+  let working: Promise<unknown> = guarded(() => recover(deps));
   const timer = setInterval(() => {
-    working = working.then(() => (isClosed ? undefined : guarded(pass)));
+    working = working.then(() => (isClosed ? undefined : guarded(() => pass(deps))));
   }, everyMs).unref();
 
   return {
-    finish,
+    finish: (runId: number) => finish(deps, runId),
     close: async () => {
       isClosed = true;
       clearInterval(timer);

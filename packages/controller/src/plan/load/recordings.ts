@@ -38,71 +38,88 @@ const heldMs = 300_000;
 
 type Contents = Pick<Blobs, 'read' | 'exists'>;
 
+interface Deps {
+  store: Store;
+  blobs: Contents;
+}
+
+const createRecordingContext = (deps: Deps) => {
+  const known = new Map<string, Promise<PlanRecording>>();
+  /** Compiled scripts requested last: agents fetch them in chunks, one agent after the other. */
+  const held = new Map<string, Uint8Array>();
+  return { ...deps, held, known };
+};
+type RecordingContext = ReturnType<typeof createRecordingContext>;
+
+const compile = async ({ blobs }: RecordingContext, fileSha256: string, params: HarParams): Promise<HarResult> => {
+  const recording = Buffer.concat(await (await blobs.read(fileSha256)).toArray());
+  return compileRecording({ recording: new Uint8Array(recording), params });
+};
+
+const hold = ({ held }: RecordingContext, sha256: string, bytes: Uint8Array) => {
+  held.set(sha256, bytes);
+  setTimeout(() => held.get(sha256) === bytes && held.delete(sha256), heldMs).unref();
+  const total = () => [...held.values()].reduce((sum, { length }) => sum + length, 0);
+  for (const oldest of held.keys()) {
+    if (total() <= maxHeldBytes || held.size === 1) break;
+    held.delete(oldest);
+  }
+};
+
+const make = async (context: RecordingContext, fileSha256: string, params: HarParams): Promise<PlanRecording> => {
+  const { store } = context;
+  const result = await compile(context, fileSha256, params);
+  if ('problem' in result) return result;
+  const { client, server, ...facts } = result;
+  const row = { fileSha256, params: JSON.stringify(params) };
+  await store.database.transaction(async (tx) => {
+    await keepHarScript(tx, { ...row, sha256: client.sha256, side: 'client' });
+    await keepHarScript(tx, { ...row, sha256: server.sha256, side: 'server' });
+  });
+  for (const { sha256, bytes } of [server, client]) hold(context, sha256, bytes);
+  return {
+    ...facts,
+    client: { sha256: client.sha256, size: client.bytes.length },
+    server: { sha256: server.sha256, size: server.bytes.length },
+  };
+};
+
+const recordingOf = (context: RecordingContext, fileSha256: string, params: HarParams): Promise<PlanRecording> => {
+  const { known } = context;
+  const key = createHash('sha256').update(fileSha256).update(JSON.stringify(params)).digest('hex');
+  const found = known.get(key) ?? make(context, fileSha256, params);
+  known.set(key, found);
+  // A failure may come from a lack of time or memory: the next request compiles again.
+  found.then((made) => 'problem' in made && known.delete(key)).catch(() => known.delete(key));
+  if (known.size > maxKnown) known.delete(known.keys().next().value as string);
+  return found;
+};
+
+const bytesOf = async (context: RecordingContext, sha256: string): Promise<Uint8Array | undefined> => {
+  const { held, store } = context;
+  const script = held.has(sha256) ? undefined : await findHarScript(store.read, sha256);
+  if (script === undefined) return held.get(sha256);
+  const result = await compile(context, script.fileSha256, JSON.parse(script.params) as HarParams);
+  if ('problem' in result) return undefined;
+  const { bytes } = script.side === 'client' ? result.client : result.server;
+  hold(context, sha256, bytes);
+  return bytes;
+};
+
 /**
  * Compiles recordings for agents on demand and does not store the result: the same recording and parameters always
  * give the same bytes.
  */
-export const createRecordings = ({ store, blobs }: { store: Store; blobs: Contents }) => {
-  const known = new Map<string, Promise<PlanRecording>>();
-  /** Compiled scripts requested last: agents fetch them in chunks, one agent after the other. */
-  const held = new Map<string, Uint8Array>();
-
-  const compile = async (fileSha256: string, params: HarParams): Promise<HarResult> => {
-    const recording = Buffer.concat(await (await blobs.read(fileSha256)).toArray());
-    return compileRecording({ recording: new Uint8Array(recording), params });
-  };
-
-  const hold = (sha256: string, bytes: Uint8Array) => {
-    held.set(sha256, bytes);
-    setTimeout(() => held.get(sha256) === bytes && held.delete(sha256), heldMs).unref();
-    const total = () => [...held.values()].reduce((sum, { length }) => sum + length, 0);
-    for (const oldest of held.keys()) {
-      if (total() <= maxHeldBytes || held.size === 1) break;
-      held.delete(oldest);
-    }
-  };
-
-  const make = async (fileSha256: string, params: HarParams): Promise<PlanRecording> => {
-    const result = await compile(fileSha256, params);
-    if ('problem' in result) return result;
-    const { client, server, ...facts } = result;
-    const row = { fileSha256, params: JSON.stringify(params) };
-    await store.database.transaction(async (tx) => {
-      await keepHarScript(tx, { ...row, sha256: client.sha256, side: 'client' });
-      await keepHarScript(tx, { ...row, sha256: server.sha256, side: 'server' });
-    });
-    for (const { sha256, bytes } of [server, client]) hold(sha256, bytes);
-    return {
-      ...facts,
-      client: { sha256: client.sha256, size: client.bytes.length },
-      server: { sha256: server.sha256, size: server.bytes.length },
-    };
-  };
-
-  const recordingOf = (fileSha256: string, params: HarParams): Promise<PlanRecording> => {
-    const key = createHash('sha256').update(fileSha256).update(JSON.stringify(params)).digest('hex');
-    const found = known.get(key) ?? make(fileSha256, params);
-    known.set(key, found);
-    // A failure may come from a lack of time or memory: the next request compiles again.
-    found.then((made) => 'problem' in made && known.delete(key)).catch(() => known.delete(key));
-    if (known.size > maxKnown) known.delete(known.keys().next().value as string);
-    return found;
-  };
-
-  const bytesOf = async (sha256: string): Promise<Uint8Array | undefined> => {
-    const script = held.has(sha256) ? undefined : await findHarScript(store.read, sha256);
-    if (script === undefined) return held.get(sha256);
-    const result = await compile(script.fileSha256, JSON.parse(script.params) as HarParams);
-    if ('problem' in result) return undefined;
-    const { bytes } = script.side === 'client' ? result.client : result.server;
-    hold(sha256, bytes);
-    return bytes;
-  };
+export const createRecordings = (deps: Deps) => {
+  const context = createRecordingContext(deps);
+  const { blobs } = context;
 
   const plan: PlanRecordings = async (requests) =>
     new Map(
       await Promise.all(
-        requests.map(async ({ path, file, params }) => [path, await recordingOf(file.sha256, params)] as const),
+        requests.map(
+          async ({ path, file, params }) => [path, await recordingOf(context, file.sha256, params)] as const,
+        ),
       ),
     );
 
@@ -112,7 +129,7 @@ export const createRecordings = ({ store, blobs }: { store: Store; blobs: Conten
     beside: (others: Pick<Blobs, 'read'>): Pick<Blobs, 'read'> => ({
       read: async (sha256, range = {}) => {
         const isStored = await blobs.exists(sha256).catch(() => true);
-        const bytes = isStored ? undefined : await bytesOf(sha256);
+        const bytes = isStored ? undefined : await bytesOf(context, sha256);
         if (bytes === undefined) return others.read(sha256, range);
         return Readable.from([Buffer.from(bytes.subarray(range.start ?? 0, range.end))]);
       },

@@ -63,16 +63,36 @@ type NewTemplate = Omit<TemplateDraft, 'task'> & { task?: TemplateDraft['task'];
 
 const noun = 'task template';
 
-export const taskTemplateHandlers = ({ store, settings }: Deps): Handlers<typeof api.taskTemplates> => {
-  /** The source of a new template: the request or a task. */
-  const contentOf = async (body: NewTemplate, caller: Caller) => {
-    const { sourceTaskID, task, slots = [], parameters = [] } = body;
-    if (sourceTaskID === undefined) return { task: definitionIn(task ?? {}), slots, parameters };
-    assertAlone(body);
-    assertMayReadTasks(caller);
-    const source = await orNotFound(findTask(store.read, sourceTaskID), 'task', sourceTaskID);
-    return templateOfTask(source, (id) => findPlugin(id)?.name);
-  };
+/** The source of a new template: the request or a task. */
+const contentOf = async ({ store }: Deps, body: NewTemplate, caller: Caller) => {
+  const { sourceTaskID, task, slots = [], parameters = [] } = body;
+  if (sourceTaskID === undefined) return { task: definitionIn(task ?? {}), slots, parameters };
+  assertAlone(body);
+  assertMayReadTasks(caller);
+  const source = await orNotFound(findTask(store.read, sourceTaskID), 'task', sourceTaskID);
+  return templateOfTask(source, (id) => findPlugin(id)?.name);
+};
+
+const updateTemplate =
+  ({ store }: Deps): Handlers<typeof api.taskTemplates>['update'] =>
+  ({ body: { id, updatedAt, ...values } }, caller) =>
+    store.change(caller, async (tx) => {
+      const before = await orNotFound(taskTemplates.find(tx, id), noun, id);
+      assertOwn([before]);
+      assertFresh(noun, before, updatedAt);
+      const { task, slots, parameters } = values;
+      const content = {
+        task: task ? definitionIn(task) : before.task,
+        slots: slots === undefined ? before.slots : (slots ?? []),
+        parameters: parameters === undefined ? before.parameters : (parameters ?? []),
+      };
+      await assertValidTemplate(tx, content);
+      await taskTemplates.update(tx, id, { ...values, ...content });
+      await linkTemplate(tx, { id, name: values.name ?? before.name, ...content });
+    });
+
+export const taskTemplateHandlers = (deps: Deps): Handlers<typeof api.taskTemplates> => {
+  const { store, settings } = deps;
 
   return {
     ...crudHandlers(noun, taskTemplates, store),
@@ -90,7 +110,7 @@ export const taskTemplateHandlers = ({ store, settings }: Deps): Handlers<typeof
     },
     create: async ({ body }, caller) => {
       const { name, description = '', tags = '' } = body;
-      const content = await contentOf(body, caller);
+      const content = await contentOf(deps, body, caller);
       return store.change(caller, async (tx) => {
         await assertValidTemplate(tx, content);
         const id = await taskTemplates.insert(tx, { name, description, tags, ...content, builtIn: false });
@@ -98,21 +118,7 @@ export const taskTemplateHandlers = ({ store, settings }: Deps): Handlers<typeof
         return { data: id };
       });
     },
-    update: ({ body: { id, updatedAt, ...values } }, caller) =>
-      store.change(caller, async (tx) => {
-        const before = await orNotFound(taskTemplates.find(tx, id), noun, id);
-        assertOwn([before]);
-        assertFresh(noun, before, updatedAt);
-        const { task, slots, parameters } = values;
-        const content = {
-          task: task ? definitionIn(task) : before.task,
-          slots: slots === undefined ? before.slots : (slots ?? []),
-          parameters: parameters === undefined ? before.parameters : (parameters ?? []),
-        };
-        await assertValidTemplate(tx, content);
-        await taskTemplates.update(tx, id, { ...values, ...content });
-        await linkTemplate(tx, { id, name: values.name ?? before.name, ...content });
-      }),
+    update: updateTemplate(deps),
     removeMany: ({ body: { array } }, caller) =>
       store.change(caller, async (tx) => {
         assertOwn(await taskTemplates.findMany(tx, array));

@@ -14,81 +14,89 @@ const sampleOfPattern = (pattern: string): string | undefined => {
   if (pattern.length > 2000) return undefined;
   try {
     const compiled = RE2JS.compile(pattern);
-    const sample = createSampler(pattern.replace(/^\(\?[a-z]+\)/i, ''))();
+    const sample = new PatternSampler(pattern.replace(/^\(\?[a-z]+\)/i, '')).sample();
     return sample !== undefined && sample.length <= maxLength && compiled.matcher(sample).find() ? sample : undefined;
   } catch {
     return undefined;
   }
 };
 
-/** Writes the least text: the first alternative, the first member of a class, as few repetitions as allowed. */
-const createSampler = (pattern: string) => {
-  let at = 0;
+/** Writes a shortest text: the first alternative, the first member of a class, as few repetitions as allowed. */
+class PatternSampler {
+  readonly #pattern: string;
+  #at = 0;
 
-  const alternatives = (): string => {
-    const first = sequence();
-    while (pattern[at] === '|') {
-      at += 1;
-      sequence();
+  constructor(pattern: string) {
+    this.#pattern = pattern;
+  }
+
+  #alternatives(): string {
+    const first = this.#sequence();
+    while (this.#pattern[this.#at] === '|') {
+      this.#at += 1;
+      this.#sequence();
     }
     return first;
-  };
+  }
 
-  const sequence = (): string => {
+  #sequence(): string {
     let text = '';
-    while (at < pattern.length && pattern[at] !== '|' && pattern[at] !== ')') text += repeated(atom());
+    while (this.#at < this.#pattern.length && this.#pattern[this.#at] !== '|' && this.#pattern[this.#at] !== ')')
+      text += this.#repeated(this.#atom());
     return text;
-  };
+  }
 
-  const atom = (): string => {
-    const mark = pattern[at] as string;
-    at += 1;
-    if (mark === '(') return group();
-    if (mark === '[') return bracket();
-    if (mark === '\\') return escaped();
+  #atom(): string {
+    const mark = this.#pattern[this.#at] as string;
+    this.#at += 1;
+    if (mark === '(') return this.#group();
+    if (mark === '[') return this.#bracket();
+    if (mark === '\\') return this.#escaped();
     if (mark === '.') return 'a';
     return mark === '^' || mark === '$' ? '' : mark;
-  };
+  }
 
-  const group = (): string => {
-    const opening = /^\?(?:P?<\w+>|[a-z]*:)/i.exec(pattern.slice(at));
-    if (opening) at += opening[0].length;
-    const text = alternatives();
-    at += 1;
+  #group(): string {
+    const opening = /^\?(?:P?<\w+>|[a-z]*:)/i.exec(this.#pattern.slice(this.#at));
+    if (opening) this.#at += opening[0].length;
+    const text = this.#alternatives();
+    this.#at += 1;
     return text;
-  };
+  }
 
-  const escaped = (): string => {
-    const mark = pattern[at] ?? '';
-    at += 1;
+  #escaped(): string {
+    const mark = this.#pattern[this.#at] ?? '';
+    this.#at += 1;
     return classSample[mark] ?? escapeSample[mark] ?? mark;
-  };
+  }
 
-  const bracket = (): string => {
-    const isNegated = pattern[at] === '^';
-    if (isNegated) at += 1;
-    const from = at;
-    while (at < pattern.length && (pattern[at] !== ']' || at === from)) at += pattern[at] === '\\' ? 2 : 1;
-    const members = pattern.slice(from, at);
-    at += 1;
+  #bracket(): string {
+    const isNegated = this.#pattern[this.#at] === '^';
+    if (isNegated) this.#at += 1;
+    const from = this.#at;
+    while (this.#at < this.#pattern.length && (this.#pattern[this.#at] !== ']' || this.#at === from))
+      this.#at += this.#pattern[this.#at] === '\\' ? 2 : 1;
+    const members = this.#pattern.slice(from, this.#at);
+    this.#at += 1;
     if (isNegated) return ['a', '0', '-', ' '].find((candidate) => !members.includes(candidate)) ?? 'a';
     if (members.startsWith('\\')) return classSample[members[1] ?? ''] ?? members[1] ?? '';
     return members[0] ?? '';
-  };
+  }
 
-  const repeated = (text: string): string => {
-    const quantifier = /^(?:([*+?])|\{(\d+)(?:,\d*)?\})\??/.exec(pattern.slice(at));
+  #repeated(text: string): string {
+    const quantifier = /^(?:([*+?])|\{(\d+)(?:,\d*)?\})\??/.exec(this.#pattern.slice(this.#at));
     if (quantifier === null) return text;
-    at += quantifier[0].length;
+    this.#at += quantifier[0].length;
     if (quantifier[1] !== undefined) return quantifier[1] === '+' ? text : '';
     return text.repeat(Math.min(Number(quantifier[2]), maxLength));
-  };
+  }
 
-  return () => {
-    const text = alternatives();
-    return at >= pattern.length ? text : undefined;
-  };
-};
+  /** Undefined when the pattern has more than a sampler understands. */
+  sample(): string | undefined {
+    const text = this.#alternatives();
+    return this.#at >= this.#pattern.length ? text : undefined;
+  }
+}
 
 interface Synthesis {
   status: number | undefined;

@@ -54,48 +54,50 @@ interface Deps {
   readonly rules: Pick<RecordRules, 'signature'>;
 }
 
+const maxBytes = ({ settings }: Deps) => settings.current().limits.uploadBytes;
+
+const planOf = async ({ store, rules }: Deps, archive: CheckedArchive, caller: Caller): Promise<ImportPlan> => {
+  assertValidTask(archive);
+  const passphrase = findPassphrase(caller);
+  if (passphrase && archive.sealed) await openedSecrets(archive, passphrase);
+  const items = await importItems(store.read, archive);
+  return {
+    importId: randomBytes(16).toString('hex'),
+    expiresAt: new Date(Date.now() + lifeMs).toISOString(),
+    schema: exportSchema,
+    task: archive.task as unknown as ImportPlan['task'],
+    items,
+    warnings: [
+      ...archive.plan.warnings.slice(0, maxWarnings),
+      ...secretWarnings(archive),
+      ...safetyWarnings(archive, items, rules),
+    ],
+    problems: [...problemsOf(items), ...secretProblems(archive), ...permissionProblems(items, caller)],
+  };
+};
+
+const keep = async ({ store }: Deps, sha256: string, plan: ImportPlan, caller: Caller) => {
+  const { importId: id, expiresAt } = plan;
+  return store.change(caller, async (tx) => {
+    await insertTaskImport(tx, { id, issuerID: caller.userId, sha256, plan, expiresAt, createdAt: tx.now });
+    tx.note({ importId: id, sha256 });
+    return { data: plan };
+  });
+};
+
 /** Stores an archive, checks all of it, and keeps it for an hour together with its import plan. */
-export const createImportPlanner = ({ store, settings, files, rules }: Deps) => {
-  const maxBytes = () => settings.current().limits.uploadBytes;
-
-  const planOf = async (archive: CheckedArchive, caller: Caller): Promise<ImportPlan> => {
-    assertValidTask(archive);
-    const passphrase = findPassphrase(caller);
-    if (passphrase && archive.sealed) await openedSecrets(archive, passphrase);
-    const items = await importItems(store.read, archive);
-    return {
-      importId: randomBytes(16).toString('hex'),
-      expiresAt: new Date(Date.now() + lifeMs).toISOString(),
-      schema: exportSchema,
-      task: archive.task as unknown as ImportPlan['task'],
-      items,
-      warnings: [
-        ...archive.plan.warnings.slice(0, maxWarnings),
-        ...secretWarnings(archive),
-        ...safetyWarnings(archive, items, rules),
-      ],
-      problems: [...problemsOf(items), ...secretProblems(archive), ...permissionProblems(items, caller)],
-    };
-  };
-
-  const keep = async (sha256: string, plan: ImportPlan, caller: Caller) => {
-    const { importId: id, expiresAt } = plan;
-    return store.change(caller, async (tx) => {
-      await insertTaskImport(tx, { id, issuerID: caller.userId, sha256, plan, expiresAt, createdAt: tx.now });
-      tx.note({ importId: id, sha256 });
-      return { data: plan };
-    });
-  };
+export const createImportPlanner = (deps: Deps) => {
+  const { files, store } = deps;
 
   return {
     fromUpload: async ({ stream }: Pick<Upload<unknown>, 'stream'>, caller: Caller) => {
-      const staged: Staged = await explained('/file', () => files.blobs.stage(stream, { maxBytes: maxBytes() }));
+      const staged: Staged = await explained('/file', () => files.blobs.stage(stream, { maxBytes: maxBytes(deps) }));
       try {
         const archive = await explained('/file', async () =>
-          readArchive(await stagedArchive(files, staged), maxBytes()),
+          readArchive(await stagedArchive(files, staged), maxBytes(deps)),
         );
-        const plan = await planOf(archive, caller);
-        return await explained('/file', () => files.keep([staged], () => keep(staged.sha256, plan, caller)));
+        const plan = await planOf(deps, archive, caller);
+        return await explained('/file', () => files.keep([staged], () => keep(deps, staged.sha256, plan, caller)));
       } finally {
         await files.blobs.discard(staged);
       }
@@ -104,9 +106,9 @@ export const createImportPlanner = ({ store, settings, files, rules }: Deps) => 
       const file = await orNotFound(files.find(store.read, fileId), 'file', fileId);
       const { sha256 } = file;
       const archive = await explained('/fileId', async () =>
-        readArchive(await storedArchive(files, sha256), Math.max(maxBytes(), file.size)),
+        readArchive(await storedArchive(files, sha256), Math.max(maxBytes(deps), file.size)),
       );
-      return keep(sha256, await planOf(archive, caller), caller);
+      return keep(deps, sha256, await planOf(deps, archive, caller), caller);
     },
   };
 };
