@@ -83,114 +83,135 @@ const defaultRetryMs = 5000;
 const lastTime = 8_640_000_000_000_000;
 const timeOf = (ms: number | null) => (ms === null || Math.abs(ms) > lastTime ? null : new Date(ms).toISOString());
 
-/** Captures on the controller: records them, fetches them once their run has ended, deletes them when they expire. */
-export const createCaptureStore = (deps: Deps) => {
-  const { store, blobs, gateway, settings, log, isUsed, retryMs = defaultRetryMs } = deps;
+const createCaptureContext = (deps: Deps) => {
+  const { retryMs = defaultRetryMs } = deps;
   // Work per agent runs in order; an agent sends one capture at a time.
   const queue = createKeyedQueue<number>();
-  const post = (agentId: number, work: () => Promise<unknown>) =>
-    queue.run(agentId, work).catch((error) => log.error({ err: error, agentId }, 'could not store a capture'));
   const damaged = new Map<number, number>();
   const waiting = new Set<NodeJS.Timeout>();
-  let isClosed = false;
+  const state = { isClosed: false };
+  return { ...deps, queue, state, waiting, retryMs, damaged };
+};
+type CaptureContext = ReturnType<typeof createCaptureContext>;
 
-  const forget = (agentId: number, { runId, epoch, name }: Pick<DumpState, 'runId' | 'epoch' | 'name'>) =>
-    gateway.send(agentId, { type: 'forgetDump', runId, epoch, name });
+const post = ({ queue, log }: CaptureContext, agentId: number, work: () => Promise<unknown>) =>
+  queue.run(agentId, work).catch((error) => log.error({ err: error, agentId }, 'could not store a capture'));
 
-  const later = (agentId: number, id: number) => {
-    if (isClosed) return;
-    const timer = setTimeout(() => {
-      waiting.delete(timer);
-      void post(agentId, () => fetch(agentId, id));
-    }, retryMs).unref();
-    waiting.add(timer);
-  };
+const forget = (
+  { gateway }: CaptureContext,
+  agentId: number,
+  { runId, epoch, name }: Pick<DumpState, 'runId' | 'epoch' | 'name'>,
+) => gateway.send(agentId, { type: 'forgetDump', runId, epoch, name });
 
-  const giveUp = async (agentId: number, dump: RunDumpRecord, problem: string) => {
-    await store.database.transaction((tx) => settleDump(tx, { id: dump.id, state: 'lost', problem }));
-    await blobs.removePart(dumpPart(dump.id));
-    forget(agentId, { ...dump, runId: dump.runID });
-  };
+const later = (context: CaptureContext, agentId: number, id: number) => {
+  const { state, waiting, retryMs } = context;
+  if (state.isClosed) return;
+  const timer = setTimeout(() => {
+    waiting.delete(timer);
+    void post(context, agentId, () => fetch(context, agentId, id));
+  }, retryMs).unref();
+  waiting.add(timer);
+};
 
-  const fail = async (agentId: number, dump: RunDumpRecord, error: unknown) => {
-    // An agent that reconnects announces its captures again.
-    if (error instanceof AgentUnreachable || isClosed) return;
-    const count = (damaged.get(dump.id) ?? 0) + 1;
-    damaged.set(dump.id, count);
-    if (error instanceof CaptureDamaged && count >= maxDamagedFetches) return giveUp(agentId, dump, error.message);
-    log.warn({ err: error, agentId, dump: dump.id }, 'could not fetch a capture');
-    later(agentId, dump.id);
-  };
+const giveUp = async (context: CaptureContext, agentId: number, dump: RunDumpRecord, problem: string) => {
+  const { store, blobs } = context;
+  await store.database.transaction((tx) => settleDump(tx, { id: dump.id, state: 'lost', problem }));
+  await blobs.removePart(dumpPart(dump.id));
+  forget(context, agentId, { ...dump, runId: dump.runID });
+};
 
-  const fetch = async (agentId: number, id: number) => {
-    const dump = await findDump(store.read, id);
-    if (isClosed || dump?.state !== 'closed' || !gateway.isOnline(agentId)) return;
-    const run = await runs.find(store.read, dump.runID);
-    // The path to the controller may be the path under test: nothing large uses it before the run has ended.
-    if (run !== undefined && isActive(run.status)) return later(agentId, id);
-    try {
-      await collectCapture(deps, dump);
-      damaged.delete(id);
-      forget(agentId, { ...dump, runId: dump.runID });
-    } catch (error) {
-      await fail(agentId, dump, error);
+const fail = async (context: CaptureContext, agentId: number, dump: RunDumpRecord, error: unknown) => {
+  const { state, damaged, log } = context;
+  // An agent that reconnects announces its captures again.
+  if (error instanceof AgentUnreachable || state.isClosed) return;
+  const count = (damaged.get(dump.id) ?? 0) + 1;
+  damaged.set(dump.id, count);
+  if (error instanceof CaptureDamaged && count >= maxDamagedFetches)
+    return giveUp(context, agentId, dump, error.message);
+  log.warn({ err: error, agentId, dump: dump.id }, 'could not fetch a capture');
+  later(context, agentId, dump.id);
+};
+
+const fetch = async (context: CaptureContext, agentId: number, id: number) => {
+  const { store, state, gateway, damaged } = context;
+  const dump = await findDump(store.read, id);
+  if (state.isClosed || dump?.state !== 'closed' || !gateway.isOnline(agentId)) return;
+  const run = await runs.find(store.read, dump.runID);
+  // The path to the controller may be the path under test: nothing large uses it before the run has ended.
+  if (run !== undefined && isActive(run.status)) return later(context, agentId, id);
+  try {
+    await collectCapture(context, dump);
+    damaged.delete(id);
+    forget(context, agentId, { ...dump, runId: dump.runID });
+  } catch (error) {
+    await fail(context, agentId, dump, error);
+  }
+};
+
+const isOurs = async ({ store }: CaptureContext, agentId: number, { runId, epoch }: DumpState) => {
+  const run = await runs.find(store.read, runId);
+  if (run?.epoch !== epoch) return false;
+  return (await runAgentsOf(store.read, runId)).some(({ agentID }) => agentID === agentId);
+};
+
+const hear = async (context: CaptureContext, agentId: number, state: DumpState) => {
+  const { store, settings } = context;
+  if (!(await isOurs(context, agentId, state))) return void forget(context, agentId, state);
+  const { runId, firstAt, lastAt, ...reported } = state;
+  const times = { firstAt: timeOf(firstAt), lastAt: timeOf(lastAt) };
+  const dump = await store.database.transaction((tx) =>
+    putDump(tx, { ...reported, ...times, runID: runId, agentID: agentId }),
+  );
+  if (dump.state === 'ready' || dump.state === 'doomed') return void forget(context, agentId, state);
+  if (dump.state !== 'closed') return;
+  const { maxBytesPerRun } = settings.current().dumps;
+  if (dump.size > maxBytesPerRun) return giveUp(context, agentId, dump, `it has more than ${maxBytesPerRun} bytes`);
+  await fetch(context, agentId, dump.id);
+};
+
+/** Deletes captures that expired or whose run was deleted. */
+const sweepCaptures =
+  ({ settings, store, blobs, isUsed }: CaptureContext) =>
+  async () => {
+    const before = new Date(Date.now() - settings.current().retention.dumpsDays * dayMs).toISOString();
+    const late = await runsWithOldDumps(store.read, before);
+    if (late.length > 0) await store.database.transaction((tx) => doomDumps(tx, late));
+    for (;;) {
+      const found = await doomedDumps(store.read);
+      for (const { id, sha256 } of found) {
+        await store.database.transaction((tx) => removeDoomed(tx, id));
+        await blobs.removePart(dumpPart(id));
+        // A crash in between leaves content without a row; the next start deletes it.
+        if (sha256 !== '') await blobs.remove(sha256, isUsed);
+      }
+      if (found.length === 0) return;
     }
   };
 
-  const isOurs = async (agentId: number, { runId, epoch }: DumpState) => {
-    const run = await runs.find(store.read, runId);
-    if (run?.epoch !== epoch) return false;
-    return (await runAgentsOf(store.read, runId)).some(({ agentID }) => agentID === agentId);
-  };
-
-  const hear = async (agentId: number, state: DumpState) => {
-    if (!(await isOurs(agentId, state))) return void forget(agentId, state);
-    const { runId, firstAt, lastAt, ...reported } = state;
-    const times = { firstAt: timeOf(firstAt), lastAt: timeOf(lastAt) };
-    const dump = await store.database.transaction((tx) =>
-      putDump(tx, { ...reported, ...times, runID: runId, agentID: agentId }),
-    );
-    if (dump.state === 'ready' || dump.state === 'doomed') return void forget(agentId, state);
-    if (dump.state !== 'closed') return;
-    const { maxBytesPerRun } = settings.current().dumps;
-    if (dump.size > maxBytesPerRun) return giveUp(agentId, dump, `it has more than ${maxBytesPerRun} bytes`);
-    await fetch(agentId, dump.id);
-  };
+/** Captures on the controller: records them, fetches them once their run has ended, deletes them when they expire. */
+export const createCaptureStore = (deps: Deps) => {
+  const context = createCaptureContext(deps);
+  const { gateway, retryMs, waiting, state, queue } = context;
 
   const unsubscribe = gateway.subscribe({
     dumps: (agentId, states) => {
       for (const state of states) {
         const work = () =>
-          hear(agentId, state).catch((error) => {
+          hear(context, agentId, state).catch((error) => {
             if (!(error instanceof StorageUnavailable) || state.state === 'open') throw error;
             // The agent does not repeat this before it reconnects.
-            const timer = setTimeout(() => void post(agentId, work), retryMs).unref();
+            const timer = setTimeout(() => void post(context, agentId, work), retryMs).unref();
             waiting.add(timer);
           });
-        void post(agentId, work);
+        void post(context, agentId, work);
       }
     },
   });
 
   return {
-    /** Deletes captures that expired or whose run was deleted. */
-    sweep: async () => {
-      const before = new Date(Date.now() - settings.current().retention.dumpsDays * dayMs).toISOString();
-      const late = await runsWithOldDumps(store.read, before);
-      if (late.length > 0) await store.database.transaction((tx) => doomDumps(tx, late));
-      for (;;) {
-        const found = await doomedDumps(store.read);
-        for (const { id, sha256 } of found) {
-          await store.database.transaction((tx) => removeDoomed(tx, id));
-          await blobs.removePart(dumpPart(id));
-          // A crash in between leaves content without a row; the next start deletes it.
-          if (sha256 !== '') await blobs.remove(sha256, isUsed);
-        }
-        if (found.length === 0) return;
-      }
-    },
+    sweep: sweepCaptures(context),
     close: async () => {
-      isClosed = true;
+      state.isClosed = true;
       unsubscribe();
       for (const timer of waiting) clearTimeout(timer);
       await queue.idle();

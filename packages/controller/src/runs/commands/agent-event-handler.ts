@@ -47,68 +47,80 @@ const arrivalAt = (view: RunView, agentId: number, bootId: string, held: HeldRun
   };
 };
 
-/** Handles agent events for runs. */
-export const createAgentEventHandler = ({
-  read,
-  writer,
-  commands,
-  activeRuns,
-  late,
-  post,
-  wake,
-}: Deps): AgentListener => {
+const createAgentEventContext = (deps: Deps) => {
+  const { writer, post, wake } = deps;
   const notes = createRunNotes({ writer, post, wake });
-  const meet = (runId: number, agentId: number, { bootId, runs }: Arrival) => {
-    const held = runs.find((candidate) => candidate.runId === runId);
-    const meetLate = () => {
-      if (held) void post(runId, async () => late.meet(agentId, held, await readView(read, runId)));
+  return { ...deps, notes };
+};
+type AgentEventContext = ReturnType<typeof createAgentEventContext>;
+
+const meet = (
+  { post, late, read, activeRuns, commands, notes }: AgentEventContext,
+  runId: number,
+  agentId: number,
+  { bootId, runs }: Arrival,
+) => {
+  const held = runs.find((candidate) => candidate.runId === runId);
+  const meetLate = () => {
+    if (held) void post(runId, async () => late.meet(agentId, held, await readView(read, runId)));
+  };
+  const view = activeRuns.find(runId);
+  if (view === undefined || agentIn(view, agentId) === undefined) {
+    meetLate();
+    return;
+  }
+  const isPresent = held?.epoch === view.run.epoch;
+  if (held && !isPresent) commands.abandon(agentId, held, 'the run was given away');
+  activeRuns.hasReturned(runId, agentId);
+  const decide = (now: RunView) => arrivalAt(now, agentId, bootId, isPresent ? held : undefined);
+  notes.add(runId, { decide, onOver: meetLate });
+};
+
+const noteInRuns = (
+  { activeRuns, notes }: AgentEventContext,
+  agentId: number,
+  event: (name: string) => NewRunEvent,
+) => {
+  for (const runId of activeRuns.runsOf(agentId)) {
+    const decide = (view: RunView) => {
+      const agent = agentIn(view, agentId);
+      return agent === undefined || isDone(agent) ? {} : { events: [event(agent.name)] };
     };
-    const view = activeRuns.find(runId);
-    if (view === undefined || agentIn(view, agentId) === undefined) {
-      meetLate();
-      return;
-    }
-    const isPresent = held?.epoch === view.run.epoch;
-    if (held && !isPresent) commands.abandon(agentId, held, 'the run was given away');
-    activeRuns.hasReturned(runId, agentId);
-    const decide = (now: RunView) => arrivalAt(now, agentId, bootId, isPresent ? held : undefined);
-    notes.add(runId, { decide, onOver: meetLate });
-  };
-  const noteInRuns = (agentId: number, event: (name: string) => NewRunEvent) => {
-    for (const runId of activeRuns.runsOf(agentId)) {
-      const decide = (view: RunView) => {
-        const agent = agentIn(view, agentId);
-        return agent === undefined || isDone(agent) ? {} : { events: [event(agent.name)] };
-      };
-      notes.add(runId, { decide });
-    }
-  };
-  const hear = (agentId: number, report: RunReport) => {
-    const view = activeRuns.find(report.runId);
-    if (view === undefined) return void post(report.runId, async () => late.report(agentId, report));
-    if (report.epoch !== view.run.epoch || agentIn(view, agentId) === undefined) {
-      return void commands.abandon(agentId, report, 'the run was given away');
-    }
-    // Samples are ingested elsewhere; here they only show that traffic has started.
-    if (report.type === 'summaries' && view.run.status !== runStatus.armed) return;
-    const decide = (now: RunView) => (now.run.epoch === report.epoch ? applyReport(now, agentId, report) : {});
-    notes.add(report.runId, { decide });
-  };
+    notes.add(runId, { decide });
+  }
+};
+
+const hear = ({ activeRuns, post, late, commands, notes }: AgentEventContext, agentId: number, report: RunReport) => {
+  const view = activeRuns.find(report.runId);
+  if (view === undefined) return void post(report.runId, async () => late.report(agentId, report));
+  if (report.epoch !== view.run.epoch || agentIn(view, agentId) === undefined) {
+    return void commands.abandon(agentId, report, 'the run was given away');
+  }
+  // Samples are ingested elsewhere; here they only show that traffic has started.
+  if (report.type === 'summaries' && view.run.status !== runStatus.armed) return;
+  const decide = (now: RunView) => (now.run.epoch === report.epoch ? applyReport(now, agentId, report) : {});
+  notes.add(report.runId, { decide });
+};
+
+/** Handles agent events for runs. */
+export const createAgentEventHandler = (deps: Deps): AgentListener => {
+  const context = createAgentEventContext(deps);
+  const { commands, activeRuns, late, notes } = context;
 
   return {
     connected: (agentId, arrival) => {
       commands.forgetSession(agentId);
       activeRuns.suspects.delete(agentId);
       const concerned = new Set([...activeRuns.runsOf(agentId), ...arrival.runs.map(({ runId }) => runId)]);
-      for (const runId of concerned) meet(runId, agentId, arrival);
+      for (const runId of concerned) meet(context, runId, agentId, arrival);
     },
     suspect: (agentId) => {
       activeRuns.suspects.add(agentId);
-      noteInRuns(agentId, (name) => eventOf('agentSuspect', 'warning', agentId, `${name} is silent`));
+      noteInRuns(context, agentId, (name) => eventOf('agentSuspect', 'warning', agentId, `${name} is silent`));
     },
     back: (agentId) => {
       activeRuns.suspects.delete(agentId);
-      noteInRuns(agentId, (name) => eventOf('agentBack', 'info', agentId, `${name} is heard again`));
+      noteInRuns(context, agentId, (name) => eventOf('agentBack', 'info', agentId, `${name} is heard again`));
     },
     lost: (agentId, reason) => {
       activeRuns.suspects.delete(agentId);
@@ -121,6 +133,6 @@ export const createAgentEventHandler = ({
         notes.add(runId, { decide });
       }
     },
-    report: hear,
+    report: (agentId: number, report: RunReport) => hear(context, agentId, report),
   };
 };

@@ -45,101 +45,115 @@ export interface ConductorDeps {
 /** More steps in a row than any run takes. Beyond it something is wrong; the next check continues. */
 const maxSteps = 10;
 
-/** Drives every run from the queue to its end. Only the leader runs it. */
-export const createConductor = (deps: ConductorDeps) => {
-  const { store, settings, bus, gateway, metrics, log, timing } = deps;
+const createContext = (deps: ConductorDeps) => {
+  const { gateway } = deps;
   const activeRuns = new ActiveRunCache();
   const work = createKeyedQueue<number>();
-  const post = async (runId: number, step: () => Promise<unknown>): Promise<void> => {
-    try {
-      await work.run(runId, step);
-    } catch (error) {
-      // Another controller changed the run first: the next look reads its new state.
-      const isRace = error instanceof ApiError && error.code === 'ILLEGAL_TRANSITION';
-      if (!isRace) log.error({ err: error, runId }, 'could not advance a run');
-    }
-  };
   const writer = createRunWriter(deps);
   const commands = createCommandSender(gateway);
   const ending = createRunEnding({ ...deps, writer, commands });
   const steps = createSteps({ ...deps, writer, ending });
+  return { ...deps, work, activeRuns, writer, steps, ending, commands };
+};
+type Context = ReturnType<typeof createContext>;
+
+const post = async ({ work, log }: Context, runId: number, step: () => Promise<unknown>): Promise<void> => {
+  try {
+    await work.run(runId, step);
+  } catch (error) {
+    // Another controller changed the run first: the next look reads its new state.
+    const isRace = error instanceof ApiError && error.code === 'ILLEGAL_TRANSITION';
+    if (!isRace) log.error({ err: error, runId }, 'could not advance a run');
+  }
+};
+
+const giveUpMissing = async ({ activeRuns, gateway, writer }: Context, view: RunView) => {
+  for (const agentId of activeRuns.takeMissing(view.run.id, clockNow())) {
+    if (gateway.isOnline(agentId)) continue;
+    await writer.edit(view.run.id, (now) => {
+      const agent = now.agents.find(({ agentID }) => agentID === agentId);
+      return agent && noteLostAgent(now, agent, 'it did not come back after a restart of the controller');
+    });
+  }
+};
+
+/** Without an answer the samples count as incomplete: a fault there must not keep a run from ending. */
+const hasAllSamples = async ({ metrics, log }: Context, runId: number) => {
+  try {
+    return await metrics.samplesComplete(runId);
+  } catch (error) {
+    log.error({ err: error, runId }, 'could not determine whether all samples of a run are stored');
+    return false;
+  }
+};
+
+/** Takes the next step, if one is due. */
+const step = async (context: Context, view: RunView): Promise<boolean> => {
+  const { steps } = context;
+  const isStopping = view.run.status === runStatus.stopping;
+  const areSamplesComplete = isStopping && (await hasAllSamples(context, view.run.id));
+  const due = nextStep(view, { now: clockNow(), areSamplesComplete });
+  if (due) await steps.perform(view, due, areSamplesComplete);
+  return due !== undefined;
+};
+
+const activeViews = async ({ store }: Context) => {
+  const views = await Promise.all((await readActiveRuns(store.read)).map(({ id }) => readView(store.read, id)));
+  return views.filter((view) => view !== undefined);
+};
+
+type Queue = ReturnType<typeof createQueueScheduler>;
+
+const advance = async (context: Context, queue: Queue, runId: number) => {
+  const { store, activeRuns, commands, writer } = context;
+  for (let taken = 0; taken < maxSteps; taken += 1) {
+    const view = await readView(store.read, runId);
+    if (view === undefined || !isActive(view.run.status)) {
+      activeRuns.forget(runId);
+      queue.forget(runId);
+      return;
+    }
+    activeRuns.keep(view);
+    await giveUpMissing(context, view);
+    if (await step(context, view)) continue;
+    commands.deliver(view, queue.planOf(runId));
+    const health = activeRuns.healthOf(view);
+    if (health !== view.run.health) await writer.edit(runId, () => ({ patch: { health } }));
+    return;
+  }
+};
+
+/** Several wake-ups before the check cause one check. */
+const createWake = (context: Context, queue: Queue) => {
+  const woken = new Set<number>();
+  return (runId: number): Promise<void> => {
+    if (woken.has(runId)) return post(context, runId, async () => {});
+    woken.add(runId);
+    return post(context, runId, () => {
+      woken.delete(runId);
+      return advance(context, queue, runId);
+    });
+  };
+};
+
+/** The parts of a conductor that check runs and the queue. */
+const createChecks = (context: Context) => {
+  const { store, settings, gateway, metrics, log, timing, writer, steps, commands, ending, activeRuns } = context;
+  const postTo = (runId: number, work: () => Promise<unknown>) => post(context, runId, work);
   const watchAborts = createAbortWatch(writer, steps, metrics);
   const late = createLateResults({ writer, commands, metrics, lateMs: timing.lateMs });
-  const recover = createRecovery({ writer, ending, activeRuns, settings, isOnline: (id) => gateway.isOnline(id) });
-  const queue = createQueueScheduler({
-    ...deps,
-    begin: createRunStart({ writer, settings }),
-    ending,
-    post,
-  });
+  const queue = createQueueScheduler({ ...context, begin: createRunStart({ writer, settings }), ending, post: postTo });
+  const queueLook = createSingleFlight(queue.look, (error) => log.error({ err: error }, 'could not read the queue'));
   const resets = createAgentResets({
     ...{ store, gateway, log, resetMs: timing.resetMs },
     isAwaitedFrom: late.isAwaitedFrom,
     onReset: () => void queueLook.request(),
   });
-
-  const giveUpMissing = async (view: RunView) => {
-    for (const agentId of activeRuns.takeMissing(view.run.id, clockNow())) {
-      if (gateway.isOnline(agentId)) continue;
-      await writer.edit(view.run.id, (now) => {
-        const agent = now.agents.find(({ agentID }) => agentID === agentId);
-        return agent && noteLostAgent(now, agent, 'it did not come back after a restart of the controller');
-      });
-    }
-  };
-
-  /** Without an answer the samples count as incomplete: a fault there must not keep a run from ending. */
-  const hasAllSamples = async (runId: number) => {
-    try {
-      return await metrics.samplesComplete(runId);
-    } catch (error) {
-      log.error({ err: error, runId }, 'could not determine whether all samples of a run are stored');
-      return false;
-    }
-  };
-
-  /** Takes the next step, if one is due. */
-  const step = async (view: RunView): Promise<boolean> => {
-    const isStopping = view.run.status === runStatus.stopping;
-    const areSamplesComplete = isStopping && (await hasAllSamples(view.run.id));
-    const due = nextStep(view, { now: clockNow(), areSamplesComplete });
-    if (due) await steps.perform(view, due, areSamplesComplete);
-    return due !== undefined;
-  };
-
-  const advance = async (runId: number) => {
-    for (let taken = 0; taken < maxSteps; taken += 1) {
-      const view = await readView(store.read, runId);
-      if (view === undefined || !isActive(view.run.status)) {
-        activeRuns.forget(runId);
-        queue.forget(runId);
-        return;
-      }
-      activeRuns.keep(view);
-      await giveUpMissing(view);
-      if (await step(view)) continue;
-      commands.deliver(view, queue.planOf(runId));
-      const health = activeRuns.healthOf(view);
-      if (health !== view.run.health) await writer.edit(runId, () => ({ patch: { health } }));
-      return;
-    }
-  };
-  const woken = new Set<number>();
-  /** Several wake-ups before the check cause one check. */
-  const wake = (runId: number): Promise<void> => {
-    if (woken.has(runId)) return post(runId, async () => {});
-    woken.add(runId);
-    return post(runId, () => {
-      woken.delete(runId);
-      return advance(runId);
-    });
-  };
-
-  const queueLook = createSingleFlight(queue.look, (error) => log.error({ err: error }, 'could not read the queue'));
+  const wake = createWake(context, queue);
   const round = createSingleFlight(
     async () => {
       for (const { id } of await readActiveRuns(store.read)) {
-        void post(id, async () => {
+        void postTo(id, async () => {
           const view = activeRuns.find(id);
           if (view) await watchAborts(view);
         });
@@ -151,10 +165,27 @@ export const createConductor = (deps: ConductorDeps) => {
     },
     (error) => log.error({ err: error }, 'could not check the active runs'),
   );
-  const activeViews = async () => {
-    const views = await Promise.all((await readActiveRuns(store.read)).map(({ id }) => readView(store.read, id)));
-    return views.filter((view) => view !== undefined);
-  };
+  const agentEvents = () =>
+    createAgentEventHandler({
+      ...{ writer, commands, activeRuns, late, wake, read: store.read, post: postTo },
+    });
+  return { queue, queueLook, resets, round, wake, agentEvents };
+};
+
+const recoverRuns = async (context: Context) => {
+  const { store, gateway, settings, writer, ending, activeRuns } = context;
+  const recover = createRecovery({ writer, ending, activeRuns, settings, isOnline: (id) => gateway.isOnline(id) });
+  await store.database.transaction((tx) => markRecovering(tx));
+  for (const view of await activeViews(context)) await recover(view, clockNow());
+  // Loaded before the first agent reconnects: an agent that lost its runs does not name them.
+  for (const view of await activeViews(context)) activeRuns.keep(view);
+};
+
+/** Drives every run from the queue to its end. Only the leader runs it. */
+export const createConductor = (deps: ConductorDeps) => {
+  const context = createContext(deps);
+  const { bus, gateway, timing, activeRuns, work } = context;
+  const { queue, queueLook, resets, round, wake, agentEvents } = createChecks(context);
   let endings: (() => void)[] = [];
 
   return {
@@ -163,21 +194,13 @@ export const createConductor = (deps: ConductorDeps) => {
 
     /** Resumes the active runs. */
     start: async () => {
-      await store.database.transaction((tx) => markRecovering(tx));
-      for (const view of await activeViews()) await recover(view, clockNow());
-      // Loaded before the first agent reconnects: an agent that lost its runs does not name them.
-      for (const view of await activeViews()) activeRuns.keep(view);
-      const agentEvents = createAgentEventHandler({
-        ...{ writer, commands, activeRuns, late, wake },
-        read: store.read,
-        post,
-      });
+      await recoverRuns(context);
       for (const flight of [queueLook, round]) flight.open();
       const timer = setInterval(() => {
         if (!round.isBusy()) void round.request();
       }, timing.tickMs);
       endings = [
-        gateway.subscribe(agentEvents),
+        gateway.subscribe(agentEvents()),
         bus.subscribe('run.changed', ({ runId }) => void wake(runId).then(queueLook.request)),
         () => clearInterval(timer),
       ];

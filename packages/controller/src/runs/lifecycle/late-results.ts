@@ -19,39 +19,50 @@ interface Late {
   until: number;
 }
 
-/** Late results: agents that return with results of an ended run hand them in, then discard them. */
-export const createLateResults = ({ writer, commands, metrics, lateMs }: Deps) => {
+const createLateResultContext = (deps: Deps) => {
   const pending = new Map<string, Late>();
+  return { ...deps, pending };
+};
+type LateResultContext = ReturnType<typeof createLateResultContext>;
 
-  const settle = async ({ runId, epoch, agentId }: Late) => {
-    const entries = await metrics.summaryOf(runId);
-    await writer.edit(runId, ({ run }) => ({
-      patch: { summary: { ...run.summary, entries } },
-      events: [{ type: 'lateResults', agentID: agentId, source: 'agent', message: 'results arrived after the end' }],
+const settle = async ({ metrics, writer, commands }: LateResultContext, { runId, epoch, agentId }: Late) => {
+  const entries = await metrics.summaryOf(runId);
+  await writer.edit(runId, ({ run }) => ({
+    patch: { summary: { ...run.summary, entries } },
+    events: [{ type: 'lateResults', agentID: agentId, source: 'agent', message: 'results arrived after the end' }],
+  }));
+  commands.forget(agentId, { runId, epoch });
+};
+
+/** An agent still holds a run that has ended. */
+const meetAgent =
+  ({ commands, writer, pending, lateMs }: LateResultContext) =>
+  async (agentId: number, held: HeldRun, view: RunView | undefined) => {
+    const agent = view?.agents.find(({ agentID }) => agentID === agentId);
+    const isOurs = view !== undefined && agent !== undefined && held.epoch === view.run.epoch;
+    if (!isOurs || held.state !== 'ended') {
+      commands.abandon(agentId, held, 'the run is over');
+      return;
+    }
+    await writer.edit(held.runId, () => ({
+      agents: [
+        {
+          ...agent,
+          orders: agent.orders.map((job, i) => ({ ...job, outcome: held.orders[i]?.outcome ?? job.outcome })),
+        },
+      ],
     }));
-    commands.forget(agentId, { runId, epoch });
+    const { runId, epoch } = held;
+    pending.set(`${agentId} ${runId}`, { runId, epoch, agentId, until: clockNow() + lateMs });
   };
 
+/** Late results: agents that return with results of an ended run hand them in, then discard them. */
+export const createLateResults = (deps: Deps) => {
+  const context = createLateResultContext(deps);
+  const { pending, commands, metrics } = context;
+
   return {
-    /** An agent still holds a run that has ended. */
-    meet: async (agentId: number, held: HeldRun, view: RunView | undefined) => {
-      const agent = view?.agents.find(({ agentID }) => agentID === agentId);
-      const isOurs = view !== undefined && agent !== undefined && held.epoch === view.run.epoch;
-      if (!isOurs || held.state !== 'ended') {
-        commands.abandon(agentId, held, 'the run is over');
-        return;
-      }
-      await writer.edit(held.runId, () => ({
-        agents: [
-          {
-            ...agent,
-            orders: agent.orders.map((job, i) => ({ ...job, outcome: held.orders[i]?.outcome ?? job.outcome })),
-          },
-        ],
-      }));
-      const { runId, epoch } = held;
-      pending.set(`${agentId} ${runId}`, { runId, epoch, agentId, until: clockNow() + lateMs });
-    },
+    meet: meetAgent(context),
 
     /** Handles a report about an ended run; only expected results are accepted. */
     report: (agentId: number, report: RunReport) => {
@@ -63,7 +74,7 @@ export const createLateResults = ({ writer, commands, metrics, lateMs }: Deps) =
 
     look: async () => {
       for (const [key, late] of pending) {
-        if (await metrics.samplesComplete(late.runId)) await settle(late);
+        if (await metrics.samplesComplete(late.runId)) await settle(context, late);
         else if (clockNow() < late.until) continue;
         else commands.abandon(late.agentId, late, 'the results were waited for long enough');
         pending.delete(key);

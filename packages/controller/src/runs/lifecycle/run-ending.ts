@@ -57,48 +57,53 @@ const notifyStarter = async (
   });
 };
 
-/** Ends runs: those that never sent traffic, and those with results. */
-export const createRunEnding = ({ store, blobs, bus, settings, metrics, writer, commands, log }: Deps) => {
-  const finalOf = (run: RunRecord): RunPatch => {
-    const now = clockNow();
-    return {
-      finishedAt: new Date(now).toISOString(),
-      expiresAt: new Date(now + settings.current().retention.runsDays * dayMs).toISOString(),
-      deadlineAt: null,
-      health: run.health === 'recovering' ? 'ok' : run.health,
+const finalOf = ({ settings }: Deps, run: RunRecord): RunPatch => {
+  const now = clockNow();
+  return {
+    finishedAt: new Date(now).toISOString(),
+    expiresAt: new Date(now + settings.current().retention.runsDays * dayMs).toISOString(),
+    deadlineAt: null,
+    health: run.health === 'recovering' ? 'ok' : run.health,
+  };
+};
+
+const breachesOf = async ({ store }: Deps, runId: number): Promise<Breach[]> =>
+  (await runEventsOf(store.read, runId, 'thresholdBreached')).map(({ data, ts }) => ({
+    index: Number(data['index']),
+    actual: Number(data['actual']),
+    at: ts,
+  }));
+
+/** A run ends even when its results cannot be computed. */
+const measure = async (deps: Deps, { run }: RunView, problems: string[]) => {
+  const { store, blobs, metrics, log } = deps;
+  if (!hasSent(run)) return { entries: [], thresholds: untested(run.thresholds) };
+  try {
+    await settleAttacks({ store, blobs }, run);
+    const attacks = await createAttackValues(store.read, run);
+    const reader: MetricReader = {
+      value: (query) => (attacks.isOurs(query.metric) ? attacks.value(query.metric) : metrics.value(query)),
     };
-  };
-  const breachesOf = async (runId: number): Promise<Breach[]> =>
-    (await runEventsOf(store.read, runId, 'thresholdBreached')).map(({ data, ts }) => ({
-      index: Number(data['index']),
-      actual: Number(data['actual']),
-      at: ts,
-    }));
-  /** A run ends even when its results cannot be computed. */
-  const measure = async ({ run }: RunView, problems: string[]) => {
-    if (!hasSent(run)) return { entries: [], thresholds: untested(run.thresholds) };
-    try {
-      await settleAttacks({ store, blobs }, run);
-      const attacks = await createAttackValues(store.read, run);
-      const reader: MetricReader = {
-        value: (query) => (attacks.isOurs(query.metric) ? attacks.value(query.metric) : metrics.value(query)),
-      };
-      const options = { breaches: await breachesOf(run.id), now: clockNowIso() };
-      const thresholds = await evaluate(run.id, run.thresholds, reader, options);
-      return { entries: await metrics.summaryOf(run.id), thresholds };
-    } catch (error) {
-      log.error({ err: error, runId: run.id }, 'could not compute the results of a run');
-      problems.push('the results could not be computed');
-      return { entries: [], thresholds: untested(run.thresholds) };
-    }
-  };
+    const options = { breaches: await breachesOf(deps, run.id), now: clockNowIso() };
+    const thresholds = await evaluate(run.id, run.thresholds, reader, options);
+    return { entries: await metrics.summaryOf(run.id), thresholds };
+  } catch (error) {
+    log.error({ err: error, runId: run.id }, 'could not compute the results of a run');
+    problems.push('the results could not be computed');
+    return { entries: [], thresholds: untested(run.thresholds) };
+  }
+};
+
+/** Ends runs: those that never sent traffic, and those with results. */
+export const createRunEnding = (deps: Deps) => {
+  const { writer, bus, commands } = deps;
 
   return {
     /** Ends a run that could not start. */
     fail: async (view: RunView, reason: StopReason, error: string) => {
       const { run } = view;
       const patch: RunPatch = {
-        ...finalOf(run),
+        ...finalOf(deps, run),
         stopReason: reason,
         error,
         validity: { valid: false, reasons: [...run.validity.reasons, error] },
@@ -113,11 +118,16 @@ export const createRunEnding = ({ store, blobs, bus, settings, metrics, writer, 
     finish: async (view: RunView, problems: readonly string[], areSamplesComplete: boolean) => {
       const { run } = view;
       const faults = [...problems, ...(run.endStatus === runStatus.failed ? [run.error] : [])];
-      const summary = await measure(view, faults);
+      const summary = await measure(deps, view, faults);
       if (hasSent(run)) faults.push(...shortened(view, (await metrics.progressOf(run.id)).newest));
       const tested = summary.thresholds.filter(({ outcome }) => outcome !== 'pending');
       const { verdict, validity } = decideVerdict(view, tested, faults);
-      const patch: RunPatch = { ...finalOf(run), verdict: hasSent(run) ? verdict : verdicts.none, validity, summary };
+      const patch: RunPatch = {
+        ...finalOf(deps, run),
+        verdict: hasSent(run) ? verdict : verdicts.none,
+        validity,
+        summary,
+      };
       const trigger = endingOf[(run.endStatus ?? runStatus.failed) as EndStatus];
       const move = { trigger, source: 'controller', patch, message: run.error } as const;
       const ended = await writer.moveAudited('runs.end', run.id, move, (tx, last) => notifyStarter(tx, bus, last));

@@ -68,26 +68,51 @@ export const moveRun = async (tx: Writing, bus: Bus, runId: number, move: Move):
 
 const systemOrigin = (operation: string): Origin => ({ userId: null, address: '', requestId: '', operation });
 
+interface Deps {
+  store: Store;
+  bus: Bus;
+}
+
+/** A transaction without an audit entry: an agent's report is no user action. */
+const quietly = async <T>({ store }: Deps, work: (tx: Writing) => Promise<T>): Promise<T> => {
+  const after: (() => void)[] = [];
+  const result = await store.database.transaction((tx) =>
+    work({
+      engine: tx.engine,
+      run: tx.run,
+      now: clockNowIso(),
+      afterCommit: (call) => void after.push(call),
+    }),
+  );
+  for (const call of after) call();
+  return result;
+};
+
+/** Changes a run's data without a transition. `decide` sees the current row, locked until the commit. */
+const editRun =
+  (deps: Deps) =>
+  (runId: number, decide: (view: RunView) => Changes | undefined): Promise<boolean> =>
+    quietly(deps, async (tx) => {
+      const run = await lockRun(tx, runId);
+      if (run === undefined) return false;
+      const changes = decide({ run, agents: await runAgentsOf(tx, runId) }) ?? {};
+      if (isEmptyChange(changes)) return false;
+      const { agents = [], patch, events = [], toReset = [] } = changes;
+      if (patch) await patchRun(tx, { id: runId, from: [run.status], patch });
+      await putRunAgents(tx, agents);
+      for (const event of events) await appendEvent(tx, runId, event);
+      for (const agentId of toReset) await keepNeedsReset(tx, agentId, true);
+      if (isActive(run.status)) tx.afterCommit(() => deps.bus.publish('run.changed', { runId }));
+      return true;
+    });
+
 /** Writes runs on behalf of the conductor; nothing else does. */
-export const createRunWriter = ({ store, bus }: { store: Store; bus: Bus }) => {
-  /** A transaction without an audit entry: an agent's report is no user action. */
-  const quietly = async <T>(work: (tx: Writing) => Promise<T>): Promise<T> => {
-    const after: (() => void)[] = [];
-    const result = await store.database.transaction((tx) =>
-      work({
-        engine: tx.engine,
-        run: tx.run,
-        now: clockNowIso(),
-        afterCommit: (call) => void after.push(call),
-      }),
-    );
-    for (const call of after) call();
-    return result;
-  };
+export const createRunWriter = (deps: Deps) => {
+  const { bus, store } = deps;
 
   return {
     move: (runId: number, move: Move, also?: (tx: Writing, run: RunRecord) => Promise<unknown>) =>
-      quietly(async (tx) => {
+      quietly(deps, async (tx) => {
         const run = await moveRun(tx, bus, runId, move);
         await also?.(tx, run);
         return run;
@@ -108,21 +133,7 @@ export const createRunWriter = ({ store, bus }: { store: Store; bus: Bus }) => {
         return run;
       }),
 
-    /** Changes a run's data without a transition. `decide` sees the current row, locked until the commit. */
-    edit: (runId: number, decide: (view: RunView) => Changes | undefined): Promise<boolean> =>
-      quietly(async (tx) => {
-        const run = await lockRun(tx, runId);
-        if (run === undefined) return false;
-        const changes = decide({ run, agents: await runAgentsOf(tx, runId) }) ?? {};
-        if (isEmptyChange(changes)) return false;
-        const { agents = [], patch, events = [], toReset = [] } = changes;
-        if (patch) await patchRun(tx, { id: runId, from: [run.status], patch });
-        await putRunAgents(tx, agents);
-        for (const event of events) await appendEvent(tx, runId, event);
-        for (const agentId of toReset) await keepNeedsReset(tx, agentId, true);
-        if (isActive(run.status)) tx.afterCommit(() => bus.publish('run.changed', { runId }));
-        return true;
-      }),
+    edit: editRun(deps),
   };
 };
 

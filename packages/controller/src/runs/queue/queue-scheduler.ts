@@ -28,76 +28,93 @@ interface Deps {
 /** An older plan is made again before the run starts: agents and records may have changed. */
 const freshMs = 5000;
 
-/** Schedules the queue: starts runs whose agents are online and free, fails runs that cannot start. */
-export const createQueueScheduler = ({ store, gateway, settings, planner, begin, ending, post }: Deps) => {
+const createQueueContext = (deps: Deps) => {
   const plans = new Map<number, MadePlan>();
+  return { ...deps, plans };
+};
+type QueueContext = ReturnType<typeof createQueueContext>;
 
-  /** Undefined when the run can no longer be planned; it has then failed. */
-  const planFor = async (runId: number, youngest = 0): Promise<RunPlan | undefined> => {
-    const known = plans.get(runId);
-    if (known !== undefined && known.at >= youngest) return known.plan;
-    const run = await runs.find(store.read, runId);
-    if (run?.status !== runStatus.queued) return undefined;
-    const plan = await planner.plan({ ...openDefinition(run, store.secrets), taskId: run.taskID }).catch((error) => {
-      if (error instanceof StorageUnavailable) throw error;
-      return `it cannot be planned: ${(error as Error).message}`;
+/** Undefined when the run can no longer be planned; it has then failed. */
+const planFor = async (
+  { plans, store, planner, ending }: QueueContext,
+  runId: number,
+  youngest = 0,
+): Promise<RunPlan | undefined> => {
+  const known = plans.get(runId);
+  if (known !== undefined && known.at >= youngest) return known.plan;
+  const run = await runs.find(store.read, runId);
+  if (run?.status !== runStatus.queued) return undefined;
+  const plan = await planner.plan({ ...openDefinition(run, store.secrets), taskId: run.taskID }).catch((error) => {
+    if (error instanceof StorageUnavailable) throw error;
+    return `it cannot be planned: ${(error as Error).message}`;
+  });
+  const [first, ...rest] = typeof plan === 'string' ? [{ message: plan }] : errorsOf(plan);
+  if (first !== undefined || typeof plan === 'string') {
+    const more = rest.length > 0 ? ` (and ${rest.length} more)` : '';
+    await ending.fail({ run, agents: [] }, '', `${first?.message}${more}`);
+    return undefined;
+  }
+  plans.set(runId, { plan, at: clockNow() });
+  return plan;
+};
+
+const waitingOf = async (context: QueueContext, active: readonly ActiveRun[], now: string): Promise<WaitingRun[]> => {
+  const waiting: WaitingRun[] = [];
+  for (const run of active) {
+    if (run.status !== runStatus.queued || (run.notBefore ?? '') > now) continue;
+    const plan = await planFor(context, run.id);
+    if (plan) waiting.push({ ...run, agentIds: plan.agents.map(({ agentId }) => agentId) });
+  }
+  return waiting;
+};
+
+const isOnline = ({ gateway }: QueueContext, agentId: number) => gateway.isOnline(agentId);
+
+const carryOut = async (context: QueueContext, move: QueueMove, waiting: readonly WaitingRun[]) => {
+  const { store, ending, begin } = context;
+  if (move.kind === 'fail') {
+    const view = await readView(store.read, move.runId);
+    if (view) await ending.fail(view, move.reason, move.error);
+    return;
+  }
+  const plan = await planFor(context, move.runId, clockNow() - freshMs);
+  const run = waiting.find(({ id }) => id === move.runId);
+  if (plan === undefined || run === undefined) return;
+  const alone = [{ ...run, agentIds: plan.agents.map(({ agentId }) => agentId) }];
+  const areFree = (agents: ReadonlyMap<number, AgentForRun>) => {
+    const [only] = movesOf(alone, {
+      now: clockNowIso(),
+      agents,
+      isOnline: (agentId: number) => isOnline(context, agentId),
+      freeSlots: 1,
     });
-    const [first, ...rest] = typeof plan === 'string' ? [{ message: plan }] : errorsOf(plan);
-    if (first !== undefined || typeof plan === 'string') {
-      const more = rest.length > 0 ? ` (and ${rest.length} more)` : '';
-      await ending.fail({ run, agents: [] }, '', `${first?.message}${more}`);
-      return undefined;
-    }
-    plans.set(runId, { plan, at: clockNow() });
-    return plan;
+    return only?.kind === 'begin';
   };
+  await begin(move.runId, plan, areFree).catch((error) => {
+    // The run stays queued.
+    if (!(error instanceof AgentsNotAvailable)) throw error;
+  });
+};
 
-  const waitingOf = async (active: readonly ActiveRun[], now: string): Promise<WaitingRun[]> => {
-    const waiting: WaitingRun[] = [];
-    for (const run of active) {
-      if (run.status !== runStatus.queued || (run.notBefore ?? '') > now) continue;
-      const plan = await planFor(run.id);
-      if (plan) waiting.push({ ...run, agentIds: plan.agents.map(({ agentId }) => agentId) });
-    }
-    return waiting;
-  };
-
-  const isOnline = (agentId: number) => gateway.isOnline(agentId);
-
-  const carryOut = async (move: QueueMove, waiting: readonly WaitingRun[]) => {
-    if (move.kind === 'fail') {
-      const view = await readView(store.read, move.runId);
-      if (view) await ending.fail(view, move.reason, move.error);
-      return;
-    }
-    const plan = await planFor(move.runId, clockNow() - freshMs);
-    const run = waiting.find(({ id }) => id === move.runId);
-    if (plan === undefined || run === undefined) return;
-    const alone = [{ ...run, agentIds: plan.agents.map(({ agentId }) => agentId) }];
-    const areFree = (agents: ReadonlyMap<number, AgentForRun>) => {
-      const [only] = movesOf(alone, { now: clockNowIso(), agents, isOnline, freeSlots: 1 });
-      return only?.kind === 'begin';
-    };
-    await begin(move.runId, plan, areFree).catch((error) => {
-      // The run stays queued.
-      if (!(error instanceof AgentsNotAvailable)) throw error;
-    });
-  };
+/** Schedules the queue: starts runs whose agents are online and free, fails runs that cannot start. */
+export const createQueueScheduler = (deps: Deps) => {
+  const context = createQueueContext(deps);
+  const { store, settings, post, plans } = context;
 
   return {
     look: async () => {
       const now = clockNowIso();
       const active = await activeRuns(store.read);
-      const waiting = await waitingOf(active, now);
+      const waiting = await waitingOf(context, active, now);
       if (waiting.length === 0) return;
       const moves = movesOf(waiting, {
         now,
         agents: await agentsForRuns(store.read, [...new Set(waiting.flatMap(({ agentIds }) => agentIds))]),
-        isOnline,
+        isOnline: (agentId: number) => isOnline(context, agentId),
         freeSlots:
           settings.current().tasks.maxConcurrent - active.filter(({ status }) => status > runStatus.queued).length,
       });
-      for (const move of moves) await post(move.runId, () => carryOut(move, waiting));
+      for (const move of moves) await post(move.runId, () => carryOut(context, move, waiting));
     },
     keepPlan: (runId: number, made: MadePlan) => void plans.set(runId, made),
     /** The plan that the active run was started with. */

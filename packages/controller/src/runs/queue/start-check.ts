@@ -75,78 +75,85 @@ const permissionsFor = (definition: RunDefinition): Permission[] => {
   return [...(hazard >= hazardous ? (['tasks.executeHazardous'] as const) : []), ...special, ...intrusive];
 };
 
+const findStartable = async ({ store }: StartCheckDeps, { taskId, isRestart = false }: StartRequest) => {
+  const task = await orNotFound(tasks.find(store.read, taskId), 'task', taskId);
+  if (task.deletedAt !== null) throw conflict('TASK_DELETED', `task ${taskId} is deleted`, { id: taskId });
+  const before = await newestRunOf(store.read, taskId);
+  if (before && isActive(before.status) && !isRestart) throw illegalMove(before);
+  return task;
+};
+
+const assertAllowed = (
+  { settings }: StartCheckDeps,
+  { permissions, body }: StartRequest,
+  definition: RunDefinition,
+) => {
+  const needed = permissionsFor(definition);
+  const permission = needed.find((candidate) => !allows(permissions, candidate));
+  if (permission) throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
+  if (needed.length > 0 && settings.current().tasks.hazardRequiresReason && !body.reason?.trim()) {
+    throw invalid([
+      { path: '/reason', code: 'REQUIRED', message: 'must give the reason for running a hazardous task' },
+    ]);
+  }
+};
+
+const planOf = async (
+  deps: StartCheckDeps,
+  definition: RunDefinition,
+  { taskId, body: { thresholds } }: StartRequest,
+): Promise<RunPlan> => {
+  const { planner } = deps;
+  const issues = [
+    ...(await deps.checkDefinition(definition)),
+    ...(thresholds ? deps.checkThresholds(definition, thresholds) : []),
+  ];
+  if (issues.length > 0) throw invalid(issues, 'INVALID_DEFINITION');
+  const plan = await planner.plan({ ...definition, taskId });
+  const errors = errorsOf(plan);
+  if (errors.length > 0)
+    throw invalid(
+      errors.map(({ severity: _, ...issue }) => issue),
+      'INVALID_DEFINITION',
+    );
+  return plan;
+};
+
+const assertUnreserved = async ({ store }: StartCheckDeps, { agents }: RunPlan, { userId }: StartRequest) => {
+  const now = new Date().toISOString();
+  const known = await agentsForRuns(
+    store.read,
+    agents.map(({ agentId }) => agentId),
+  );
+  for (const agent of known.values()) {
+    if (!isReservedFrom(agent, userId, now)) continue;
+    const { id, name, ownerEmail: owner, reservedUntil: until } = agent;
+    throw conflict('AGENT_RESERVED', `agent ${name} is reserved by ${owner}`, { agentID: id, owner, until });
+  }
+};
+
+const assertRoom = async (deps: StartCheckDeps) => {
+  const { settings } = deps;
+  const { diskHighPct } = settings.current().retention;
+  const used = await deps.diskUsedPct();
+  if (used <= diskHighPct) return;
+  const message = `the disk is ${Math.round(used)} % full, new runs are refused above ${diskHighPct} %`;
+  throw conflict('DISK_FULL', message, { usedPct: Math.round(used) });
+};
+
 /** Checks everything that may prevent a start, without side effects. */
 export const createStartCheck = (deps: StartCheckDeps) => {
-  const { store, settings, planner } = deps;
-
-  const findStartable = async ({ taskId, isRestart = false }: StartRequest) => {
-    const task = await orNotFound(tasks.find(store.read, taskId), 'task', taskId);
-    if (task.deletedAt !== null) throw conflict('TASK_DELETED', `task ${taskId} is deleted`, { id: taskId });
-    const before = await newestRunOf(store.read, taskId);
-    if (before && isActive(before.status) && !isRestart) throw illegalMove(before);
-    return task;
-  };
-
-  const assertAllowed = ({ permissions, body }: StartRequest, definition: RunDefinition) => {
-    const needed = permissionsFor(definition);
-    const permission = needed.find((candidate) => !allows(permissions, candidate));
-    if (permission) throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
-    if (needed.length > 0 && settings.current().tasks.hazardRequiresReason && !body.reason?.trim()) {
-      throw invalid([
-        { path: '/reason', code: 'REQUIRED', message: 'must give the reason for running a hazardous task' },
-      ]);
-    }
-  };
-
-  const planOf = async (
-    definition: RunDefinition,
-    { taskId, body: { thresholds } }: StartRequest,
-  ): Promise<RunPlan> => {
-    const issues = [
-      ...(await deps.checkDefinition(definition)),
-      ...(thresholds ? deps.checkThresholds(definition, thresholds) : []),
-    ];
-    if (issues.length > 0) throw invalid(issues, 'INVALID_DEFINITION');
-    const plan = await planner.plan({ ...definition, taskId });
-    const errors = errorsOf(plan);
-    if (errors.length > 0)
-      throw invalid(
-        errors.map(({ severity: _, ...issue }) => issue),
-        'INVALID_DEFINITION',
-      );
-    return plan;
-  };
-
-  const assertUnreserved = async ({ agents }: RunPlan, { userId }: StartRequest) => {
-    const now = new Date().toISOString();
-    const known = await agentsForRuns(
-      store.read,
-      agents.map(({ agentId }) => agentId),
-    );
-    for (const agent of known.values()) {
-      if (!isReservedFrom(agent, userId, now)) continue;
-      const { id, name, ownerEmail: owner, reservedUntil: until } = agent;
-      throw conflict('AGENT_RESERVED', `agent ${name} is reserved by ${owner}`, { agentID: id, owner, until });
-    }
-  };
-
-  const assertRoom = async () => {
-    const { diskHighPct } = settings.current().retention;
-    const used = await deps.diskUsedPct();
-    if (used <= diskHighPct) return;
-    const message = `the disk is ${Math.round(used)} % full, new runs are refused above ${diskHighPct} %`;
-    throw conflict('DISK_FULL', message, { usedPct: Math.round(used) });
-  };
+  const { store } = deps;
 
   return async (request: StartRequest): Promise<CheckedStart> => {
-    const task = await findStartable(request);
+    const task = await findStartable(deps, request);
     const definition = await resolveSignatureFilters(store.read, definitionOf(task));
     const secrets = openedSecrets(task, store.secrets);
-    assertAllowed(request, definition);
+    assertAllowed(deps, request, definition);
     const plannedAt = Date.now();
-    const plan = await planOf(withSecrets(definition, secrets), request);
-    await assertUnreserved(plan, request);
-    await assertRoom();
+    const plan = await planOf(deps, withSecrets(definition, secrets), request);
+    await assertUnreserved(deps, plan, request);
+    await assertRoom(deps);
     return { ...request, task, definition, secrets, plan, plannedAt };
   };
 };
