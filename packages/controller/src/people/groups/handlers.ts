@@ -13,26 +13,32 @@ type Grants = readonly { value: number }[];
 
 const nameOf = new Map<number, string>(Object.entries(permissions).map(([name, value]) => [value, name]));
 
-export const groupHandlers = ({ store }: { store: Store }): Handlers<typeof api.groups> => {
-  const withMembers = async <G extends { id: number }>(executor: Executor, found: readonly G[]) => {
-    const members = await membersOf(
-      executor,
-      found.map(({ id }) => id),
-    );
-    return found.map((group) => ({ ...group, users: members.get(group.id) ?? [] }));
-  };
+interface Deps {
+  store: Store;
+}
 
-  const removeMany = (ids: readonly number[], caller: Caller) =>
-    store.change(caller, async (tx) => {
-      const references = [...(await membersOf(tx, ids)).values()].flat();
-      if (references.length > 0) {
-        throw conflict('IN_USE', 'the group has users: move them to another group first', {
-          references: references.slice(0, 100).map(({ id, email }) => ({ kind: 'user', id, name: email })),
-        });
-      }
-      assertAllFound('group', ids, await groups.remove(tx, ids));
-      return { data: [...ids] };
-    });
+const withMembers = async <G extends { id: number }>(executor: Executor, found: readonly G[]) => {
+  const members = await membersOf(
+    executor,
+    found.map(({ id }) => id),
+  );
+  return found.map((group) => ({ ...group, users: members.get(group.id) ?? [] }));
+};
+
+const removeMany = ({ store }: Deps, ids: readonly number[], caller: Caller) =>
+  store.change(caller, async (tx) => {
+    const references = [...(await membersOf(tx, ids)).values()].flat();
+    if (references.length > 0) {
+      throw conflict('IN_USE', 'the group has users: move them to another group first', {
+        references: references.slice(0, 100).map(({ id, email }) => ({ kind: 'user', id, name: email })),
+      });
+    }
+    assertAllFound('group', ids, await groups.remove(tx, ids));
+    return { data: [...ids] };
+  });
+
+export const groupHandlers = (deps: Deps): Handlers<typeof api.groups> => {
+  const { store } = deps;
 
   return {
     ...crudHandlers('group', groups, store),
@@ -56,14 +62,14 @@ export const groupHandlers = ({ store }: { store: Store }): Handlers<typeof api.
         await groups.update(tx, id, { ...values, permissions: grants });
         if (grants) await assertKeysStay(tx, id, grants, caller);
       }),
-    removeMany: ({ body }, caller) => removeMany(body.array, caller),
+    removeMany: ({ body }, caller) => removeMany(deps, body.array, caller),
     get: async ({ params }) => {
       const group = await orNotFound(groups.find(store.read, params.id), 'group', params.id);
       const [shown] = await withMembers(store.read, [group]);
       return shown as NonNullable<typeof shown>;
     },
     remove: async ({ params }, caller) => {
-      await removeMany([params.id], caller);
+      await removeMany(deps, [params.id], caller);
     },
   };
 };

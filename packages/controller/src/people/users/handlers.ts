@@ -16,123 +16,150 @@ import { endSessionsOf } from '../sessions.ts';
 
 const defaultLength = 16;
 
-export const userHandlers = ({ store, bus }: { store: Store; bus: Bus }): Handlers<typeof api.users> => {
-  const mustFind = async (tx: Change, id: number) => {
-    const user = await orNotFound(users.find(tx, id), 'user', id);
-    return user;
-  };
+interface Deps {
+  store: Store;
+  bus: Bus;
+}
 
-  /** Finds the users of a bulk request, all or none, and checks that the caller may act on each. */
-  const findAll = async (tx: Change, ids: readonly number[], caller: Caller) => {
-    const found = await users.findMany(tx, ids);
-    assertAllFound(
-      'user',
-      ids,
-      found.map(({ id }) => id),
-    );
-    for (const user of found) assertMayActOn(caller, user);
-    return found;
-  };
+const mustFind = async (tx: Change, id: number) => {
+  const user = await orNotFound(users.find(tx, id), 'user', id);
+  return user;
+};
 
-  const removeMany = (ids: readonly number[], caller: Caller) =>
-    store.change(caller, async (tx) => {
-      await findAll(tx, ids, caller);
-      assertNotSelf(caller, ids, 'delete');
-      await users.remove(tx, ids);
-      await endSessionsOf(tx, ids);
-      await assertAdministratorLeft(tx);
-      return { data: [...ids] };
+/** Finds the users of a bulk request, all or none, and checks that the caller may act on each. */
+const findAll = async (tx: Change, ids: readonly number[], caller: Caller) => {
+  const found = await users.findMany(tx, ids);
+  assertAllFound(
+    'user',
+    ids,
+    found.map(({ id }) => id),
+  );
+  for (const user of found) assertMayActOn(caller, user);
+  return found;
+};
+
+const removeMany = ({ store }: Deps, ids: readonly number[], caller: Caller) =>
+  store.change(caller, async (tx) => {
+    await findAll(tx, ids, caller);
+    assertNotSelf(caller, ids, 'delete');
+    await users.remove(tx, ids);
+    await endSessionsOf(tx, ids);
+    await assertAdministratorLeft(tx);
+    return { data: [...ids] };
+  });
+
+const createUser =
+  ({ store }: Deps): Handlers<typeof api.users>['create'] =>
+  async ({ body }, caller) => {
+    const passwordLength = body.passwordLength || defaultLength;
+    const password = temporaryPassword(passwordLength);
+    const passwordHash = await hashPassword(password);
+    return store.change(caller, async (tx) => {
+      await assertMayAssign(tx, caller, body.groupID);
+      await users.insert(tx, {
+        ...newUser,
+        email: normalEmail(body.email),
+        realName: body.realName,
+        groupID: body.groupID,
+        isActive: body.isActive ?? true,
+        passwordLength,
+        passwordHash,
+      });
+      return { email: normalEmail(body.email), password };
     });
+  };
+
+const blockUsers =
+  ({ store, bus }: Deps): Handlers<typeof api.users>['block'] =>
+  ({ body }, caller) =>
+    store.change(caller, async (tx) => {
+      const found = await findAll(tx, body.array, caller);
+      assertNotSelf(caller, body.array, 'block');
+      for (const { id, email } of found) {
+        await users.update(tx, id, { isActive: false });
+        const message = `User ${email} was blocked.`;
+        await notify(tx, bus, {
+          severity: 'warning',
+          kind: 'user.blocked',
+          message,
+          entity: { type: 'user', id },
+          audience: { permission: 'users.read' },
+        });
+      }
+      await endSessionsOf(tx, body.array);
+      await assertAdministratorLeft(tx);
+    });
+
+const updateUser =
+  ({ store }: Deps): Handlers<typeof api.users>['update'] =>
+  ({ body: { id, updatedAt, passwordLength: _, ...values } }, caller) =>
+    store.change(caller, async (tx) => {
+      const user = await mustFind(tx, id);
+      assertFresh('user', user, updatedAt);
+      assertMayActOn(caller, user);
+      if (values.groupID && values.groupID !== user.groupID) await assertMayAssign(tx, caller, values.groupID);
+      if (values.isActive === false) assertNotSelf(caller, [id], 'block');
+      await users.update(tx, id, {
+        ...values,
+        email: values.email && normalEmail(values.email),
+        isActive: values.isActive ?? undefined,
+      });
+      if (values.isActive === false) await endSessionsOf(tx, [id]);
+      await assertAdministratorLeft(tx);
+    });
+
+const listUsers =
+  ({ store }: Deps): Handlers<typeof api.users>['list'] =>
+  async ({ query: { count, offset, search, groupID, isActive } }) => {
+    const filters = { groupID, isActive: isActive === undefined ? undefined : Number(isActive) };
+    const { rows, total } = await users.page(store.read, {
+      key: 'id',
+      order: 'asc',
+      limit: count,
+      offset,
+      search,
+      filters,
+    });
+    return { cursor: cursorOf(count, offset, total), data: rows.map(userOf) };
+  };
+
+const resetPassword =
+  ({ store }: Deps): Handlers<typeof api.users>['resetPassword'] =>
+  async ({ params }, caller) => {
+    await orNotFound(users.find(store.read, params.id), 'user', params.id);
+    const password = temporaryPassword(defaultLength);
+    const passwordHash = await hashPassword(password);
+    return store.change(caller, async (tx) => {
+      const user = await mustFind(tx, params.id);
+      assertMayActOn(caller, user);
+      await users.update(tx, user.id, { passwordHash, passwordLength: defaultLength, isRequiredToSetPassword: true });
+      await endSessionsOf(tx, [user.id]);
+      return { email: user.email, password };
+    });
+  };
+
+export const userHandlers = (deps: Deps): Handlers<typeof api.users> => {
+  const { store } = deps;
 
   return {
     ...crudHandlers('user', users, store),
-    list: async ({ query: { count, offset, search, groupID, isActive } }) => {
-      const filters = { groupID, isActive: isActive === undefined ? undefined : Number(isActive) };
-      const { rows, total } = await users.page(store.read, {
-        key: 'id',
-        order: 'asc',
-        limit: count,
-        offset,
-        search,
-        filters,
-      });
-      return { cursor: cursorOf(count, offset, total), data: rows.map(userOf) };
-    },
+    list: listUsers(deps),
     get: async ({ params }) => {
       const user = await orNotFound(users.find(store.read, params.id), 'user', params.id);
       return userOf(user);
     },
-    create: async ({ body }, caller) => {
-      const passwordLength = body.passwordLength || defaultLength;
-      const password = temporaryPassword(passwordLength);
-      const passwordHash = await hashPassword(password);
-      return store.change(caller, async (tx) => {
-        await assertMayAssign(tx, caller, body.groupID);
-        await users.insert(tx, {
-          ...newUser,
-          email: normalEmail(body.email),
-          realName: body.realName,
-          groupID: body.groupID,
-          isActive: body.isActive ?? true,
-          passwordLength,
-          passwordHash,
-        });
-        return { email: normalEmail(body.email), password };
-      });
-    },
-    update: ({ body: { id, updatedAt, passwordLength: _, ...values } }, caller) =>
-      store.change(caller, async (tx) => {
-        const user = await mustFind(tx, id);
-        assertFresh('user', user, updatedAt);
-        assertMayActOn(caller, user);
-        if (values.groupID && values.groupID !== user.groupID) await assertMayAssign(tx, caller, values.groupID);
-        if (values.isActive === false) assertNotSelf(caller, [id], 'block');
-        await users.update(tx, id, {
-          ...values,
-          email: values.email && normalEmail(values.email),
-          isActive: values.isActive ?? undefined,
-        });
-        if (values.isActive === false) await endSessionsOf(tx, [id]);
-        await assertAdministratorLeft(tx);
-      }),
-    removeMany: ({ body }, caller) => removeMany(body.array, caller),
+    create: createUser(deps),
+    update: updateUser(deps),
+    removeMany: ({ body }, caller) => removeMany(deps, body.array, caller),
     remove: async ({ params }, caller) => {
-      await removeMany([params.id], caller);
+      await removeMany(deps, [params.id], caller);
     },
-    block: ({ body }, caller) =>
-      store.change(caller, async (tx) => {
-        const found = await findAll(tx, body.array, caller);
-        assertNotSelf(caller, body.array, 'block');
-        for (const { id, email } of found) {
-          await users.update(tx, id, { isActive: false });
-          const message = `User ${email} was blocked.`;
-          await notify(tx, bus, {
-            severity: 'warning',
-            kind: 'user.blocked',
-            message,
-            entity: { type: 'user', id },
-            audience: { permission: 'users.read' },
-          });
-        }
-        await endSessionsOf(tx, body.array);
-        await assertAdministratorLeft(tx);
-      }),
+    block: blockUsers(deps),
     unblock: ({ body }, caller) =>
       store.change(caller, async (tx) => {
         for (const { id } of await findAll(tx, body.array, caller)) await users.update(tx, id, { isActive: true });
       }),
-    resetPassword: async ({ params }, caller) => {
-      await orNotFound(users.find(store.read, params.id), 'user', params.id);
-      const password = temporaryPassword(defaultLength);
-      const passwordHash = await hashPassword(password);
-      return store.change(caller, async (tx) => {
-        const user = await mustFind(tx, params.id);
-        assertMayActOn(caller, user);
-        await users.update(tx, user.id, { passwordHash, passwordLength: defaultLength, isRequiredToSetPassword: true });
-        await endSessionsOf(tx, [user.id]);
-        return { email: user.email, password };
-      });
-    },
+    resetPassword: resetPassword(deps),
     me: async (_, caller) => {
       const user = await orNotFound(users.find(store.read, caller.userId), 'user', caller.userId);
       return { data: await extendedUserOf(store.read, user) };
