@@ -46,41 +46,44 @@ const findAll = async (tx: Change, ids: readonly number[]) =>
 
 const missing = (id: number) => ({ id, ok: false as const, code: 'NOT_FOUND', error: `agent ${id} not found` });
 
-export const reservationHandlers = ({ store, settings, bus }: Deps): ReservationHandlers => {
-  const take = async (
-    tx: Change,
-    agent: AgentRow,
-    options: { userID: number; reason: string; until: string; force: boolean },
-  ) => {
-    const { id, name } = agent;
-    const present = reservationOf(agent, tx.now);
-    if (present && present.userID !== options.userID) {
-      const owner = present.user;
-      const error = `reserved by ${owner.realName} until ${present.until}`;
-      if (!options.force) return { id, ok: false as const, code: 'RESERVED', error, owner };
-      await notify(tx, bus, {
-        severity: 'warning',
-        kind: 'agent.reservation',
-        message: `Your reservation of agent "${name}" was taken over: ${options.reason || 'no reason given'}`,
-        entity: { type: 'agent', id },
-        audience: { userID: owner.id },
-      });
-    }
-    const fence = agent.fence + 1;
-    const { userID: reservedBy, reason: reservedReason, until: reservedUntil } = options;
-    await agents.update(tx, id, { reservedBy, reservedReason, reservedUntil, fence });
-    return { id, ok: true as const, fence };
-  };
+const take = async (
+  { bus }: Deps,
+  tx: Change,
+  agent: AgentRow,
+  options: { userID: number; reason: string; until: string; force: boolean },
+) => {
+  const { id, name } = agent;
+  const present = reservationOf(agent, tx.now);
+  if (present && present.userID !== options.userID) {
+    const owner = present.user;
+    const error = `reserved by ${owner.realName} until ${present.until}`;
+    if (!options.force) return { id, ok: false as const, code: 'RESERVED', error, owner };
+    await notify(tx, bus, {
+      severity: 'warning',
+      kind: 'agent.reservation',
+      message: `Your reservation of agent "${name}" was taken over: ${options.reason || 'no reason given'}`,
+      entity: { type: 'agent', id },
+      audience: { userID: owner.id },
+    });
+  }
+  const fence = agent.fence + 1;
+  const { userID: reservedBy, reason: reservedReason, until: reservedUntil } = options;
+  await agents.update(tx, id, { reservedBy, reservedReason, reservedUntil, fence });
+  return { id, ok: true as const, fence };
+};
 
-  const giveBack = async (tx: Change, agent: AgentRow, userID: number, force: boolean) => {
-    const { id } = agent;
-    const present = reservationOf(agent, tx.now);
-    if (present && present.userID !== userID && !force) {
-      return { id, ok: false as const, code: 'NOT_OWNER', error: `reserved by ${present.user.realName}` };
-    }
-    await agents.update(tx, id, { reservedBy: null, reservedReason: '', reservedUntil: null });
-    return { id, ok: true as const };
-  };
+const giveBack = async (tx: Change, agent: AgentRow, userID: number, force: boolean) => {
+  const { id } = agent;
+  const present = reservationOf(agent, tx.now);
+  if (present && present.userID !== userID && !force) {
+    return { id, ok: false as const, code: 'NOT_OWNER', error: `reserved by ${present.user.realName}` };
+  }
+  await agents.update(tx, id, { reservedBy: null, reservedReason: '', reservedUntil: null });
+  return { id, ok: true as const };
+};
+
+export const reservationHandlers = (deps: Deps): ReservationHandlers => {
+  const { store, settings } = deps;
 
   return {
     reserve: async ({ body: { array, reason = '', until, force = false } }, caller) => {
@@ -92,7 +95,7 @@ export const reservationHandlers = ({ store, settings, bus }: Deps): Reservation
         for (const id of array) {
           const agent = found.get(id);
           const options = { userID: caller.userId, reason, until: end, force };
-          results.push(agent ? await take(tx, agent, options) : missing(id));
+          results.push(agent ? await take(deps, tx, agent, options) : missing(id));
         }
         if (results.some(({ ok }) => ok)) return { data: results };
         assertAllFound('agent', array, [...found.keys()]);

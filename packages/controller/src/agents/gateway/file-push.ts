@@ -31,66 +31,83 @@ const baseTimeoutMs = 60_000;
 /** The slowest transfer that is waited for. */
 const minBytesPerMs = 100;
 
+const createPushContext = (deps: Deps) => {
+  const queues = new Map<number, Promise<void>>();
+  return { ...deps, queues };
+};
+type PushContext = ReturnType<typeof createPushContext>;
+
+const note = (
+  { batch }: PushContext,
+  agentID: number,
+  file: PushedFile,
+  state: State,
+  more: Partial<FileOnAgent> = {},
+) =>
+  batch.write((tx) =>
+    keepFileState(tx, {
+      agentID,
+      sha256: file.sha256,
+      state,
+      bytes: 0,
+      error: '',
+      updatedAt: new Date().toISOString(),
+      ...more,
+    }),
+  );
+
+const bring = async (context: PushContext, agentID: number, file: PushedFile, verify: boolean) => {
+  const { registry } = context;
+  if (!registry.isOnline(agentID)) return;
+  await note(context, agentID, file, 'syncing');
+  const timeoutMs = baseTimeoutMs + file.size / minBytesPerMs;
+  try {
+    await registry.ask(agentID, { kind: 'fetchFile', sha256: file.sha256, size: file.size, verify }, timeoutMs);
+    await note(context, agentID, file, 'synced', { bytes: file.size });
+  } catch (error) {
+    const isAway = error instanceof AgentUnreachable && !registry.isOnline(agentID);
+    if (isAway) await note(context, agentID, file, 'pending');
+    else await note(context, agentID, file, 'failed', { error: (error as Error).message });
+  }
+};
+
+const queue = (context: PushContext, agentID: number, file: PushedFile, verify: boolean) => {
+  const { queues, log } = context;
+  const before = queues.get(agentID) ?? Promise.resolve();
+  const mine = before
+    .then(() => bring(context, agentID, file, verify))
+    .catch((error) => log.error({ err: error, agentID }, 'a file could not be pushed'))
+    .finally(() => {
+      if (queues.get(agentID) === mine) queues.delete(agentID);
+    });
+  queues.set(agentID, mine);
+};
+
+const resume = async (context: PushContext, agentID: number) => {
+  const { queues, store } = context;
+  if (queues.has(agentID)) return;
+  const owed = (await filesOwedTo(store.read, agentID)).map(({ sha256 }) => sha256);
+  if (owed.length === 0) return;
+  const known = await filesWithAny(store.read, owed);
+  const sizes = new Map(known.map(({ sha256, size }) => [sha256, size]));
+  for (const sha256 of owed) {
+    const size = sizes.get(sha256);
+    if (size === undefined)
+      await note(context, agentID, { sha256, size: 0 }, 'failed', { error: 'the file was deleted' });
+    else queue(context, agentID, { sha256, size }, false);
+  }
+};
+
 /**
  * Brings files to agents, one after the other for each agent. What an agent that is away has not got stays pending
  * and goes out when it comes back, also after a restart of the controller.
  */
-export const createFilePush = ({ store, batch, registry, log }: Deps) => {
-  const queues = new Map<number, Promise<void>>();
-
-  const note = (agentID: number, file: PushedFile, state: State, more: Partial<FileOnAgent> = {}) =>
-    batch.write((tx) =>
-      keepFileState(tx, {
-        agentID,
-        sha256: file.sha256,
-        state,
-        bytes: 0,
-        error: '',
-        updatedAt: new Date().toISOString(),
-        ...more,
-      }),
-    );
-
-  const bring = async (agentID: number, file: PushedFile, verify: boolean) => {
-    if (!registry.isOnline(agentID)) return;
-    await note(agentID, file, 'syncing');
-    const timeoutMs = baseTimeoutMs + file.size / minBytesPerMs;
-    try {
-      await registry.ask(agentID, { kind: 'fetchFile', sha256: file.sha256, size: file.size, verify }, timeoutMs);
-      await note(agentID, file, 'synced', { bytes: file.size });
-    } catch (error) {
-      const isAway = error instanceof AgentUnreachable && !registry.isOnline(agentID);
-      if (isAway) await note(agentID, file, 'pending');
-      else await note(agentID, file, 'failed', { error: (error as Error).message });
-    }
-  };
-
-  const queue = (agentID: number, file: PushedFile, verify: boolean) => {
-    const before = queues.get(agentID) ?? Promise.resolve();
-    const mine = before
-      .then(() => bring(agentID, file, verify))
-      .catch((error) => log.error({ err: error, agentID }, 'a file could not be pushed'))
-      .finally(() => {
-        if (queues.get(agentID) === mine) queues.delete(agentID);
-      });
-    queues.set(agentID, mine);
-  };
-
-  const resume = async (agentID: number) => {
-    if (queues.has(agentID)) return;
-    const owed = (await filesOwedTo(store.read, agentID)).map(({ sha256 }) => sha256);
-    if (owed.length === 0) return;
-    const known = await filesWithAny(store.read, owed);
-    const sizes = new Map(known.map(({ sha256, size }) => [sha256, size]));
-    for (const sha256 of owed) {
-      const size = sizes.get(sha256);
-      if (size === undefined) await note(agentID, { sha256, size: 0 }, 'failed', { error: 'the file was deleted' });
-      else queue(agentID, { sha256, size }, false);
-    }
-  };
+export const createFilePush = (deps: Deps) => {
+  const context = createPushContext(deps);
+  const { registry, log, store } = context;
   registry.subscribe({
     connected: (agentID) =>
-      void resume(agentID).catch((error) => log.error({ err: error, agentID }, 'pushing could not go on')),
+      void resume(context, agentID).catch((error) => log.error({ err: error, agentID }, 'pushing could not go on')),
   });
 
   return {
@@ -100,8 +117,8 @@ export const createFilePush = ({ store, batch, registry, log }: Deps) => {
     },
     push: async (push: { files: readonly PushedFile[]; agents: readonly number[]; verify: boolean }) => {
       const pairs = push.agents.flatMap((agentID) => push.files.map((file) => ({ agentID, file })));
-      await Promise.all(pairs.map(({ agentID, file }) => note(agentID, file, 'pending')));
-      for (const { agentID, file } of pairs) queue(agentID, file, push.verify);
+      await Promise.all(pairs.map(({ agentID, file }) => note(context, agentID, file, 'pending')));
+      for (const { agentID, file } of pairs) queue(context, agentID, file, push.verify);
       const bytes = pairs.reduce((sum, { file }) => sum + file.size, 0);
       return { jobID: randomUUID(), pairs: pairs.length, bytes };
     },
