@@ -36,6 +36,45 @@ type Stored<Name extends TableName> = RecordOf<(typeof tables)[Name]>;
 type Found<Name extends TableName, Computed> = Stored<Name> & Computed & { issuer: LightUser | null };
 type Changed<Name extends TableName> = { [K in keyof Stored<Name>]?: Stored<Name>[K] | null | undefined };
 
+/** The changes of a table; each touches its records for the audit. */
+const createWriters = <Name extends TableName>(
+  name: Name,
+  shape: ReturnType<typeof shapeOf>,
+  known: ReturnType<typeof memory>,
+) => {
+  const { idName, columns } = shape;
+  const removal = removeStatement(shape);
+  return {
+    insert: async (tx: Change, values: Partial<Stored<Name>>): Promise<number> => {
+      const record: Record<string, unknown> = { ...stampsOf(columns, tx), ...values };
+      const names = Object.keys(columns).filter((column) => column in record);
+      const insertion = known(`insert|${names.join()}`, () => insertStatement(shape, names));
+      const row = await insertion.first(tx, encodeRow(columns, record));
+      const id = Number((row as Record<string, unknown>)[idName]);
+      tx.touch(name, id);
+      return id;
+    },
+
+    /** False when there is no such record. `null` stores the column's cleared value. */
+    update: async (tx: Change, id: number, values: Changed<Name>): Promise<boolean> => {
+      const record: Record<string, unknown> = { ...('updatedAt' in columns && { updatedAt: tx.now }), ...values };
+      const names = Object.keys(columns).filter((column) => record[column] !== undefined && column !== idName);
+      const change = known(`update|${names.join()}`, () => updateStatement(shape, names));
+      const row = await change.first(tx, { ...encodeRow(columns, record), [idName]: id });
+      if (row !== undefined) tx.touch(name, id);
+      return row !== undefined;
+    },
+
+    /** Removes records, or marks them deleted in tables with `deletedAt`. Returns the ids that existed. */
+    remove: async (tx: Change, ids: readonly number[]): Promise<number[]> => {
+      const rows = await removal.all(tx, { ids: JSON.stringify(ids), now: tx.now });
+      const removed = rows.map((row) => Number(row[idName]));
+      for (const id of removed) tx.touch(name, id);
+      return removed;
+    },
+  };
+};
+
 /** The repository of one table; all collections use it. Statements are compiled once per shape. */
 export const createTable = <Name extends TableName, Computed = unknown, Filters = unknown>(
   name: Name,
@@ -44,14 +83,12 @@ export const createTable = <Name extends TableName, Computed = unknown, Filters 
   type Item = Found<Name, Computed>;
   const columns = tables[name] as Columns;
   const shape = shapeOf(name, columns, options as Partial<TableShape & ShownDeleted>);
-  const { idName } = shape;
   const decode = decoderOf(columns) as (row: Record<string, unknown>) => Item;
   const decodeFound = (row: Record<string, unknown> | undefined) => row && decode(row);
   const remembered = recordsBySnapshot<Item>();
   const known = memory();
   const byId = findStatement(shape);
   const byIds = findManyStatement(shape);
-  const removal = removeStatement(shape);
 
   return {
     find: (executor: Executor, id: number): Promise<Item | undefined> => {
@@ -80,33 +117,7 @@ export const createTable = <Name extends TableName, Computed = unknown, Filters 
       };
     },
 
-    insert: async (tx: Change, values: Partial<Stored<Name>>): Promise<number> => {
-      const record: Record<string, unknown> = { ...stampsOf(columns, tx), ...values };
-      const names = Object.keys(columns).filter((column) => column in record);
-      const insertion = known(`insert|${names.join()}`, () => insertStatement(shape, names));
-      const row = await insertion.first(tx, encodeRow(columns, record));
-      const id = Number((row as Record<string, unknown>)[idName]);
-      tx.touch(name, id);
-      return id;
-    },
-
-    /** False when there is no such record. `null` stores the column's cleared value. */
-    update: async (tx: Change, id: number, values: Changed<Name>): Promise<boolean> => {
-      const record: Record<string, unknown> = { ...('updatedAt' in columns && { updatedAt: tx.now }), ...values };
-      const names = Object.keys(columns).filter((column) => record[column] !== undefined && column !== idName);
-      const change = known(`update|${names.join()}`, () => updateStatement(shape, names));
-      const row = await change.first(tx, { ...encodeRow(columns, record), [idName]: id });
-      if (row !== undefined) tx.touch(name, id);
-      return row !== undefined;
-    },
-
-    /** Removes records, or marks them deleted in tables with `deletedAt`. Returns the ids that existed. */
-    remove: async (tx: Change, ids: readonly number[]): Promise<number[]> => {
-      const rows = await removal.all(tx, { ids: JSON.stringify(ids), now: tx.now });
-      const removed = rows.map((row) => Number(row[idName]));
-      for (const id of removed) tx.touch(name, id);
-      return removed;
-    },
+    ...createWriters(name, shape, known),
   };
 };
 
