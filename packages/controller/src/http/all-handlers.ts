@@ -87,6 +87,7 @@ export const createHandlers = (services: Services): { handlers: AllHandlers; loa
   return { handlers, loadAll };
 };
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table: one line for each collection
 const recordHandlers = (services: Services, later: Later): Omit<AllHandlers, 'aiAdmin' | 'aiGateway'> => ({
   agents: later(api.agents, async () => (await import('../agents/handlers.ts')).agentHandlers(services)),
   applications: later(api.applications, async () =>

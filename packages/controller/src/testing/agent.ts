@@ -142,6 +142,7 @@ export const createTestChannel = (socket: WebSocket, options: Introduced) => {
 export type Answerer = (question: Question) => unknown;
 
 /** A real client of the agent channel that does nothing on its own but send heartbeats. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table of actions for tests
 export const connectTestAgent = async (options: TestAgentOptions) => {
   const identity = options.identity ?? createTestIdentity();
   const bootId = options.bootId ?? randomUUID();

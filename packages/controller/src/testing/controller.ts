@@ -18,15 +18,8 @@ export interface SignedIn {
 export const startTestController = async (overrides: Partial<Config> = {}) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-test-'));
   const databaseUrl = await createDatabase();
-  const config: Config = {
-    host: '127.0.0.1',
-    port: 0,
-    logLevel: 'fatal',
-    dataDir,
-    admin,
-    ...(databaseUrl && { databaseUrl }),
-    ...overrides,
-  };
+  const given = { ...(databaseUrl && { databaseUrl }), ...overrides };
+  const config: Config = { host: '127.0.0.1', port: 0, logLevel: 'fatal', dataDir, admin, ...given };
   const controller = await startController(config);
 
   const visitor = (url = controller.url): SignedIn => {

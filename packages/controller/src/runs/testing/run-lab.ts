@@ -50,6 +50,7 @@ interface LoadRequest {
 }
 
 /** A store, scripted agents, and a conductor that can be stopped and created again. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table of actions for tests
 export const createRunLab = async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-runs-'));
   const databaseUrl = await createDatabase();

@@ -3,6 +3,7 @@ import { type AgentGateway, type AgentListener, AgentUnreachable } from '../../a
 import { type Script, ScriptedAgent } from './scripted-agent.ts';
 
 /** A gateway whose agents live in this process and do what tests tell them. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table of actions for tests
 export const scriptedGateway = (secondMs: number) => {
   const listeners = new Set<AgentListener>();
   const agents = new Map<number, ScriptedAgent>();

@@ -39,6 +39,7 @@ export const sendSeconds = async (agent: TestAgent, runId: number, summaries: Su
 };
 
 /** A controller with a client and a server that report what the test says. Runs are stored as the conductor would. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table of actions for tests
 export const createMeasuredWorld = async () => {
   const controller = await startTestController();
   const administrator = await controller.signIn();
