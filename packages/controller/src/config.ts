@@ -104,6 +104,23 @@ const packageKeysOf = (text: string | undefined, problems: string[]) => {
   }
 };
 
+const isRange = (text: string) => {
+  const [address = '', length, ...more] = text.split('/');
+  const bits = isIP(address) === 4 ? 32 : 128;
+  return (
+    isIP(address) > 0 && more.length === 0 && (length === undefined || (/^\d+$/.test(length) && Number(length) <= bits))
+  );
+};
+
+const proxiesOf = (text: string | undefined, problems: string[]) => {
+  if (!text) return undefined;
+  const ranges = text.split(',').map((range) => range.trim());
+  if (!ranges.every(isRange)) {
+    problems.push('RUSHHOUR_TRUSTED_PROXIES must be addresses or ranges such as 10.0.0.0/8, separated by commas');
+  }
+  return ranges;
+};
+
 const s3UrlOf = (text: string | undefined, problems: string[]) => {
   if (!text) return undefined;
   try {

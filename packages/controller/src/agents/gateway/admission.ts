@@ -108,33 +108,32 @@ interface Deps {
 /** Longest wait for a sign of life of the first when a second agent shows the same identity. */
 const maxPingMs = 2000;
 
-const createAdmissionContext = (deps: Deps) => {
-  const { store, bus, log } = deps;
+/** Decides who may come in. */
+export const createAdmission = ({ store, settings, bus, batch, registry, log }: Deps) => {
+  const admissions = createKeyedQueue<string>();
   const alarm = createCloneAlarm({ store, bus, log });
   const audit = createRefusalAudit({ store, log });
 
-  const findKnown = async ({ uuid,
-  publicKey }: Proof): Promise<AgentRow | undefined> => {
-  const { store } = context;
-  const known = await findAgentByUuid(store.read, uuid);
-  if (known && known.publicKey !== publicKey)
-    throw new Refusal('UNKNOWN_AGENT', 'the key is not the one it enrolled with');
+  const findKnown = async ({ uuid, publicKey }: Proof): Promise<AgentRow | undefined> => {
+    const known = await findAgentByUuid(store.read, uuid);
+    if (known && known.publicKey !== publicKey)
+      throw new Refusal('UNKNOWN_AGENT', 'the key is not the one it enrolled with');
     return known;
   };
 
   const identify = async (greeting: Greeting, proof: Proof, address: string): Promise<AgentRow> => {
     const known = await findKnown(proof);
-  // An agent whose welcome got lost enrols again: its key proves who it is, no other use of the token is taken.
-  if (known) return known;
-  if (greeting.type === 'hello') throw unknown();
-  assertCompatible(context, greeting);
-  const id = await enrol(store, greeting, proof, address);
-  return (await agents.find(store.read, id)) as AgentRow;
-};
+    // An agent whose welcome got lost enrols again: its key proves who it is, no other use of the token is taken.
+    if (known) return known;
+    if (greeting.type === 'hello') throw unknown();
+    assertCompatible(greeting);
+    const id = await enrol(store, greeting, proof, address);
+    return (await agents.find(store.read, id)) as AgentRow;
+  };
 
-const assertProtocol = async (protocol: number, agent: AgentRow | undefined) => {
+  const assertProtocol = async (protocol: number, agent: AgentRow | undefined) => {
     if (protocol === protocolVersion) return;
-  if (agent && !registry.find(agent.id)) {
+    if (agent && !registry.find(agent.id)) {
       await batch.write((tx) => keepStatus(tx, agent.id, agentStatus.incompatible));
       registry.announce(agent.id, agentStatus.incompatible);
     }
@@ -144,32 +143,29 @@ const assertProtocol = async (protocol: number, agent: AgentRow | undefined) => 
   const assertCompatible = ({ facts }: Greeting) => {
     const { minVersion } = settings.current().agents;
     if (!isNotOlder(facts.version, minVersion)) {
-    throw new Refusal('INCOMPATIBLE', `version ${facts.version} is older than ${minVersion}`, true);
-  }
-};
+      throw new Refusal('INCOMPATIBLE', `version ${facts.version} is older than ${minVersion}`, true);
+    }
+  };
 
-/**
+  /**
    * The same identity on a second connection, while the first answers: one of them is a copy. The boot id proves
    * nothing, a copy may know it; an agent that reconnects has given up its first connection, which answers no more.
    */
-const assertNoClone = async (
-  { registry, alarm }: AdmissionContext,
-  agent: AgentRow, address: string,
-) => {
-  const present = registry.find(agent.id);
-  if (!present?.connection) return;
-  const { heartbeatMs } = registry.limits();
-  if (performance.now() - present.heardAt > 2 * heartbeatMs) return;
-  if (!(await present.connection.isAlive(Math.min(heartbeatMs, maxPingMs)))) return;
-  await alarm(agent, { first: present.connection.address, second: address });
-  throw new Refusal('CLONE', 'another agent with this identity is connected', true);
-};
+  const assertNoClone = async (agent: AgentRow, address: string) => {
+    const present = registry.find(agent.id);
+    if (!present?.connection) return;
+    const { heartbeatMs } = registry.limits();
+    if (performance.now() - present.heardAt > 2 * heartbeatMs) return;
+    if (!(await present.connection.isAlive(Math.min(heartbeatMs, maxPingMs)))) return;
+    await alarm(agent, { first: present.connection.address, second: address });
+    throw new Refusal('CLONE', 'another agent with this identity is connected', true);
+  };
 
-const keep = async ({ batch, registry }: AdmissionContext, agent: AgentRow, greeting: Greeting, status: number) => {
-  let isThere = false;
-  const hasNews = !isSame(agent, greeting);
-  await batch.write(async (tx) => {
-    const now = new Date().toISOString();
+  const keep = async (agent: AgentRow, greeting: Greeting, status: number) => {
+    let isThere = false;
+    const hasNews = !isSame(agent, greeting);
+    await batch.write(async (tx) => {
+      const now = new Date().toISOString();
       isThere = await keepArrival(tx, { id: agent.id, bootId: greeting.bootId, status, now });
       if (isThere && hasNews) await keepFacts(tx, agent.id, greeting.facts);
     });
@@ -204,12 +200,12 @@ const keep = async ({ batch, registry }: AdmissionContext, agent: AgentRow, gree
       if (known === undefined && proof.token === undefined) throw unknown();
       if (known === undefined) await assertUsableToken(store.read, proof.token ?? '');
       return proven;
-  },
+    },
     /** Records that an agent was refused at its enrolment. */
     refused: audit,
     /** Answers who it is, or throws a `Refusal`. Its arrival is on disk then. */
     admit: (greeting: Greeting, proof: Proof, connection: Connection): Promise<Presence> =>
-      admissions.run(proof.uuid, () => letIn(context, greeting, proof, connection)),
+      admissions.run(proof.uuid, () => letIn(greeting, proof, connection)),
   };
 };
 

@@ -151,30 +151,8 @@ const closeGraceMs = 500;
 const rescanMs = 15_000;
 const factsCheck = createSchemaCheck(AgentFacts, 'first');
 
-const createAgentContext = (deps: Deps) => {
-  const { store, bus, settings, log } = deps;
-  const batch = createWriteBatch(store.database);
-  const registry = new Registry({ bus, batch, settings, log });
-  return { ...deps, batch, registry };
-};
-type AgentContext = ReturnType<typeof createAgentContext>;
-
-const storeFacts = ({ batch }: AgentContext, agentId: number, facts: AgentFacts) =>
-  batch.write((tx) => keepFacts(tx, agentId, facts));
-
-/** The agent looks at its machine again; what it finds is on disk when this resolves. */
-const rescanAgent = (context: AgentContext) => async (agentId: number) => {
-  const { registry } = context;
-  const facts = await registry.ask(agentId, { kind: 'rescan' }, rescanMs);
-  const [issue] = factsCheck(facts);
-  if (issue) throw new AgentRefused(`the agent answered no facts: ${issue.path} ${issue.message}`);
-  await storeFacts(context, agentId, facts as AgentFacts);
-};
-
 /** Everything about agents: their channel, who is there, and what others may ask of them. */
-export const createAgents = async (deps: Deps) => {
-  const context = createAgentContext(deps);
-  const { store, batch, log, settings, bus, registry, blobs, tls, packageKeys = [] } = context;
+export const createAgents = async ({ store, settings, bus, log, blobs, tls, packageKeys = [] }: Deps) => {
   await store.database.transaction(markAllOffline);
   const controllerId = await loadControllerId(store.database);
   const key = await loadInstallationKey(store.database, store.secrets);
@@ -184,14 +162,14 @@ export const createAgents = async (deps: Deps) => {
   const admission = createAdmission({ store, settings, bus, batch, registry, log });
   const files = createFilePush({ store, batch, registry, log });
   const sender = createFileSender(withAttempts(store, blobs), log);
+
+  const storeFacts = (agentId: number, facts: AgentFacts) => batch.write((tx) => keepFacts(tx, agentId, facts));
   const session = {
     ...{ admission, registry, controllerId, files: sender, logs, log },
     packageKeys: [...packageKeys],
     key,
     keepFacts: (agentId: number, facts: AgentFacts) =>
-      void storeFacts(context, agentId, facts).catch((error) =>
-        log.error({ err: error, agentId }, 'facts were not written'),
-      ),
+      void storeFacts(agentId, facts).catch((error) => log.error({ err: error, agentId }, 'facts were not written')),
   };
   const endpoint = createEndpoint((arriving) => openSession(arriving, session));
   const heartbeats = startHeartbeatFlusher(registry, batch, log);
@@ -215,7 +193,13 @@ export const createAgents = async (deps: Deps) => {
     /** SHA-256 of the certificate that agents will see, in lower-case hex; empty without TLS. */
     fingerprint: tls ? new X509Certificate(tls.cert).fingerprint256.replaceAll(':', '').toLowerCase() : '',
     attach: (server: Server) => endpoint.attach(server),
-    rescan: rescanAgent(context),
+    /** The agent looks at its machine again; what it finds is on disk when this resolves. */
+    rescan: async (agentId: number) => {
+      const facts = await registry.ask(agentId, { kind: 'rescan' }, rescanMs);
+      const [issue] = factsCheck(facts);
+      if (issue) throw new AgentRefused(`the agent answered no facts: ${issue.path} ${issue.message}`);
+      await storeFacts(agentId, facts as AgentFacts);
+    },
     close: async () => {
       clearInterval(timer);
       busyWatch.stop();

@@ -119,7 +119,7 @@ export const createRunEnding = (deps: Deps) => {
       const { run } = view;
       const faults = [...problems, ...(run.endStatus === runStatus.failed ? [run.error] : [])];
       const summary = await measure(deps, view, faults);
-      if (hasSent(run)) faults.push(...shortened(view, (await metrics.progressOf(run.id)).newest));
+      if (hasSent(run)) faults.push(...shortened(view, (await deps.metrics.progressOf(run.id)).newest));
       const tested = summary.thresholds.filter(({ outcome }) => outcome !== 'pending');
       const { verdict, validity } = decideVerdict(view, tested, faults);
       const patch: RunPatch = {

@@ -10,7 +10,7 @@ import type { Executor } from '../../../store/engine/database.ts';
 import type { Store } from '../../../store/store.ts';
 import { type Content, storedContent } from '../content.ts';
 import { type CaptureSelection, parseSearch, type SelectedSessions } from './capture-selection.ts';
-import { CaptureThread } from './capture-thread.ts';
+import { createCaptureThread } from './capture-thread.ts';
 
 const stepBytes = 1024;
 const oneStepBytes = 65_536;
@@ -105,33 +105,20 @@ const createViewLimit = () => {
   };
 };
 
-const createCaptureContext = (deps: Deps) => {
-  const arrivals = new CaptureThread();
-  return { ...deps, arrivals };
-};
-type CaptureContext = ReturnType<typeof createCaptureContext>;
-
-const analyse = ({ arrivals }: CaptureContext, content: Content) => arrivals.run<CaptureFacts>(content, null);
-
-const readFacts = async (context: CaptureContext, capture: StoredCapture) => {
-  const facts = await analyse(context, storedContent(context.blobs, capture));
-  await keepFacts(context.store, capture.sha256, facts);
-  return facts;
-};
-
 /** Background analysis of captures: one thread for new contents, one for views. */
-export const createCaptures = (deps: Deps) => {
-  const context = createCaptureContext(deps);
-  const { store, blobs, onError, arrivals } = context;
-  const looks = new CaptureThread();
+export const createCaptures = ({ store, blobs, onError }: Deps) => {
+  const arrivals = createCaptureThread();
+  const looks = createCaptureThread();
   const wanted = new Map<string, Promise<void>>();
   const limited = createViewLimit();
   let isClosed = false;
 
+  const analyse = (content: Content) => arrivals.run<CaptureFacts>(content, null);
+
   const analyseStored = async (capture: StoredCapture) => {
     const { sha256 } = capture;
     try {
-      await readFacts(context, capture);
+      await keepFacts(store, sha256, await analyse(storedContent(blobs, capture)));
     } catch (error) {
       if (isClosed || (error instanceof BlobError && error.code === 'NOT_FOUND')) return;
       if (!(error instanceof PcapError)) return onError(error);
@@ -149,12 +136,16 @@ export const createCaptures = (deps: Deps) => {
   };
 
   return {
-    analyse: (content: Content) => analyse(context, content),
+    analyse,
     want,
     /** Facts of a stored capture without its sessions; refuses while they are not known yet. */
     infoOf: async (capture: StoredCapture): Promise<Omit<CaptureInfo, 'sessions'>> => {
       let info = await findCapture(store.read, capture.sha256);
-      if (info === undefined && capture.size <= promptBytes) ({ info } = await readFacts(context, capture));
+      if (info === undefined && capture.size <= promptBytes) {
+        const facts = await analyse(storedContent(blobs, capture));
+        await keepFacts(store, capture.sha256, facts);
+        info = facts.info;
+      }
       if (info !== undefined) return JSON.parse(info);
       void want(capture);
       throw conflict('ANALYSING', 'the capture is being analysed: ask again in a moment');
