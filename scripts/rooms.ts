@@ -56,9 +56,12 @@ export const packages: readonly Package[] = [
     imports: ['protocol', 'pcap', 'pools', 'wire'],
     rooms: [
       ['version.ts', 'clock.ts', 'config.ts', 'log', 'files/durable-file.ts', 'process/parent-watch.ts'],
+      // Interfaces that engines are given.
+      ['net/loop/alarm.ts', 'net/transport/transport.ts', 'net/datagram/datagram-transport.ts', 'net/host-network.ts'],
       ['engine.ts', 'samples.ts'],
       'machine',
       'net',
+      'stack',
       'engines',
       'captures',
       'runs',

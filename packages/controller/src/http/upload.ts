@@ -9,10 +9,10 @@ const maxUploads = 12;
 const maxUploadsOfUser = 4;
 
 /** A client that sends less than this in this time, while its bytes are waited for, is too slow. */
-const usualPace = { windowMs: 30_000, minBytes: 32 * 1024 };
+const defaultPace = { windowMs: 30_000, minBytes: 32 * 1024 };
 
 /** At most a few uploads at once, of all users and of each: each needs a hashing thread and the disk. */
-export const createUploads = (pace = usualPace) => {
+export const createUploads = (pace = defaultPace) => {
   const running: number[] = [];
   return {
     /** Runs work that reads the request body, and aborts it when the client disconnects or stalls. */
@@ -43,7 +43,7 @@ export type Uploads = ReturnType<typeof createUploads>;
 const broken = () => invalid([{ path: '', code: 'ABORTED', message: 'the body ended too early' }]);
 
 /** Ends the connection of a client that is slower than the pace. Time in which the controller itself is busy is free. */
-const endWhenSlow = ({ raw, socket }: FastifyRequest, { windowMs, minBytes }: typeof usualPace) => {
+const endWhenSlow = ({ raw, socket }: FastifyRequest, { windowMs, minBytes }: typeof defaultPace) => {
   let [seenBytes, seenAt] = [socket.bytesRead, Date.now()];
   const timer = setInterval(() => {
     const isWaiting = !raw.complete && raw.readableLength === 0;

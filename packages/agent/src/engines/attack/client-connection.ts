@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { ClientObservation } from '@rushhour/protocol';
-import type { HostNetwork } from '../../net/host-network.ts';
 import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import { isLocalSocketError } from '../../net/metrics/generator-load-metrics.ts';
 import { dialSocket } from '../../net/transport/dial-socket.ts';
+import type { Dialer } from '../../net/transport/transport.ts';
 
 /** Destination and source of an attempt. */
 export interface AttackRoute {
@@ -17,7 +17,7 @@ export interface AttackRoute {
   readonly isTls: boolean;
   readonly localAddress?: string;
   readonly localPort?: number;
-  readonly via?: HostNetwork;
+  readonly via?: Dialer;
   /** SNI, unless the TLS settings set one. */
   readonly serverName?: string;
   readonly timeoutMs: number;

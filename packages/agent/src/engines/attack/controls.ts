@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AttackTarget, ControlObservation } from '@rushhour/protocol';
-import type { HostNetwork } from '../../net/host-network.ts';
+import type { Dialer } from '../../net/transport/transport.ts';
 import type { AttackRoute, ClientContext, ProtocolDriver } from './driver.ts';
 
 export interface ControlDeps {
@@ -15,7 +15,7 @@ export interface ControlDeps {
 /** Source of attempts; the kernel chooses omitted parts. */
 export interface Origin {
   readonly localAddress?: string;
-  readonly via?: HostNetwork;
+  readonly via?: Dialer;
 }
 
 type Reason = ControlObservation['reason'];

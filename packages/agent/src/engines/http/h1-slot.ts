@@ -236,9 +236,9 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
   /** Requests that time out count with the time they waited: without them percentiles would show only fast answers. */
   #timeOut(kind: 'timeout' | 'connectTimeout', now: number): void {
     for (let index = 0; index < this.inFlight; index++) {
-      const place = this.#first + ((this.#oldest + index) % this.#depth);
-      this.#meters.latency.record((now - (this.#intended[place] as number)) * 1000);
-      this.#meters.service.record((now - (this.#sentAt[place] as number)) * 1000);
+      const slot = this.#first + ((this.#oldest + index) % this.#depth);
+      this.#meters.latency.record((now - (this.#intended[slot] as number)) * 1000);
+      this.#meters.service.record((now - (this.#sentAt[slot] as number)) * 1000);
     }
     if (kind === 'connectTimeout') {
       this.#meters.connect.record((now - this.#connectAt) * 1000);

@@ -1,6 +1,13 @@
+import type { Socket } from 'node:dgram';
+import type { Duplex } from 'node:stream';
 import type { Listen, TcpTuning } from '@rushhour/protocol';
-import type { HostNetwork } from '../host-network.ts';
 import type { CreateAlarm } from '../loop/alarm.ts';
+
+/** Opens connections and datagram sockets of emulated hosts, in the shape of Node's own. */
+export interface Dialer {
+  dial(route: Route): Duplex;
+  createDatagramSocket(): Socket & { listen(where: { readonly host: string; readonly port: number }): Promise<void> };
+}
 
 /** The remote endpoint of a connection and, optionally, its local one. */
 export interface Route {
@@ -9,7 +16,7 @@ export interface Route {
   readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;
   /** Emulated hosts that the connection is opened by, instead of the kernel. */
-  readonly via?: HostNetwork | undefined;
+  readonly via?: Dialer | undefined;
 }
 
 /** Received bytes. Valid during the call only: the object and its memory are reused for the next ones. */

@@ -152,7 +152,9 @@ echo + >> ${log}; sleep 0.3; echo - >> ${log}; echo pdf > "$output"
     const steps = readFileSync(log, 'utf8').trim().split('\n');
     rmSync(folder, { recursive: true });
     expect(steps.filter((step) => step === '+')).toHaveLength(4);
-    const atOnce = steps.map((_, at) => steps.slice(0, at + 1).reduce((sum, step) => sum + (step === '+' ? 1 : -1), 0));
-    expect(Math.max(...atOnce)).toBe(2);
+    const concurrent = steps.map((_, at) =>
+      steps.slice(0, at + 1).reduce((sum, step) => sum + (step === '+' ? 1 : -1), 0),
+    );
+    expect(Math.max(...concurrent)).toBe(2);
   });
 });
