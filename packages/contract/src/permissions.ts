@@ -21,6 +21,7 @@ export const permissions = {
   'tasks.export': 46,
   'tasks.import': 47,
   'tasks.deleteResults': 48,
+  'tasks.exportSecrets': 49,
   'taskTemplates.read': 51,
   'taskTemplates.write': 52,
   'networks.read': 61,

@@ -17,7 +17,7 @@ it('a user searches in two captures at once, and others still can', async () => 
   const { data: id } = await administrator.client.files.create({
     upload: { fields: { category: 'pcap' }, file, filename: 'a.pcap' },
   });
-  const other = await controller.signInWith(administrator, [91]);
+  const other = await controller.signInWith(administrator, [91, 94]);
   const search = ({ client }: SignedIn) =>
     client.files.pcap({ params: { id }, query: { search: 'GET' } }).then(
       () => 200,

@@ -41,6 +41,7 @@ export const assets = {
       export: 'Export',
       import: 'Import',
       deleteResults: 'Delete results',
+      exportSecrets: 'Export secrets',
       private: 'Read private keys',
       download: 'Download',
       release: 'Release from quarantine',

@@ -35,11 +35,12 @@ export class AiCall implements AiCaller {
   readonly refreshToken = undefined;
   readonly lastEventId = undefined;
   readonly ai: AiOperation;
+  /** The request behind the call. */
+  readonly visit: Visit;
   idempotency: Origin['idempotency'];
   idempotencyKey: string | undefined;
   isAudited = false;
   isCounted = false;
-  #visit: Visit;
   #limits: Limits;
   #redactor: Redactor;
   #startedMs = performance.now();
@@ -54,7 +55,7 @@ export class AiCall implements AiCaller {
     this.key = who.key;
     this.permissions = who.permissions;
     this.ai = route.ai as AiOperation;
-    this.#visit = visit;
+    this.visit = visit;
     this.#limits = tools.limits;
     this.#redactor = tools.redactor;
   }
@@ -63,7 +64,7 @@ export class AiCall implements AiCaller {
     return this.key.owner.id;
   }
   get signal() {
-    return this.#visit.signal;
+    return this.visit.signal;
   }
   /** Time since the call was admitted. */
   get ageMs() {
@@ -73,10 +74,10 @@ export class AiCall implements AiCaller {
     return this.ai.risk === 'R0';
   }
   header(name: string) {
-    return this.#visit.header(name);
+    return this.visit.header(name);
   }
   setHeader(name: string, value: string) {
-    this.#visit.setHeader(name, value);
+    this.visit.setHeader(name, value);
   }
   setSession() {
     throw new Error('a key has no session');
@@ -126,7 +127,7 @@ export class AiCall implements AiCaller {
         keyId: this.key.id,
         transport: this.transport,
         userAgent: (this.header('user-agent') ?? '').slice(0, 256),
-        ...(this.#visit.mcpClient && { mcpClient: this.#visit.mcpClient }),
+        ...(this.visit.mcpClient && { mcpClient: this.visit.mcpClient }),
         argsRedacted:
           redacted.length <= maxArgBytes ? JSON.parse(redacted) : { truncated: redacted.slice(0, maxArgBytes) },
         argsDigest: digestOf(JSON.parse(redacted)),

@@ -110,7 +110,7 @@ export const createPipeline = ({ store, settings, bus, log, once }: Deps) => {
       const reply = capped(
         sanitizeTree(redactor.redact(await perform(call, readParts, handler)), Number.POSITIVE_INFINITY),
       );
-      if (call.isRead && call.ageMs > longCallMs) await recheck(call, call);
+      if (call.isRead && call.ageMs > longCallMs) await recheck(call.visit, call);
       if ((reply as { truncated?: boolean } | undefined)?.truncated) call.setHeader('x-truncated', 'true');
       await settle(call, undefined);
       if (call.ai.risk === 'byPlan') alert(call.key).catch((error) => log.error({ err: error }, 'budget alert'));

@@ -4,6 +4,7 @@ import type { Caller } from '../../caller.ts';
 import { fingerprintOf } from '../../canonical-json.ts';
 import { invalid, tooMany } from '../../errors.ts';
 import type { Download } from '../../handler.ts';
+import { assertPermission } from '../../people/assert-permission.ts';
 import { dictionaryNames } from '../../store/assets/applications.ts';
 import type { FileRow } from '../../store/assets/files.ts';
 import type { Executor } from '../../store/engine/database.ts';
@@ -62,6 +63,7 @@ export const exportApplication = async (
   { format = 'zip', includePcap = format === 'zip' }: { format?: 'zip' | 'json'; includePcap?: boolean },
   caller: Caller,
 ): Promise<Download> => {
+  if (includePcap) await assertPermission(store, 'files.download', caller);
   const stored = await findApplication(store.read, id);
   const file = await requireCapture(files, store.read, playedFileId(stored));
   const application = portableOf(stored);

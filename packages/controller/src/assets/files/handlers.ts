@@ -4,13 +4,14 @@ import type { Caller } from '../../caller.ts';
 import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
 import { ApiError, invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
+import { assertPermission } from '../../people/assert-permission.ts';
 import { type FileRow, files, filesMadeFrom } from '../../store/assets/files.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { referencesTo } from '../../store/engine/links.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import type { AgentFiles } from './agent-files.ts';
-import { showCapture } from './captures/captures.ts';
+import { showCapture, showsPayload } from './captures/captures.ts';
 import { downloadFile } from './download.ts';
 import { categoryTotals, checkContents, filtersOf, instant, shown, tagCounts } from './file-list.ts';
 import type { FileService } from './file-service.ts';
@@ -200,11 +201,13 @@ export const fileHandlers = (services: Deps): Handlers<typeof api.files> => {
     sync: syncFiles(context),
     syncState: syncStateOf(context),
     pcap: async ({ params, query }, viewer) => {
+      if (showsPayload(query)) await assertPermission(store, 'files.download', viewer);
       const file = await findReadable(context, params.id);
       assertCapture(file);
       return { data: await explained(() => showCapture(file, query, { captures, read: store.read, viewer })) };
     },
-    preview: async ({ params, query: { start = 0, limit = 50, filter } }) => {
+    preview: async ({ params, query: { start = 0, limit = 50, filter } }, caller) => {
+      await assertPermission(store, 'files.download', caller);
       const file = await findReadable(context, params.id);
       return { data: await explained(() => previewFile(blobs, file, { start, limit, filter })) };
     },

@@ -36,6 +36,12 @@ const selectionOf = (query: PcapQuery): Omit<CaptureSelection, 'sessions'> => {
   };
 };
 
+const wantsSteps = ({ steps, stepIdx, offset, length }: PcapQuery) =>
+  steps === true || [stepIdx, offset, length].some((value) => value !== undefined);
+
+/** Whether the answer tells what is in packets, not only about them. */
+export const showsPayload = (query: PcapQuery) => query.search !== undefined || wantsSteps(query);
+
 /** Facts of a capture and a page of its sessions; their steps are read from the content only when they are asked for. */
 export const showCapture = async (
   file: FileRow,
@@ -55,8 +61,7 @@ export const showCapture = async (
   const sessions = sessionIdx
     ? sessionIdx.slice(from, from + count)
     : Array.from({ length: Math.max(0, Math.min(count, info.sessionCount - from)) }, (_, at) => from + at);
-  const wantsSteps = query.steps || [query.stepIdx, query.offset, query.length].some((value) => value !== undefined);
-  if (wantsSteps && sessions.length > 0)
+  if (wantsSteps(query) && sessions.length > 0)
     return { ...info, ...(await captures.look(file, { ...selection, sessions }, viewer)) };
   return { ...info, sessions: await readSessions(read, file.sha256, sessions) };
 };

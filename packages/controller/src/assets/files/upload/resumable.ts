@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { FileUpload } from '@rushhour/contract';
 import type { Caller } from '../../../caller.ts';
-import { ApiError, conflict, invalid, notFound, orNotFound, tooMany } from '../../../errors.ts';
+import { ApiError, conflict, forbidden, invalid, notFound, orNotFound, tooMany } from '../../../errors.ts';
 import { countOpenUploads, type FileRow, files, filesWith } from '../../../store/assets/files.ts';
 import type { Staged } from '../../../store/blobs/blobs.ts';
 import { explained } from '../refusals.ts';
@@ -90,6 +90,8 @@ const openFile = async ({ store }: IntakeDeps, id: number) => {
 /** Appends the next bytes. After the last ones the content is hashed, checked and stored. */
 export const takeChunk = async (deps: IntakeDeps, id: number, { stream, contentRange }: Chunk, caller: Caller) => {
   const { file, upload } = await openFile(deps, id);
+  if (file.issuerID !== caller.userId)
+    throw forbidden('NOT_UPLOADER', `upload ${id} was opened by another user, who must complete it`, { id });
   const { part } = upload;
   const total = file.size;
   const received = await (isQuestion(contentRange, total) || stream === undefined

@@ -233,7 +233,7 @@ describe('an exported task', () => {
   });
 
   it('holds private keys only for those who may read them', async () => {
-    const user = await lab.controller.signInWith(lab.administrator, [46]);
+    const user = await lab.controller.signInWith(lab.administrator, [46, 49, 94]);
     const download = (query = {}) =>
       user.client.tasks.export({ params: { id: task.id }, query }, { headers: { 'x-export-passphrase': passphrase } });
     await expect(download({ secrets: 'encrypted' })).rejects.toMatchObject({
@@ -241,6 +241,16 @@ describe('an exported task', () => {
       data: { permission: 'certificates.private' },
     });
     expect((await (await download()).arrayBuffer()).byteLength).toBeGreaterThan(1000);
+  });
+
+  it('holds secrets and contents only for those with the permissions for them', async () => {
+    const user = await lab.controller.signInWith(lab.administrator, [46]);
+    const download = (query: object) =>
+      user.client.tasks.export({ params: { id: task.id }, query }, { headers: { 'x-export-passphrase': passphrase } });
+    const refusal = (permission: string) => ({ status: 403, data: { permission } });
+    await expect(download({ secrets: 'encrypted' })).rejects.toMatchObject(refusal('tasks.exportSecrets'));
+    await expect(download({})).rejects.toMatchObject(refusal('files.download'));
+    expect((await download({ includeFilePayloads: false })).status).toBe(200);
   });
 
   it('holds samples only for those who may download them', async () => {
@@ -261,7 +271,7 @@ describe('an exported task', () => {
     const [first, second] = [await begin(), await begin()];
     const refusal = await begin().catch((error) => error);
     expect(refusal).toEqual(refused(429, 'TOO_MANY_EXPORTS'));
-    const other = await lab.controller.signInWith(lab.administrator, [46]);
+    const other = await lab.controller.signInWith(lab.administrator, [46, 94]);
     const third = await other.client.tasks.export({ params: { id } });
     expect((await first.arrayBuffer()).byteLength).toBeGreaterThan(bytes.length);
     expect((await third.arrayBuffer()).byteLength).toBeGreaterThan(bytes.length);

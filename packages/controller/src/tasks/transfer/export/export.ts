@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { ExportOptions, permissions, TaskExportPlan } from '@rushhour/contract';
+import type { ExportOptions, TaskExportPlan } from '@rushhour/contract';
 import { writeZip, type ZipEntryInput } from '../../../assets/archives/write-zip.ts';
 import type { Caller } from '../../../caller.ts';
-import { ApiError, conflict, forbidden, orNotFound, tooMany } from '../../../errors.ts';
+import { ApiError, conflict, orNotFound, tooMany } from '../../../errors.ts';
 import type { Download } from '../../../handler.ts';
-import { allows } from '../../../people/permissions.ts';
+import { assertPermission } from '../../../people/assert-permission.ts';
 import { openCertificate } from '../../../store/assets/certificates.ts';
 import { openParams, tunnels } from '../../../store/assets/tunnels.ts';
 import type { Store } from '../../../store/store.ts';
@@ -106,7 +106,10 @@ export const createExport = ({ store, files }: Deps) => {
   const pack = async (source: SourceTask, query: ExportQuery, caller: Caller): Promise<Download> => {
     const gathered = await gatherTask(store.read, source.task);
     const isSealed = query.secrets === 'encrypted';
+    if (isSealed) await assertPermission(store, 'tasks.exportSecrets', caller);
     const plan = planOf(source, gathered, optionsOf(query), isSealed);
+    if (plan.dependencies.files.some(({ payloadPath }) => payloadPath !== ''))
+      await assertPermission(store, 'files.download', caller);
     if (query.strict && plan.missing.length > 0) {
       throw conflict('MISSING_DEPENDENCIES', `${plan.missing.length} records of the task are missing`, {
         missing: plan.missing,
@@ -149,13 +152,7 @@ export const createExport = ({ store, files }: Deps) => {
 
 /** Requesting samples needs the permission for samples, whether or not the task uses any. */
 const assertMayTakeSamples = async (store: Store, { includeMalwarePayloads }: ExportOptions, caller: Caller) => {
-  if (includeMalwarePayloads) await assertAllowed(store, 'malware.download', caller);
-};
-
-const assertAllowed = async (store: Store, permission: keyof typeof permissions, caller: Caller) => {
-  if (allows(caller.permissions, permission)) return;
-  await store.change(caller, async (tx) => tx.deny({ permission }));
-  throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
+  if (includeMalwarePayloads) await assertPermission(store, 'malware.download', caller);
 };
 
 /** Every content once. */
@@ -185,7 +182,7 @@ const sealFor = async (store: Store, { source, plan, bound }: Sealing, caller: C
   const passphrase = requirePassphrase(caller);
   const { certificates, tunnels: used } = plan.dependencies;
   const withKey = certificates.filter(({ hasPrivate }) => hasPrivate);
-  if (withKey.length > 0) await assertAllowed(store, 'certificates.private', caller);
+  if (withKey.length > 0) await assertPermission(store, 'certificates.private', caller);
   const secrets: PlainSecrets = { task: source.openSecrets(), tunnels: {}, certificates: {} };
   for (const { sourceId } of used.filter(({ tunnel }) => tunnel.secretSet)) {
     secrets.tunnels[sourceId] = await tunnelSecrets(store, sourceId);
