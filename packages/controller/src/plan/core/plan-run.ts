@@ -19,6 +19,7 @@ import { type IssueLocation, PlanIssues } from './plan-issues.ts';
 import { PlanBudget, type PlanScope } from './plan-scope.ts';
 import type { Planner } from './planner.ts';
 import { durationSecOf, type TrafficEntry, trafficEntriesOf } from './traffic-entry.ts';
+import { reportUnsupportedMembers } from './unsupported-members.ts';
 
 /** What agents are asked for: which engine, by which part of the task. */
 interface AgentUse {
@@ -92,6 +93,7 @@ const planEntries = (
     reportDuration(entry, issues);
     const scope = { input, issues, allocator, guard, budget, entry, attempts, demands, stack: demands.of(entry) };
     const planner = planners.get(entry.pluginId) as Planner;
+    reportUnsupportedMembers(scope, planner.plugin);
     return planEntry(scope, planner.plan(scope));
   });
   return {

@@ -142,3 +142,50 @@ describe('a stateless server', () => {
     expect(of({ ports: '11' })?.target).toBe('0.0.0.0:11');
   });
 });
+
+describe('members that no engine uses are refused with their pointer', () => {
+  it.each([
+    [1, { httpParams: { version: '2', followRedirects: 3 }, requestsPerSecond: 1 }, ['httpParams/followRedirects']],
+    [1, { httpParams: { version: '2' }, keepAlive: { idleMs: 5 }, requestsPerSecond: 1 }, ['keepAlive/idleMs']],
+    [1, { requestsPerSecond: 9, initialTps: 1 }, ['initialTps']],
+    [5, { ipLayer: { dscp: 10, df: true } }, ['ipLayer/dscp', 'ipLayer/df']],
+    [
+      15,
+      { wafModules: { modules: [{ name: 'xss' }] }, httpParams: { path: '/shop', host: 'shop.test' } },
+      ['httpParams/path', 'httpParams/host'],
+    ],
+    [
+      16,
+      { cveReplayParams: { ports: 'list', capture: { maxBytes: 1 } } },
+      ['cveReplayParams/ports', 'cveReplayParams/capture/maxBytes'],
+    ],
+    [
+      18,
+      {
+        fuzzingParams: {
+          ...{ protocol: 'http', connectionPerCase: false, record: 'all' },
+          targets: [{ part: 'body' }, { part: 'query', offset: 3 }],
+          baseline: { kind: 'request', request: { kind: 'http', path: '/', port: 8080 } },
+        },
+      },
+      [
+        'fuzzingParams/targets/1/offset',
+        'fuzzingParams/connectionPerCase',
+        'fuzzingParams/record',
+        'fuzzingParams/baseline/request/port',
+      ],
+    ],
+    [19, { compromisedHostParams: { startSpreadMs: 5 } }, ['compromisedHostParams/startSpreadMs']],
+  ])('plugin %i: %o', (id, values, members) => {
+    const ends = { sources: [{ agent: { id: 1 } }], targets: [{ agent: { id: 2 } }] };
+    const plan = planRun(inputOf([entryOf(id, { ...ends, ...values })]));
+    const refused = plan.issues.filter(({ code }) => code === 'NOT_SUPPORTED').map(({ path }) => path);
+    expect(refused.map((path) => path.split('/values/')[1])).toEqual(expect.arrayContaining(members));
+  });
+
+  it('are accepted with their defaults, and where they have an effect', () => {
+    const http = { requestsPerSecond: 9, initialTps: 1, tpsRampStep: 2, httpParams: { followRedirects: 3 } };
+    expect(sidesOf(1, { ...http, keepAlive: { idleMs: 5 } }).issues).toEqual([]);
+    expect(sidesOf(5, { ipLayer: { ttl: 3 } }).issues).toEqual([]);
+  });
+});

@@ -1,0 +1,108 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { PluginSpec } from '@rushhour/contract';
+import { Default } from 'typebox/value';
+import { type PlanScope, pointerIn } from './plan-scope.ts';
+
+interface UnsupportedMember {
+  /** Path below `values`; `*` stands for every item of a list. */
+  readonly path: string;
+  readonly message: string;
+  /** The member is refused only under this condition. */
+  readonly when?: (values: Record<string, unknown>) => boolean;
+}
+
+const each = (parent: string, names: readonly string[], message: string): UnsupportedMember[] =>
+  names.map((name) => ({ path: `${parent}/${name}`, message }));
+
+const kernelHeader = 'the kernel writes the IP header of echoes: only ttl and version can be set';
+const isHttp2 = ({ httpParams }: Record<string, unknown>) =>
+  (httpParams as { version?: string } | undefined)?.version === '2';
+const rampStep: UnsupportedMember = {
+  path: 'initialTps',
+  message: 'has no effect without tpsRampStep, the rate by which it rises every second',
+  when: ({ tpsRampStep }) => tpsRampStep === undefined,
+};
+const wafRequest = 'payloads are carried by the requests of wafModules.http: set the member there';
+
+/** Members that a schema accepts and no engine uses, by plugin. A value other than the default is refused. */
+const unsupported: Readonly<Record<string, readonly UnsupportedMember[]>> = {
+  http: [
+    { path: 'httpParams/followRedirects', message: 'redirects are followed over HTTP/1.1 only', when: isHttp2 },
+    { path: 'keepAlive/idleMs', message: 'idle connections are closed over HTTP/1.1 only', when: isHttp2 },
+    rampStep,
+  ],
+  icmp: each('ipLayer', ['dscp', 'ecn', 'df', 'fragmentSize', 'flowLabel', 'vlan'], kernelHeader),
+  waf: each(
+    'httpParams',
+    ['method', 'url', 'path', 'host', 'headers', 'query', 'body', 'cookies', 'version'],
+    wafRequest,
+  ),
+  'cve-replay': [
+    { path: 'cveReplayParams/ports', message: 'every service has a port of its own: give it in targets' },
+    ...each('cveReplayParams/capture', ['enabled', 'maxBytes'], 'capture packets with the dumps of the task'),
+  ],
+  fuzzing: [
+    ...each(
+      'fuzzingParams/targets/*',
+      ['keysRegex', 'offset', 'length', 'sessionIdx', 'stepIdx'],
+      'parts are chosen by their names in keys',
+    ),
+    { path: 'fuzzingParams/connectionPerCase', message: 'every case has a connection of its own' },
+    { path: 'fuzzingParams/record', message: 'findings are kept with their requests, other cases are counted' },
+    ...each('fuzzingParams/baseline/request', ['version', 'port'], 'HTTP/1.1 to the port of the target is used'),
+  ],
+  'compromised-host': [
+    {
+      path: 'compromisedHostParams/hostSelection',
+      message: 'has no effect: hosts send from the addresses of the sources',
+    },
+    { path: 'compromisedHostParams/startSpreadMs', message: 'has no effect: hosts act one after another' },
+    { path: 'compromisedHostParams/c2/serverAgentId', message: 'the first target plays the commanding host' },
+  ],
+};
+
+interface Found {
+  readonly pointer: readonly string[];
+  readonly value: unknown;
+}
+
+const findAt = (value: unknown, [name, ...rest]: readonly string[], pointer: readonly string[] = []): Found[] => {
+  if (name === undefined) return [{ pointer, value }];
+  if (typeof value !== 'object' || value === null) return [];
+  const names = name === '*' ? Object.keys(value) : [name];
+  return names.flatMap((own) => findAt((value as Record<string, unknown>)[own], rest, [...pointer, own]));
+};
+
+/** Empty objects for the parents of members, so that these get their defaults. */
+const skeletonOf = (members: readonly UnsupportedMember[]): object => {
+  const skeleton: Record<string, unknown> = {};
+  for (const { path } of members) {
+    let at = skeleton;
+    for (const name of path
+      .replace(/\/[^/]+\/\*.*$/, '/')
+      .split('/')
+      .slice(0, -1)) {
+      at[name] ??= {};
+      at = at[name] as Record<string, unknown>;
+    }
+  }
+  return skeleton;
+};
+
+const isEmpty = (value: unknown) => value === undefined || (Array.isArray(value) && value.length === 0);
+
+/** Refuses members that would be ignored. */
+export const reportUnsupportedMembers = (scope: PlanScope, { name, schema }: PluginSpec): void => {
+  const values: Record<string, unknown> = { ...scope.entry.values };
+  const members = (unsupported[name] ?? []).filter(({ when }) => when?.(values) !== false);
+  if (members.length === 0) return;
+  const defaults = Default(schema, skeletonOf(members));
+  for (const { path, message } of members) {
+    const parts = path.split('/');
+    const [byDefault] = findAt(defaults, parts);
+    for (const { pointer, value } of findAt(values, parts)) {
+      if (isEmpty(value) || isDeepStrictEqual(value, byDefault?.value)) continue;
+      scope.issues.error(pointerIn(scope, ...pointer), 'NOT_SUPPORTED', message);
+    }
+  }
+};
