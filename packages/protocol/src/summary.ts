@@ -7,10 +7,11 @@ export const Phase = Type.Union(
     Type.Literal('steady'),
     Type.Literal('rampDown'),
     Type.Literal('windDown'),
+    Type.Literal('paused'),
   ],
   {
     description:
-      'Phase of the run; verdicts use the steady phase. windDown follows the planned end: nothing new starts, sessions in progress finish.',
+      'Phase of the run; verdicts use the steady phase. windDown follows the planned end: nothing new starts, sessions in progress finish. paused: sending is suspended.',
   },
 );
 export type Phase = Static<typeof Phase>;

@@ -1,5 +1,4 @@
 import type { MetricSeries, MetricSnapshot, MetricValue, RunSummary } from '@rushhour/contract';
-import type { Phase } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import type { AgentGateway } from '../agents/gateway/gateway.ts';
 import { clockNow } from '../clock.ts';
@@ -13,6 +12,7 @@ import type { OpenRun } from './ingest/open-run.ts';
 import { createOpenRuns, type OpenRuns } from './ingest/open-runs.ts';
 import { readSnapshots } from './ingest/snapshots.ts';
 import { knownMetrics, metricsOfRun, planMetric } from './read/metric-plan.ts';
+import type { TrafficPhase } from './read/phases.ts';
 import { secondAt } from './read/run-facts.ts';
 import { readSeries } from './read/series.ts';
 import { readSummary, readTotals, type TotalsOf } from './read/summary.ts';
@@ -69,7 +69,7 @@ export interface Progress {
   /** The newest second any agent has told of. */
   readonly newest: number;
   /** Of the run, as last heard. */
-  readonly phase: Phase | undefined;
+  readonly phase: TrafficPhase | undefined;
 }
 
 type Listener = (second: number) => void;

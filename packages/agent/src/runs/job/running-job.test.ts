@@ -163,6 +163,18 @@ describe('run', () => {
     expect(Date.now() - begin).toBeGreaterThanOrEqual(600);
   });
 
+  it('reports a pause as a phase of its own', async () => {
+    const phases: string[] = [];
+    const run = new RunningJob(orderOf({}, 0.5), { ...depsOf(), onSummary: ({ phase }) => phases.push(phase) });
+    await sleep(100);
+    run.pause();
+    await sleep(2300);
+    run.resume();
+    await run.outcome;
+    expect(phases).toContain('paused');
+    expect(phases.at(-1)).not.toBe('paused');
+  });
+
   it('moves the end of a server by the pause of its clients', async () => {
     const deaf: Engine = {
       id: 'deaf',

@@ -207,8 +207,10 @@ export class RunningJob {
     const now = clockNow();
     // A second belongs to the phase of its middle: timers fire early, and late after a stall.
     const pausedMs = this.#pausedMs + (this.#pausedAt === undefined ? 0 : now - this.#pausedAt);
-    const seconds = (this.sampler.middleOf(now) - this.#startedAt - pausedMs) / 1000;
-    const phase = phaseAt(Math.max(0, seconds), this.#job.duration);
+    const middle = this.sampler.middleOf(now);
+    const seconds = (middle - this.#startedAt - pausedMs) / 1000;
+    const isPaused = this.#pausedAt !== undefined && this.#pausedAt <= middle;
+    const phase = isPaused ? 'paused' : phaseAt(Math.max(0, seconds), this.#job.duration);
     this.#deps.onSummary(this.sampler.take(now, phase));
     if (isLast) for (const summary of this.sampler.rest(now, phase)) this.#deps.onSummary(summary);
   }

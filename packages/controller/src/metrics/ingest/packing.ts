@@ -22,7 +22,7 @@ export const zstdBlob = (bytes: Uint8Array) =>
 export const packedOf = (stored: Uint8Array): Uint8Array =>
   stored[0] === forms.zstd ? zstdDecompressSync(stored.subarray(1)) : stored.subarray(1);
 
-const phases: readonly Phase[] = ['warmUp', 'rampUp', 'steady', 'rampDown', 'windDown'];
+const phases: readonly Phase[] = ['warmUp', 'rampUp', 'steady', 'rampDown', 'windDown', 'paused'];
 
 /** Which values a part of a second has; most seconds of a job have the same. */
 interface PartShape {

@@ -13,7 +13,7 @@ const side = (group: number, role: Side['role']): Side => ({
 const client = side(2, 'client');
 const server = side(3, 'server');
 
-const phasesWith = (...phases: ('rampUp' | 'steady' | 'short' | 'rampDown' | 'windDown')[]) => {
+const phasesWith = (...phases: ('rampUp' | 'steady' | 'short' | 'rampDown' | 'windDown' | 'paused')[]) => {
   const known = new Phases({
     sides: new Map([
       [2, client],
@@ -31,6 +31,12 @@ describe('the steady seconds', () => {
   it('of a server are those of its clients', () => {
     const phases = phasesWith('rampUp', 'steady', 'steady', 'rampDown');
     expect([1, 2, 3, 4].map((second) => phases.steadySecond(server, second))).toEqual([undefined, 2, 3, undefined]);
+  });
+
+  it('do not include a pause; what arrives during it belongs to the second before', () => {
+    const phases = phasesWith('steady', 'steady', 'paused', 'paused', 'steady', 'paused');
+    expect([2, 3, 4, 5, 6].map((second) => phases.steadySecond(client, second))).toEqual([2, 2, 2, 5, 5]);
+    expect(phases.newest).toBe('steady');
   });
 
   it('include a short one after a stall of the generator, unless it is the last', () => {

@@ -7,6 +7,9 @@ interface SidePhases {
   last: number;
 }
 
+/** A pause is no phase of its own: the phase before it goes on afterwards. */
+export type TrafficPhase = Exclude<Phase, 'paused'>;
+
 /** A second of which one client was there: its phase, and whether it was about as long as a second. */
 export interface SecondPhase {
   readonly phase: Phase;
@@ -22,7 +25,7 @@ export class Phases {
   /** By client side. */
   readonly #phases = new Map<number, SidePhases>();
   readonly #hasClients: boolean;
-  #newest: { second: number; phase: Phase } | undefined;
+  #newest: { second: number; phase: TrafficPhase } | undefined;
 
   constructor(facts: Pick<RunFacts, 'sides'>) {
     this.#facts = facts;
@@ -37,12 +40,13 @@ export class Phases {
       this.#phases.set(group, known);
     }
     known.bySecond.set(second, phase);
-    if (phase !== 'windDown' && isWhole) known.last = Math.max(known.last, second);
+    if (phase !== 'windDown' && phase !== 'paused' && isWhole) known.last = Math.max(known.last, second);
+    if (phase === 'paused') return;
     if (this.#newest === undefined || second >= this.#newest.second) this.#newest = { second, phase };
   }
 
-  /** The phase the run was in last. */
-  get newest(): Phase | undefined {
+  /** The phase the run was in last, pauses aside. */
+  get newest(): TrafficPhase | undefined {
     return this.#newest?.phase;
   }
 
@@ -54,7 +58,9 @@ export class Phases {
   steadySecond({ group }: Pick<Side, 'group'>, second: number): number | undefined {
     const clients = this.#clientsOf(group);
     const last = clients.reduce((latest, client) => Math.max(latest, client.last), 0);
-    const counted = Math.min(second, last);
+    let counted = Math.min(second, last);
+    // Answers that arrive during a pause belong to the second before it; the pause itself is no time of traffic.
+    while (clients.some(({ bySecond }) => bySecond.get(counted) === 'paused')) counted -= 1;
     return clients.some((client) => phaseIn(client, counted) === 'steady') ? counted : undefined;
   }
 
