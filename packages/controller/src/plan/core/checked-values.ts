@@ -73,14 +73,18 @@ interface Marked {
   readonly items?: TSchema;
 }
 
-/** The default asks for nothing; a flag without one is off. */
-const isDefault = (value: unknown, byDefault: unknown = false): boolean =>
-  value === byDefault || (Array.isArray(value) && value.length === 0);
+/** Members that have their default ask for nothing; a flag without a default is off. */
+const asksForNothing = (schema: TSchema, value: unknown): boolean => {
+  const { default: byDefault = false, properties } = schema as Marked;
+  if (Array.isArray(value)) return value.length === 0 || JSON.stringify(value) === JSON.stringify(byDefault);
+  if (properties === undefined || typeof value !== 'object' || value === null) return value === byDefault;
+  return Object.entries(value).every(([name, part]) => asksForNothing(properties[name] ?? {}, part));
+};
 
 /** JSON pointers of members that ask for something no engine of the plugin does. */
 const unsupportedMembers = (schema: TSchema, value: unknown, path: string): string[] => {
-  const { 'x-ignored': isIgnored, default: byDefault, properties = {}, items } = schema as Marked;
-  if (isIgnored) return isDefault(value, byDefault) ? [] : [path];
+  const { 'x-ignored': isIgnored, properties = {}, items } = schema as Marked;
+  if (isIgnored) return asksForNothing(schema, value) ? [] : [path];
   if (Array.isArray(value)) {
     return items === undefined ? [] : value.flatMap((part, i) => unsupportedMembers(items, part, `${path}/${i}`));
   }

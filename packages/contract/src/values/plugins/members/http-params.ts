@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { choice, section, whole } from '../../protocols/field.ts';
 import { optionalPayload, payload } from './payload.ts';
-import { item, listOf, milliseconds, optionalText } from './values.ts';
+import { ignoredAll, item, listOf, milliseconds, optionalText } from './values.ts';
 
 const token = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
 const line = '^[^\\r\\n]*$';
@@ -48,8 +48,7 @@ const response = item({
   chunked: Type.Boolean({ default: false, description: 'Chunked instead of with a length' }),
 });
 
-/** HTTP parameters of client and server. */
-export const httpParams = section('HTTP', {
+const members = {
   ...requestMembers,
   followRedirects: whole('Redirects to follow on the same host', 0, [0, 20]),
   expect: expectation,
@@ -59,7 +58,13 @@ export const httpParams = section('HTTP', {
   responseSize: whole('Bytes the server answers with', 0, [0, 67_108_864]),
   delayMs: milliseconds('Wait of the server before each answer', 0),
   responses: listOf('Answers of the server, mixed by weight, instead of `responseSize` and `delayMs`', response, 100),
-});
+};
+
+/** HTTP parameters of client and server. */
+export const httpParams = section('HTTP', members);
+
+/** For attacks, which are requests themselves. */
+export const attackHttpParams = section('HTTP', { ...ignoredAll(members), timeoutMs: members.timeoutMs });
 
 export const keepAlive = section('How long a connection is used', {
   enabled: Type.Boolean({ default: true, description: 'More than one request on a connection' }),

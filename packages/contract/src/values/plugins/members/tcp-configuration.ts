@@ -1,4 +1,4 @@
-import { type TProperties, Type } from 'typebox';
+import { Type } from 'typebox';
 import { optional } from '../../../schema.ts';
 import { choice, flag, section, whole } from '../../protocols/field.ts';
 import { ignored, milliseconds, optionalInteger, optionalNumber, optionalText } from './values.ts';
@@ -24,14 +24,10 @@ const machineOptions = {
   ecn: optional.flag('Explicit congestion notification'),
 };
 
-const ignoredAll = <P extends TProperties>(members: P) =>
-  Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, ignored(Type.Optional(schema))])) as {
-    [K in keyof P]: ReturnType<typeof Type.Optional<P[K]>>;
-  };
-
 /** For plugins whose connections follow their own protocol. What an engine cannot set on sockets needs emulated hosts. */
 export const tcpOptions = section('TCP below', {
-  ...ignoredAll(connectionOptions),
+  noDelay: ignored(Type.Optional(connectionOptions.noDelay)),
+  closeMode: ignored(Type.Optional(connectionOptions.closeMode)),
   keepAliveSec: Type.Optional(keepAliveSec),
   ...tuning,
   ...machineOptions,

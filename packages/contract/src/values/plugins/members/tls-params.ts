@@ -24,8 +24,11 @@ export const tlsMembers = {
   closeNotify: flag('Take leave by close_notify; else reset the connection', true),
 };
 
-/** TLS is used if the member is present, even if empty. */
-export const tlsParams = optionalObject('Traffic is encrypted when this is given, even empty', tlsMembers);
+/** TLS is used if the member is present, even if empty. Engines with a protocol above TLS close it themselves. */
+export const tlsParams = optionalObject('Traffic is encrypted when this is given, even empty', {
+  ...tlsMembers,
+  closeNotify: ignored(tlsMembers.closeNotify),
+});
 
 /** For the TLS plugin. */
 export const handshakeParams = section('Handshakes', {

@@ -3,7 +3,7 @@ import { whole } from '../../protocols/field.ts';
 import { clientPortRange, isServer, rotationMode, sources, targets } from './endpoints.ts';
 import { ipLayer, socketIpLayer } from './ip-layer.ts';
 import { idsOf, optionalIdOf } from './reference.ts';
-import { address, duration, ignored, optionalInteger, optionalText } from './values.ts';
+import { address, duration, ignoredAll, optionalInteger, optionalText } from './values.ts';
 
 /** Tunnels that carry the traffic. */
 const tunnelling = {
@@ -16,10 +16,6 @@ const tunnelling = {
     { maxLength: 65_536 },
   ),
 };
-
-const ignoredTunnelling = Object.fromEntries(
-  Object.entries(tunnelling).map(([name, schema]) => [name, ignored(schema)]),
-) as typeof tunnelling;
 
 const placement = {
   cpuCores: whole('Processor cores of each agent', 1, [1, 256]),
@@ -40,4 +36,4 @@ export const socketMembers = {
 };
 
 /** Members shared by all plugins that build frames. */
-export const frameMembers = { ...socketMembers, ...ignoredTunnelling, ipLayer };
+export const frameMembers = { ...socketMembers, ...ignoredAll(tunnelling), ipLayer };

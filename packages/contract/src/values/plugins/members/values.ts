@@ -52,6 +52,10 @@ export const ignored = <S extends TSchema>(schema: S): S =>
     },
   ) as S;
 
+/** All of these members, each ignored. */
+export const ignoredAll = <P extends TProperties>(members: P): P =>
+  Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, ignored(schema)])) as P;
+
 /** The schema of a plugin's `values`. */
 export const valuesOf = <P extends TProperties>(members: P) => StrictObject(members);
 

@@ -5,6 +5,7 @@ import { headers } from '../members/http-params.ts';
 import { idByMember, idsOf } from '../members/reference.ts';
 import { socketMembers } from '../members/traffic-members.ts';
 import {
+  ignored,
   item,
   listOf,
   milliseconds,
@@ -107,7 +108,7 @@ const schema = valuesOf({
       maxCases: whole('Most cases', 10_000, [1, 1_000_000_000]),
       maxSeconds: whole('Longest time', 600, [1, 31_536_000]),
       casesPerSecond: whole('Cases a second', 50, [1, 1_000_000]),
-      connectionPerCase: flag('A connection for each case', true),
+      connectionPerCase: ignored(flag('A connection for each case', true)),
       timeoutMs: whole('Longest wait for an answer', 3000, [1, 3_600_000]),
       health: section('Whether the target still works', {
         everyCases: whole('Look after so many cases', 50, [1, 1_000_000]),
@@ -116,7 +117,7 @@ const schema = valuesOf({
         recoverySeconds: whole('Time to come back', 60, [0, 86_400]),
       }),
       stopOn: subset('What ends it', ['health', 'count', 'time'], ['health', 'count', 'time']),
-      record: choice('Cases that are kept', ['failures', 'all']),
+      record: ignored(choice('Cases that are kept', ['failures', 'all'])),
       minimise: flag('Make findings as small as possible', true),
     },
     { ...strict, description: 'What is changed, how, and how much of it' },

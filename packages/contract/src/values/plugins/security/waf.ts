@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { OneOf, strict } from '../../../schema.ts';
 import { choice, flag, section, subset, whole } from '../../protocols/field.ts';
-import { headers, httpParams } from '../members/http-params.ts';
+import { attackHttpParams, headers } from '../members/http-params.ts';
 import { idsOf } from '../members/reference.ts';
 import { tlsParams } from '../members/tls-params.ts';
 import { socketMembers } from '../members/traffic-members.ts';
@@ -80,7 +80,7 @@ const wafModule = item({
 
 const schema = valuesOf({
   ...socketMembers,
-  httpParams,
+  httpParams: attackHttpParams,
   tlsParams,
   wafModules: Type.Object(
     {

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { choice, flag, section, whole } from '../../protocols/field.ts';
+import { echoIpLayer } from '../members/ip-layer.ts';
 import { frameMembers } from '../members/traffic-members.ts';
 import { optionalInteger, optionalRate, valuesOf } from '../members/values.ts';
 import { counter, errorsOf, family, latency, loadMetricsOf } from '../metrics.ts';
@@ -7,6 +8,7 @@ import { definePlugin } from '../plugin.ts';
 
 const schema = valuesOf({
   ...frameMembers,
+  ipLayer: echoIpLayer,
   icmpParams: section('ICMP messages', {
     version: Type.Unsafe<4 | 6>({ type: 'integer', enum: [4, 6], default: 4, description: 'ICMP or ICMPv6' }),
     type: choice('Message', ['echo', 'timestamp', 'unreachable', 'redirect', 'neighbourSolicitation']),

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { strict } from '../../../schema.ts';
 import { choice, flag, section, whole } from '../../protocols/field.ts';
+import { recordedIpLayer } from '../members/ip-layer.ts';
 import { fileId } from '../members/reference.ts';
 import { frameMembers } from '../members/traffic-members.ts';
 import { address, milliseconds, optionalInteger, optionalText, valuesOf } from '../members/values.ts';
@@ -10,6 +11,7 @@ import { application, speed } from './application.ts';
 
 const schema = valuesOf({
   ...frameMembers,
+  ipLayer: recordedIpLayer,
   pcapReplayParams: Type.Object(
     {
       fileId: fileId('A capture that is ready', ['pcap', 'capture']),

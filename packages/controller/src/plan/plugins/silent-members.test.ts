@@ -1,0 +1,185 @@
+import { findPlugin } from '@rushhour/contract';
+import type { TSchema } from 'typebox';
+import { describe, expect, it } from 'vitest';
+import { createSchemaCheck } from '../../schema-check.ts';
+import type { RunPlan } from '../core/agent-plan.ts';
+import { planRun } from '../core/plan-run.ts';
+import { captureRequests } from '../load/capture-sessions.ts';
+import { recordingRequests } from '../load/recordings.ts';
+import { sampleRequest } from '../load/samples.ts';
+import { knownRecords } from '../testing/known-records.ts';
+import { agentOf, entryOf, inputOf, interfaceOf, networkOf } from '../testing/plan-fixture.ts';
+import { changesOf, isFixed, type Leaf, leavesOf, nameOf, type Values } from '../testing/schema-walk.ts';
+import { planners } from './planners.ts';
+
+const agents = [1, 2, 3, 4].map((id) => agentOf(id, { interfaces: [interfaceOf(id, `10.0.0.${id}/24`)] }));
+const networks = [networkOf(1, '10.20.0.0/24'), networkOf(2, '10.30.0.0/29')];
+const ends = {
+  sources: [{ agent: { id: 1 } }, { agent: { id: 3 } }],
+  targets: [{ agent: { id: 2 } }, { agent: { id: 4 } }],
+};
+
+/** The smallest values of each plugin that make a plan. */
+const bases: Readonly<Record<number, Values>> = {
+  1: { requestsPerSecond: 100 },
+  2: {},
+  3: { packetsPerSecond: 100 },
+  4: { requestsPerSecond: 100, dnsParams: { names: ['a.test'] } },
+  5: {},
+  6: {},
+  7: { packetsPerSecond: 100 },
+  8: { pcapReplayParams: { fileId: 1 } },
+  9: { harReplayParams: { fileId: 1 } },
+  10: { applicationParams: { applications: [{ applicationId: 1, users: 4 }] } },
+  11: { sessionsPerSecond: 100 },
+  15: { wafModules: { modules: [{ name: 'xss' }] } },
+  16: { cveReplayParams: { signatureIds: [1] } },
+  17: { malwareFiles: [1] },
+  18: {
+    fuzzingParams: {
+      protocol: 'http',
+      baseline: { request: { kind: 'http', method: 'GET', path: '/?a=1' } },
+      maxCases: 20,
+    },
+  },
+  19: { compromisedHostParams: { campaignIds: [1] } },
+};
+
+const inNetworks = {
+  sources: [{ agent: { id: 1 }, network: { id: 1 } }],
+  targets: [{ agent: { id: 2 }, network: { id: 2 } }],
+};
+
+/** Further values, for members that matter only there. */
+const variants: Readonly<Record<number, Values[]>> = {
+  2: [{ sessionsPerSecond: 100 }],
+  3: [{ packetsPerSecond: undefined }],
+  4: [{ targets: [], dnsParams: { names: ['a.test'], server: '10.0.0.9' } }],
+  7: [{ packetsPerSecond: undefined }],
+  9: [{ harReplayParams: { fileId: 1, users: 10 } }],
+  10: [
+    { sessionsPerSecond: 10, applicationParams: { applications: [1, 1].map((applicationId) => ({ applicationId })) } },
+  ],
+  16: [{ cveReplayParams: { signatureIds: [1], repeat: 20, variants: { enabled: true } } }],
+};
+
+/** Members that neither change these plans nor are reported, and why. They are not walked. */
+const exceptions: Readonly<Record<number, readonly string[]>> = {
+  // A server has no sources and divides no load.
+  6: ['targets.[].weight', 'ipLayer.srcMode'],
+  // Matters where the application has the parameter, and that draws from a dictionary.
+  10: ['applicationParams.applications.[].parameters.[].column'],
+  16: [
+    // Resolved into signatureIds before a plan is made.
+    ...['resolvedFrom', 'retest.fromTaskId', 'retest.outcomes'].map((name) => `cveReplayParams.${name}`),
+    // Matter for signatures with payloads, answers or intrusive content; the one here has none.
+    ...['enabled', 'encoders', 'limit', 'shuffle', 'seed'].map((name) => `cveReplayParams.variants.${name}`),
+    ...['order', 'serverMode', 'allowIntrusive'].map((name) => `cveReplayParams.${name}`),
+  ],
+  18: [
+    // Matter for requests with a body or raw bytes.
+    ...['bodyEncoding', 'encoding'].map((name) => `fuzzingParams.baseline.request.${name}`),
+    // Silent: cases are HTTP/1.1 and go to the port of the target.
+    ...['version', 'port'].map((name) => `fuzzingParams.baseline.request.${name}`),
+    // Matter for several mutators, and for those that have options.
+    ...['weight', 'options'].map((name) => `fuzzingParams.mutators.[].${name}`),
+  ],
+  19: [
+    // Describe the campaign for people, or matter where its steps use the parameter.
+    ...['name', 'description', 'tags'].map((name) => `compromisedHostParams.campaign.${name}`),
+    ...['name', 'type', 'default', 'min', 'max', 'description'].map(
+      (name) => `compromisedHostParams.campaign.parameters.[].${name}`,
+    ),
+    'compromisedHostParams.parameters',
+  ],
+};
+
+const planOf = (id: number, values: Values) =>
+  planRun(inputOf([entryOf(id, values)], { ...knownRecords, agents, networks }));
+
+/** What a plan depends on: itself, and what is read from files for it. */
+const fingerprint = (id: number, values: Values) => {
+  const configuration = [entryOf(id, values)];
+  const { agents: plans, issues, plannedSec, estimate, attempts }: RunPlan = planOf(id, values);
+  const read = [
+    recordingRequests(configuration, knownRecords.files),
+    captureRequests(configuration, knownRecords.files),
+    sampleRequest(configuration, [1]),
+  ];
+  return { text: JSON.stringify([plans, issues, plannedSec, estimate, attempts, read]), issues };
+};
+type Fingerprint = ReturnType<typeof fingerprint>;
+
+/** Whether the member, or an object that it is in, is reported. */
+const isReported = ({ issues }: Fingerprint, { path: leaf }: Leaf): boolean =>
+  issues.some(({ path }) => {
+    const reported = path.replace('/configuration/0/values/', '');
+    return reported.includes('/') && `${leaf.join('/')}/`.startsWith(`${reported}/`);
+  });
+
+const schemaOf = (id: number): TSchema => findPlugin(id)?.schema as TSchema;
+
+const silentMembers = (id: number, base: Values, leaves: readonly Leaf[]): Leaf[] => {
+  const check = createSchemaCheck(schemaOf(id));
+  const known = new Map<string, Fingerprint | undefined>();
+  /** Undefined for values that do not fit. */
+  const resultOf = (values: Values): Fingerprint | undefined => {
+    const key = JSON.stringify(values);
+    if (!known.has(key))
+      known.set(key, check(structuredClone(values)).length > 0 ? undefined : fingerprint(id, values));
+    return known.get(key);
+  };
+  const isHeard = (leaf: Leaf): boolean => {
+    for (const [one, other] of changesOf(leaf, base)) {
+      const [before, after] = [resultOf(one), resultOf(other)];
+      if (before === undefined || after === undefined) continue;
+      if (before.text !== after.text || isReported(after, leaf)) return true;
+    }
+    return false;
+  };
+  return leaves.filter((leaf) => !isHeard(leaf));
+};
+
+const baseOf = (id: number, more: Values = {}): Values => {
+  const known = (schemaOf(id) as { properties?: object }).properties ?? {};
+  const given = Object.entries({ ...ends, ...bases[id], ...more });
+  return Object.fromEntries(given.filter(([name, value]) => name in known && value !== undefined));
+};
+
+const leavesOfPlugin = (id: number): Leaf[] =>
+  leavesOf(schemaOf(id)).filter((leaf) => !isFixed(leaf) && !exceptions[id]?.includes(nameOf(leaf)));
+
+describe('every member of the values of a plugin changes its plan, or is reported', () => {
+  it.each([...planners.keys()])('plugin %i', (id) => {
+    expect(planOf(id, baseOf(id)).issues.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(fingerprint(id, baseOf(id))).toEqual(fingerprint(id, baseOf(id)));
+    const known = new Set(leavesOf(schemaOf(id)).map(nameOf));
+    expect(exceptions[id]?.filter((name) => !known.has(name)) ?? []).toEqual([]);
+    const silent = [{}, inNetworks, ...(variants[id] ?? [])].reduce<readonly Leaf[]>(
+      (leaves, more) => silentMembers(id, baseOf(id, more), leaves),
+      leavesOfPlugin(id),
+    );
+    expect(silent.map(nameOf)).toEqual([]);
+  });
+
+  it.each([1, 2, 3, 4, 11])('plugin %i, where it only answers: what changes the server of a client', (id) => {
+    const serversOf = (values: Values) =>
+      planOf(id, values).agents.flatMap(({ jobs }) => jobs.filter(({ role }) => role === 'server'));
+    const check = createSchemaCheck(schemaOf(id));
+    const isValid = (values: Values) => check(structuredClone(values)).length === 0;
+    const base = baseOf(id, inNetworks);
+    const isOfServer = (leaf: Leaf): boolean => {
+      for (const [one, other] of changesOf(leaf, base)) {
+        if (!isValid(one) || !isValid(other)) continue;
+        const [before, after] = [serversOf(one), serversOf(other)];
+        if (before.length > 0 && after.length > 0 && JSON.stringify(before) !== JSON.stringify(after)) return true;
+      }
+      return false;
+    };
+    // Sources are the other side, and the load of clients says how long they are answered.
+    const leaves = leavesOfPlugin(id).filter(({ path: [first] }) => first !== 'sources' && first !== 'isServer');
+    const answering = baseOf(id, { ...inNetworks, sources: [], isServer: true });
+    const silent = silentMembers(id, answering, leaves.filter(isOfServer));
+    expect(silent.map(nameOf)).toEqual([]);
+  });
+});
