@@ -4,6 +4,7 @@ import type { Change } from './store/engine/change.ts';
 import type { Executor } from './store/engine/database.ts';
 import type { PageRequest } from './store/engine/table-statements.ts';
 import type { Store } from './store/store.ts';
+import type { SettingsStore } from './store/system/settings.ts';
 
 interface Readable<Item> {
   find(executor: Executor, id: number): Promise<Item | undefined>;
@@ -38,6 +39,29 @@ export const one = <T>(data: T) => ({ cursor: { count: 1, currentPage: 1, totalP
 export const pageRequestOf = <Query extends ListQuery>(query: Query, defaultKey: string) => {
   const { count = 20, page = 1, key = defaultKey, order = 'desc', search, ...filters } = query;
   return { key, order, limit: count, offset: (page - 1) * count, search, filters };
+};
+
+/** A page of a table, each record as `show` returns it. */
+export const shownPage = async <Item, Shown>(
+  table: Pick<Readable<Item>, 'page'>,
+  executor: Executor,
+  request: ReturnType<typeof pageRequestOf>,
+  show: (item: Item) => Shown,
+) => {
+  const { rows, total } = await table.page(executor, request);
+  return { cursor: cursorOf(request.limit, request.offset, total), data: rows.map((row) => show(row)) };
+};
+
+/** All records on one page, up to the limit of the settings. */
+export const allRecords = async <Item, Shown>(
+  table: Pick<Readable<Item>, 'page'>,
+  { store, settings }: { store: Pick<Store, 'read'>; settings: Pick<SettingsStore, 'current'> },
+  show: (item: Item) => Shown,
+) => {
+  const limit = settings.current().limits.allListMax;
+  const { rows, total } = await table.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
+  const cursor = { count: rows.length, currentPage: 1, totalPages: 1, totalRows: total };
+  return { cursor, data: rows.map((row) => show(row)) };
 };
 
 /** Refuses an update that was made from an older version of the record. */

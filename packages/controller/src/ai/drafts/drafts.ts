@@ -62,10 +62,8 @@ const openedOf = ({ secrets }: DraftContext, { id, taskSecrets }: DraftRecord): 
 const clearOf = (context: DraftContext, draft: DraftRecord): Task =>
   resolveSecrets(context.redactor, draft.task, openedOf(context, draft)).task as Task;
 
-const mustFind = async (executor: Executor, { key }: AiCaller, id: number) => {
-  const draft = await orNotFound(findDraft(executor, key.id, id), 'draft', id);
-  return draft;
-};
+const mustFind = (executor: Executor, { key }: AiCaller, id: number) =>
+  orNotFound(findDraft(executor, key.id, id), 'draft', id);
 
 const problemsOf = async ({ operations }: DraftContext, executor: Executor, task: Task) =>
   (await operations.check(executor, task)).map(({ path, code, message }) => ({ path, code, message, hint }));
@@ -114,8 +112,7 @@ const sourceOf = async (
   const { store, operations } = context;
   if (taskId !== undefined) return opened(context, caller, taskId);
   if (draftId !== undefined) return clearOf(context, await mustFind(store.read, caller, draftId));
-  const task = await orNotFound(operations.fromTemplate(store.read, templateId ?? 0), 'task template', templateId ?? 0);
-  return task;
+  return orNotFound(operations.fromTemplate(store.read, templateId ?? 0), 'task template', templateId ?? 0);
 };
 
 const patched = (

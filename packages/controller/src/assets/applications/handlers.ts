@@ -1,6 +1,6 @@
 import type { AnalyzeBody, api, NewApplication } from '@rushhour/contract';
 import type { Caller } from '../../caller.ts';
-import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
+import { allRecords, assertAllFound, assertFresh, one, pageRequestOf, shownPage } from '../../crud.ts';
 import { invalid } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { type ApplicationRow, applications, removeMembers } from '../../store/assets/applications.ts';
@@ -110,16 +110,8 @@ export const applicationHandlers = (services: Deps): Handlers<typeof api.applica
   const deps = { store, files };
 
   return {
-    list: async ({ query }) => {
-      const request = pageRequestOf(query, 'id');
-      const { rows, total } = await applications.page(store.read, request);
-      return { cursor: cursorOf(request.limit, request.offset, total), data: rows.map(light) };
-    },
-    all: async () => {
-      const limit = settings.current().limits.allListMax;
-      const { rows, total } = await applications.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
-      return { cursor: { count: rows.length, currentPage: 1, totalPages: 1, totalRows: total }, data: rows.map(light) };
-    },
+    list: ({ query }) => shownPage(applications, store.read, pageRequestOf(query, 'id'), light),
+    all: () => allRecords(applications, { store, settings }, light),
     get: async ({ params }) => one(await findApplication(store.read, params.id)),
     create: ({ body }, caller) => create(services, body, caller),
     update: async ({ body: { id, updatedAt, ...patch } }, caller) => {

@@ -1,7 +1,7 @@
 import type { api } from '@rushhour/contract';
 import type { Caller } from '../../caller.ts';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
-import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
+import { allRecords, assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
 import { forbidden, invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { allows } from '../../people/permissions.ts';
@@ -126,11 +126,7 @@ export const certificateHandlers = (deps: Deps): Handlers<typeof api.certificate
 
   return {
     list: listCertificates(context),
-    all: async () => {
-      const limit = settings.current().limits.allListMax;
-      const { rows, total } = await certificates.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
-      return { cursor: { count: rows.length, currentPage: 1, totalPages: 1, totalRows: total }, data: rows.map(shown) };
-    },
+    all: () => allRecords(certificates, { store, settings }, shown),
     get: getCertificate(context),
     create: async ({ body }, caller) => {
       const material = await limited(() => newMaterial(body, (id) => open(context, id)));
@@ -154,10 +150,7 @@ export const certificateHandlers = (deps: Deps): Handlers<typeof api.certificate
   };
 };
 
-const findIn = async (executor: Executor, id: number) => {
-  const found = await orNotFound(certificates.find(executor, id), 'certificate', id);
-  return found;
-};
+const findIn = (executor: Executor, id: number) => orNotFound(certificates.find(executor, id), 'certificate', id);
 
 const findWhole = async (executor: Executor, id: number) => {
   const certificate = await findIn(executor, id);

@@ -1,5 +1,5 @@
 import type { api, NewDictionary } from '@rushhour/contract';
-import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
+import { allRecords, assertAllFound, assertFresh, one, pageRequestOf, shownPage } from '../../crud.ts';
 import { forbidden, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { dictionaries, readRows, removeRows, replaceRows } from '../../store/assets/dictionaries.ts';
@@ -27,10 +27,7 @@ const createDictionaryContext = (deps: Deps) => {
 };
 type DictionaryContext = ReturnType<typeof createDictionaryContext>;
 
-const findIn = async (executor: Executor, id: number) => {
-  const found = await orNotFound(dictionaries.find(executor, id), 'dictionary', id);
-  return found;
-};
+const findIn = (executor: Executor, id: number) => orNotFound(dictionaries.find(executor, id), 'dictionary', id);
 
 /** Writes the rows and the links, and checks that the linked records exist: a file may have been deleted meanwhile. */
 const complete = async (
@@ -86,17 +83,8 @@ export const dictionaryHandlers = (deps: Deps): Handlers<typeof api.dictionaries
   const { store, settings, access } = context;
 
   return {
-    list: async ({ query }) => {
-      const request = pageRequestOf(query, 'id');
-      const { rows, total } = await dictionaries.page(store.read, request);
-      return { cursor: cursorOf(request.limit, request.offset, total), data: rows.map((row) => shown(row)) };
-    },
-    all: async () => {
-      const limit = settings.current().limits.allListMax;
-      const { rows, total } = await dictionaries.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
-      const cursor = { count: rows.length, currentPage: 1, totalPages: 1, totalRows: total };
-      return { cursor, data: rows.map((row) => shown(row)) };
-    },
+    list: ({ query }) => shownPage(dictionaries, store.read, pageRequestOf(query, 'id'), shown),
+    all: () => allRecords(dictionaries, { store, settings }, shown),
     get: async ({ params: { id }, query: { rowsFrom = 0, rowsLimit = 10_000, sample } }) => {
       const found = await findIn(store.read, id);
       const rows = await readRows(store.read, id, { from: rowsFrom, limit: rowsLimit });

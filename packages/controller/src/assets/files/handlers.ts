@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { api, FileUpload, NewFile } from '@rushhour/contract';
 import type { Caller } from '../../caller.ts';
-import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
+import { allRecords, assertAllFound, assertFresh, one, pageRequestOf, shownPage } from '../../crud.ts';
 import { ApiError, invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { assertPermission } from '../../people/assert-permission.ts';
@@ -35,10 +35,7 @@ interface Deps {
 /** Content in JSON. */
 const maxInlineBytes = 10 * 1_048_576;
 
-const mustFind = async (executor: Executor, id: number) => {
-  const file = await orNotFound(files.find(executor, id), 'file', id);
-  return file;
-};
+const mustFind = (executor: Executor, id: number) => orNotFound(files.find(executor, id), 'file', id);
 
 const createFileContext = (services: Deps) => {
   const { files: service, store } = services;
@@ -148,19 +145,14 @@ const createFile =
 
 const allFiles =
   ({ settings, store }: FileContext): Handlers<typeof api.files>['all'] =>
-  async () => {
-    const limit = settings.current().limits.allListMax;
-    const { rows, total } = await files.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
-    const cursor = { count: rows.length, currentPage: 1, totalPages: 1, totalRows: total };
-    return { cursor, data: rows.map(shown) };
-  };
+  () =>
+    allRecords(files, { store, settings }, shown);
 
 const listFiles =
   ({ store }: FileContext): Handlers<typeof api.files>['list'] =>
-  async ({ query }) => {
+  ({ query }) => {
     const { filters, ...request } = pageRequestOf(query, 'id');
-    const { rows, total } = await files.page(store.read, { ...request, filters: filtersOf(filters) });
-    return { cursor: cursorOf(request.limit, request.offset, total), data: rows.map(shown) };
+    return shownPage(files, store.read, { ...request, filters: filtersOf(filters) }, shown);
   };
 
 const takeContent =

@@ -1,6 +1,6 @@
 import type { api } from '@rushhour/contract';
 import { issuesOf } from '@rushhour/pools';
-import { assertAllFound, assertFresh, crudHandlers, one } from '../../crud.ts';
+import { allRecords, assertAllFound, assertFresh, crudHandlers, one } from '../../crud.ts';
 import { conflict, notFound, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { macs, macsById } from '../../store/assets/macs.ts';
@@ -20,11 +20,7 @@ const noun = 'MAC record';
 
 export const macHandlers = ({ store, settings }: Deps): Handlers<typeof api.macs> => ({
   ...crudHandlers(noun, macs, store),
-  all: async () => {
-    const limit = settings.current().limits.allListMax;
-    const { rows, total } = await macs.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
-    return { cursor: { count: rows.length, currentPage: 1, totalPages: 1, totalRows: total }, data: rows };
-  },
+  all: () => allRecords(macs, { store, settings }, (mac) => mac),
   get: async ({ params: { id } }) => {
     const [mac, users] = await Promise.all([macs.find(store.read, id), referencesTo(store.read, 'mac', [id])]);
     if (mac === undefined) throw notFound(noun, id);

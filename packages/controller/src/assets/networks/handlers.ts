@@ -133,10 +133,7 @@ export const networkHandlers = (deps: Deps): Handlers<typeof api.networks> => {
   };
 };
 
-const mustFind = async (executor: Executor, id: number) => {
-  const found = await orNotFound(findNetworkDraft(executor, id), 'network', id);
-  return found;
-};
+const mustFind = (executor: Executor, id: number) => orNotFound(findNetworkDraft(executor, id), 'network', id);
 
 type Policy = Pick<StoredPolicy, 'macPolicy' | 'macOverrides'>;
 type PolicyChanges = { [K in keyof Policy]?: Policy[K] | null | undefined };

@@ -1,5 +1,12 @@
 import type { api, TunnelDraft } from '@rushhour/contract';
-import { assertAllFound, assertFresh, crudHandlers, cursorOf, one, pageRequestOf } from '../../crud.ts';
+import { assertAllFound,
+  assertFresh,
+  crudHandlers,
+  cursorOf,
+  one,
+  pageRequestOf,
+  shownPage,
+} from '../../crud.ts';
 import { invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { certificates } from '../../store/assets/certificates.ts';
@@ -85,21 +92,11 @@ export const tunnelHandlers = (deps: Deps): Handlers<typeof api.tunnels> => {
 
   return {
     ...crudHandlers('tunnel', tunnels, store),
-    list: async ({ query }) => {
-      const request = pageRequestOf(query, 'id');
-      const { rows, total } = await tunnels.page(store.read, request);
-      return { cursor: cursorOf(request.limit, request.offset, total), data: rows.map(readable) };
-    },
-    all: async () => {
-      const limit = settings.current().limits.allListMax;
-      const { rows, total } = await tunnels.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
-      const data = rows.map((tunnel) => ({ ...readable(tunnel), endpoints: '', params: {} }));
-      return { cursor: { count: data.length, currentPage: 1, totalPages: 1, totalRows: total }, data };
-    },
-    get: async ({ params }) => {
-      const tunnel = await orNotFound(tunnels.find(store.read, params.id), 'tunnel', params.id);
-      return one(readable(tunnel));
-    },
+    list: ({ query }) => shownPage(tunnels, store.read, pageRequestOf(query, 'id'), readable),
+    all: () =>
+      allRecords(tunnels, { store, settings }, (tunnel) => ({ ...readable(tunnel), endpoints: '', params: {} })),
+    get: async ({ params }) =>
+      one(readable(await orNotFound(tunnels.find(store.read, params.id), 'tunnel', params.id))),
     create: createTunnel(context),
     update: updateTunnel(context),
     removeMany: removeTunnels(context),

@@ -43,7 +43,7 @@ it('the report has a table for each test, as people read it and as programs do',
   for (const text of ['81,274', '987.000', '98.7 %', 'the path', '1.20 ms', '10.000 %', 'at least 18']) {
     expect(html).toContain(text);
   }
-  expect(rfc2544Section([])).toBe('<p>No trial was made.</p>');
+  expect(rfc2544Section([])).toBe('<p>No trials</p>');
   const lines = rfc2544Lines(7, rows);
   expect(lines.map((line) => line.slice(0, 4))).toEqual([
     [7, 0, 64, 'throughput'],

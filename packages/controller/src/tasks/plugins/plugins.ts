@@ -96,8 +96,7 @@ type Handled = 'plugins' | 'plugin';
 
 export const pluginHandlers = ({ store }: { store: Store }): Pick<Handlers<typeof api.tasks>, Handled> => {
   const abilitiesOf = async (agentID: number | undefined): Promise<Abilities> => {
-    const abilities = await orNotFound(engineAbilities(store.read, agentID), 'agent', agentID as number);
-    return abilities;
+    return orNotFound(engineAbilities(store.read, agentID), 'agent', agentID as number);
   };
 
   return {

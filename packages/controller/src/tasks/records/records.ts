@@ -63,10 +63,7 @@ type Handled =
 
 export const taskRecordHandlers = ({ store, bus, runs }: Deps): Pick<Handlers<typeof api.tasks>, Handled> => {
   const { secrets } = store;
-  const findReadable = async (id: number) => {
-    const task = await orNotFound(findTask(store.read, id), 'task', id);
-    return task;
-  };
+  const findReadable = (id: number) => orNotFound(findTask(store.read, id), 'task', id);
 
   return {
     list: async ({ query: { full = false, status, deleted = 'no', ...query } }) => {
