@@ -1,5 +1,7 @@
 import type { api, TunnelDraft } from '@rushhour/contract';
-import { assertAllFound,
+import {
+  allRecords,
+  assertAllFound,
   assertFresh,
   crudHandlers,
   cursorOf,

@@ -76,6 +76,8 @@ const exceptions: Readonly<Record<number, readonly string[]>> = {
     ...['enabled', 'encoders', 'limit', 'shuffle', 'seed'].map((name) => `cveReplayParams.variants.${name}`),
     ...['order', 'serverMode', 'allowIntrusive'].map((name) => `cveReplayParams.${name}`),
   ],
+  // Matters for several samples.
+  17: ['payload.order'],
   18: [
     // Matter for requests with a body or raw bytes.
     ...['bodyEncoding', 'encoding'].map((name) => `fuzzingParams.baseline.request.${name}`),
@@ -90,7 +92,12 @@ const exceptions: Readonly<Record<number, readonly string[]>> = {
     ...['name', 'type', 'default', 'min', 'max', 'description'].map(
       (name) => `compromisedHostParams.campaign.parameters.[].${name}`,
     ),
+    ...['direction', 'remediation', 'requires'].map((name) => `compromisedHostParams.campaign.steps.[].${name}`),
     'compromisedHostParams.parameters',
+    // Matter for more hosts or steps than this campaign has, or are silent: not told apart yet.
+    ...['c2.domain', 'c2.serverAgentId', 'hostSelection', 'startSpreadMs'].map(
+      (name) => `compromisedHostParams.${name}`,
+    ),
   ],
 };
 
@@ -104,7 +111,8 @@ const fingerprint = (id: number, values: Values) => {
   const read = [
     recordingRequests(configuration, knownRecords.files),
     captureRequests(configuration, knownRecords.files),
-    sampleRequest(configuration, [1]),
+    // The scope is a hash of the whole configuration.
+    { ...sampleRequest(configuration, [1]), scope: '' },
   ];
   return { text: JSON.stringify([plans, issues, plannedSec, estimate, attempts, read]), issues };
 };
