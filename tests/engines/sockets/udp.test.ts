@@ -49,6 +49,15 @@ const through = async (treat: Treatment, rate: number, seconds: number) => {
 };
 
 describe('udp engine', () => {
+  it('says how many of its source addresses it uses', async () => {
+    const port = await freePort();
+    const server = await startServer('udp', { listen: listenOn(port) });
+    const config = client(port, { load: { rate: 10 }, flows: 2, sources: { networks: ['127.1.0.0/29'] } });
+    const { outcome } = await runJob({ engine: 'udp', config, duration: { seconds: 0.2 } });
+    await server.stop();
+    expect(outcome.notes).toEqual([expect.stringMatching(/^2 of \d+ source addresses are used, one for each flow$/)]);
+  });
+
   it('waits at the end for packets that the path still holds', async () => {
     const { sent, received } = await through((_, forward) => forward(400), 200, 1);
     expect(sent.counter('udp.sent')).toBe(200);

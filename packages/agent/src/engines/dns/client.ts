@@ -1,6 +1,6 @@
 import type { DnsClientConfig, Target } from '@rushhour/protocol';
 import type { EngineContext, LoadChange } from '../../engine.ts';
-import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
+import { noteUnusedSources, prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { createDatagramTransport } from '../../net/data-path.ts';
 import type { DatagramTransport } from '../../net/datagram/datagram-transport.ts';
 import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
@@ -148,6 +148,7 @@ export const prepareDnsClient = async (context: Context): Promise<LoadDrivenClie
   const sources = await prepareSources(config.sources, context);
   const choose = chooserOf(config.targets, config.rotation);
   const targets = Array.from({ length: Math.min(config.sockets, config.concurrency) }, (_, index) => choose(index));
+  noteUnusedSources(context.note, { available: sources.count, used: targets.length, per: 'socket' });
   const client = new DnsClient(context, sources, targets);
   try {
     await client.open(targets);

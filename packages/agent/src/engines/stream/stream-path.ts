@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { StreamClientConfig } from '@rushhour/protocol';
 import type { EngineContext } from '../../engine.ts';
+import { noteUnusedSources } from '../../net/addresses/source-addresses.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { type Device, requireDevice } from '../../net/packet/device.ts';
 import { parseMac } from '../../net/packet/frame/link-layers.ts';
@@ -27,6 +28,8 @@ export class StreamPath {
       throw new RangeError('the targets are reached through several interfaces: set one');
     this.device = requireDevice(first.device);
     this.addresses = sourceAddressesOf(context.config.sources, version, first.source);
+    const used = { available: this.addresses.length, used: context.config.streams, per: 'stream' };
+    noteUnusedSources(context.note, used);
     this.#routes = routes;
     this.#context = context;
     const emulated = new Set(this.addresses);

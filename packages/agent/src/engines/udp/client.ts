@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { UdpClientConfig } from '@rushhour/protocol';
 import type { Counter, EngineContext, LoadChange, Samples } from '../../engine.ts';
-import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
+import { noteUnusedSources, prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { createDatagramTransport } from '../../net/data-path.ts';
 import type { DatagramEvents, DatagramSocket, DatagramTransport } from '../../net/datagram/datagram-transport.ts';
 import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
@@ -169,6 +169,7 @@ export const prepareUdpClient = async (context: Context): Promise<LoadDrivenClie
   }));
   const choose = chooserOf(targets, config.rotation);
   const endpoints = Array.from({ length: config.flows }, (_, index) => choose(index));
+  noteUnusedSources(context.note, { available: sources.count, used: config.flows, per: 'flow' });
   const client = new UdpClient(context, sources, endpoints);
   try {
     await client.open(context, endpoints);

@@ -46,6 +46,14 @@ const portsOf = (range: string | undefined, core: SourceDeps['core']): (() => { 
   };
 };
 
+/** Notes when fewer addresses are used than there are: a socket that stays open keeps its address. */
+export const noteUnusedSources = (
+  note: (remark: string) => void,
+  { available, used, per }: { available: number; used: number; per: string },
+): void => {
+  if (available > used) note(`${used} of ${available} source addresses are used, one for each ${per}`);
+};
+
 const anyAddress = {};
 
 export const prepareSources = async (sources: Sources, deps: SourceDeps): Promise<SourcePool> => {
