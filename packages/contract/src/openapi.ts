@@ -47,7 +47,7 @@ export const toOpenApi = (collections: Record<string, Collection>, version: stri
     components: {
       schemas: components,
       securitySchemes: {
-        CookieAuth: { type: 'apiKey', in: 'cookie', name: 'accessToken' },
+        CookieAuth: { type: 'apiKey', in: 'header', name: 'Cookie' },
         AIKeyAuth: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
       },
     },

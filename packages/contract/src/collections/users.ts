@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { createBody } from '../bodies.ts';
+import { createBody, patchBody } from '../bodies.ts';
 import { crudRoutes } from '../crud.ts';
 import { Data, IdParams, ManyIds, OffsetQuery } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
@@ -72,7 +72,7 @@ export const NewCredentials = Component('NewCredentials', {
 
 const OwnDraft = Type.Object({
   realName: Type.Optional(UserDraft.properties.realName),
-  agreementAccepted: Type.Optional(Type.Literal(true)),
+  agreementAccepted: optional.flag('true accepts the agreement; false changes nothing'),
   preferences: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { maxProperties: 200 })),
 });
 
@@ -96,9 +96,15 @@ export const users = collection({
     create: route('POST /users', {
       summary: 'Create a user with a temporary password',
       access: 'users.write',
-      body: createBody(UserDraft, User),
+      body: createBody(UserDraft, ExtendedUser),
       reply: NewCredentials,
       errors: [409],
+    }),
+    update: route('PATCH /users', {
+      summary: 'Update a user',
+      access: 'users.write',
+      body: patchBody(UserDraft, ExtendedUser),
+      errors: [404, 409],
     }),
     get: route('GET /users/:id', {
       summary: 'Get a user',

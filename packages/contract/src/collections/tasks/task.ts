@@ -116,7 +116,10 @@ export const TaskDraft = Type.Object({
   projectID: Type.Optional(NullableInteger),
   accessPlane: optional.array(AccessPlaneEntry, { maxItems: 1000 }),
   controlPlane: optional.array(ControlPlaneEntry, { maxItems: 1000 }),
-  configuration: Type.Array(ConfigurationEntry, { minItems: 1, maxItems: 1000 }),
+  configuration: Type.Array(ConfigurationEntry, {
+    maxItems: 1000,
+    description: 'At least one entry, unless the task consists of planes',
+  }),
   dumps: Type.Optional(Dumps),
 });
 export type TaskDraft = Static<typeof TaskDraft>;

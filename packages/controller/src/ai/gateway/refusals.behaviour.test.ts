@@ -82,13 +82,21 @@ describe('a token', () => {
     [{ approvalToken: 7 }],
     [{ approvalToken: '' }],
     [{ approvalToken: ['rh_aat_x'] }],
-    [{ approvalToken: `rh_aat_${'x'.repeat(100)}` }],
-    [{ approvalToken: 'rh_ai_xxxxxxxx_x' }],
   ])('%j is no token', async (body) => {
     for (const family of ['start', 'actions']) {
       expect(await call('POST', `/tasks/${family}/confirm`, body)).toEqual(refusal(400, 'INVALID_REQUEST'));
     }
   });
+
+  it.each([['nonsense'], [`rh_aat_${'x'.repeat(100)}`], ['rh_ai_xxxxxxxx_x'], [' '], ['ключ']])(
+    '%j is a token nobody was given',
+    async (approvalToken) => {
+      for (const family of ['start', 'actions']) {
+        const { status } = await call('POST', `/tasks/${family}/confirm`, { approvalToken });
+        expect(status).toBe(404);
+      }
+    },
+  );
 });
 
 describe('a draft', () => {

@@ -79,9 +79,9 @@ describe('a start', () => {
 });
 
 describe('a confirmation answers', () => {
-  it('400 without a token, or with one that cannot be one', async () => {
+  it('400 without a token, 404 with a text that is none', async () => {
     expect(await call('POST', '/tasks/start/confirm', {})).toEqual(refusal(400, 'INVALID_REQUEST'));
-    expect(await confirm('nonsense')).toEqual(refusal(400, 'INVALID_REQUEST'));
+    expect(await confirm('nonsense')).toEqual(refusal(404, 'TOKEN_NOT_FOUND'));
   });
 
   it('401 without a key, 403 without the scope', async () => {

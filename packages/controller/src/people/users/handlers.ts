@@ -171,7 +171,9 @@ export const userHandlers = (deps: Deps): Handlers<typeof api.users> => {
           ...body.preferences,
         };
         assertSmall(preferences);
-        await users.update(tx, caller.userId, { ...body, preferences });
+        // An agreement that was accepted stays so.
+        const agreementAccepted = body.agreementAccepted || undefined;
+        await users.update(tx, caller.userId, { ...body, agreementAccepted, preferences });
       }),
   };
 };

@@ -185,3 +185,23 @@ describe('an Idempotency-Key', () => {
     expect(rows).not.toContain(answer.password);
   });
 });
+
+it('records are accepted as they were read, every member included', async () => {
+  const user = await controller.signInWith(administrator, [201]);
+  const { data: own } = await user.client.users.me();
+  const patch = async ({ send }: SignedIn, path: string, body: object) => {
+    const headers = { 'content-type': 'application/json' };
+    const reply = await send(`${controller.url}/v1${path}`, { method: 'PATCH', headers, body: JSON.stringify(body) });
+    return [reply.status, await reply.text()];
+  };
+  expect(await patch(user, '/users/me', own)).toEqual([200, '']);
+  const { agreementAccepted, notificationsReadAt } = own;
+  const record = { ...(await administrator.client.users.get({ params: { id: user.id } })) };
+  expect(await patch(administrator, '/users', { ...record, agreementAccepted, notificationsReadAt })).toEqual([
+    200,
+    '',
+  ]);
+  await user.client.users.updateMe({ body: { agreementAccepted: true } });
+  await user.client.users.updateMe({ body: { agreementAccepted: false } });
+  expect((await user.client.users.me()).data.agreementAccepted).toBe(true);
+});

@@ -25,6 +25,20 @@ describe('a task may be stored', () => {
   );
 });
 
+describe('a task of planes alone', () => {
+  it('may be stored, one of nothing may not', () => {
+    expect(codesOf({ configuration: [], accessPlane: [{ agent: { id: 1 } }] })).toEqual([]);
+    expect(codesOf({ configuration: [], controlPlane: [{ agent: { id: 1 } }] })).toEqual([]);
+    expect(codesOf({ configuration: [] })).toEqual(['/configuration REQUIRED']);
+  });
+});
+
+it('an empty `subplugins` may stand in any entry', () => {
+  for (const subplugins of [{}, { subplugins: [] }, { duration: {}, subplugins: [] }]) {
+    expect(codes({ ...http(), subplugins })).toEqual([]);
+  }
+});
+
 describe('values', () => {
   it('of an unknown plugin are refused with its place', () => {
     expect(codes(entry(77))).toEqual(['0/plugin/id PLUGIN_UNKNOWN']);
@@ -199,7 +213,9 @@ it('an entry of a plane needs the plane', () => {
 it('what comes from elsewhere is checked for its shape first', () => {
   expect(issuesOfUnknown({ configuration: [], noSuchMember: 1 }).map(({ path, code }) => [path, code])).toEqual([
     ['/noSuchMember', 'UNKNOWN_MEMBER'],
-    ['/configuration', 'MIN_ITEMS'],
+  ]);
+  expect(issuesOfUnknown({ configuration: [] }).map(({ path, code }) => [path, code])).toEqual([
+    ['/configuration', 'REQUIRED'],
   ]);
   expect(issuesOfUnknown({ configuration: [http()] })).toEqual([]);
 });

@@ -45,6 +45,18 @@ const planeIssues = (definition: Definition): Issue[] =>
     }),
   );
 
+/** A task does something: it has entries, or planes alone. */
+const emptyIssues = ({ configuration, accessPlane, controlPlane }: Definition): Issue[] =>
+  configuration.length > 0 || accessPlane?.length || controlPlane?.length
+    ? []
+    : [
+        {
+          path: '/configuration',
+          code: 'REQUIRED',
+          message: 'must have at least one entry, unless the task has planes',
+        },
+      ];
+
 /** Limits the length of an answer. */
 const maxIssues = 1000;
 
@@ -64,6 +76,7 @@ const checkEntries = (definition: Definition) => {
 export const definitionIssues = (definition: Definition): Issue[] => {
   const { issues, entries } = checkEntries(definition);
   return [
+    ...emptyIssues(definition),
     ...definition.configuration.flatMap(nestingIssues),
     ...issues,
     ...entries.flatMap((entry) => rules.flatMap((rule) => rule(entry))),

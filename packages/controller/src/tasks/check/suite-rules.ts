@@ -36,7 +36,7 @@ export const nestingIssues = ({ plugin, subplugins = {} }: ConfigurationEntry, i
   const path = `/configuration/${index}/subplugins`;
   const { subplugins: children = [], duration } = subplugins;
   if (plugin.id !== suitePluginId) {
-    const isEmpty = children.length === 0 && duration === undefined;
+    const isEmpty = children.length === 0 && Object.keys(duration ?? {}).length === 0;
     const message = 'only a suite holds other entries';
     return isEmpty ? [] : [{ path, code: 'SUBPLUGINS_NOT_ALLOWED', message }];
   }
