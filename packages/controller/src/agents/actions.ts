@@ -48,25 +48,29 @@ const attempt = async (id: number, work: () => Promise<object>): Promise<Result>
   }
 };
 
+type QuickAction = 'ping' | 'rescan' | 'restart';
+
+/** Actions whose results are in the reply; the others go on after it. */
+const quickActions = ({ agents }: ActionDeps): Record<QuickAction, (id: number) => Promise<object>> => ({
+  ping: async (id) => {
+    const start = performance.now();
+    await agents.gateway.ask(id, { kind: 'ping' }, pingMs);
+    return { rttMs: performance.now() - start };
+  },
+  rescan: async (id) => {
+    await agents.rescan(id);
+    return {};
+  },
+  restart: async (id) => {
+    await agents.gateway.ask(id, { kind: 'restart' }, restartMs);
+    return {};
+  },
+});
+
 export const createActions = (deps: ActionDeps): Handlers<typeof api.agents>['actions'] => {
   const { store, agents } = deps;
   const { gateway } = agents;
-
-  const quick: Record<'ping' | 'rescan' | 'restart', (id: number) => Promise<object>> = {
-    ping: async (id) => {
-      const start = performance.now();
-      await gateway.ask(id, { kind: 'ping' }, pingMs);
-      return { rttMs: performance.now() - start };
-    },
-    rescan: async (id) => {
-      await agents.rescan(id);
-      return {};
-    },
-    restart: async (id) => {
-      await gateway.ask(id, { kind: 'restart' }, restartMs);
-      return {};
-    },
-  };
+  const quick = quickActions(deps);
   const reachable = ({ id }: AgentRow): Result =>
     gateway.isOnline(id)
       ? { id, ok: true }
