@@ -108,104 +108,111 @@ interface Deps {
 /** Longest wait for a sign of life of the first when a second agent shows the same identity. */
 const maxPingMs = 2000;
 
-/** Decides who may come in. */
-export const createAdmission = ({ store, settings, bus, batch, registry, log }: Deps) => {
-  const admissions = createKeyedQueue<string>();
-  const alarm = createCloneAlarm({ store, bus, log });
-  const audit = createRefusalAudit({ store, log });
+interface Context extends Deps {
+  alarm: ReturnType<typeof createCloneAlarm>;
+}
 
-  const findKnown = async ({ uuid, publicKey }: Proof): Promise<AgentRow | undefined> => {
-    const known = await findAgentByUuid(store.read, uuid);
-    if (known && known.publicKey !== publicKey)
-      throw new Refusal('UNKNOWN_AGENT', 'the key is not the one it enrolled with');
-    return known;
-  };
+const findKnown = async ({ store }: Context, { uuid, publicKey }: Proof): Promise<AgentRow | undefined> => {
+  const known = await findAgentByUuid(store.read, uuid);
+  if (known && known.publicKey !== publicKey)
+    throw new Refusal('UNKNOWN_AGENT', 'the key is not the one it enrolled with');
+  return known;
+};
 
-  const identify = async (greeting: Greeting, proof: Proof, address: string): Promise<AgentRow> => {
-    const known = await findKnown(proof);
-    // An agent whose welcome got lost enrols again: its key proves who it is, no other use of the token is taken.
-    if (known) return known;
-    if (greeting.type === 'hello') throw unknown();
-    assertCompatible(greeting);
-    const id = await enrol(store, greeting, proof, address);
-    return (await agents.find(store.read, id)) as AgentRow;
-  };
+const identify = async (context: Context, greeting: Greeting, proof: Proof, address: string): Promise<AgentRow> => {
+  const { store } = context;
+  const known = await findKnown(context, proof);
+  // An agent whose welcome got lost enrols again: its key proves who it is, no other use of the token is taken.
+  if (known) return known;
+  if (greeting.type === 'hello') throw unknown();
+  assertCompatible(context, greeting);
+  const id = await enrol(store, greeting, proof, address);
+  return (await agents.find(store.read, id)) as AgentRow;
+};
 
-  const assertProtocol = async (protocol: number, agent: AgentRow | undefined) => {
-    if (protocol === protocolVersion) return;
-    if (agent && !registry.find(agent.id)) {
-      await batch.write((tx) => keepStatus(tx, agent.id, agentStatus.incompatible));
+const assertProtocol = async ({ registry, batch }: Context, protocol: number, agent: AgentRow | undefined) => {
+  if (protocol === protocolVersion) return;
+  if (agent && !registry.find(agent.id)) {
+    await batch.write((tx) => keepStatus(tx, agent.id, agentStatus.incompatible));
+    registry.announce(agent.id, agentStatus.incompatible);
+  }
+  throw otherProtocol(protocol);
+};
+
+const assertCompatible = ({ settings }: Context, { facts }: Greeting) => {
+  const { minVersion } = settings.current().agents;
+  if (!isNotOlder(facts.version, minVersion)) {
+    throw new Refusal('INCOMPATIBLE', `version ${facts.version} is older than ${minVersion}`, true);
+  }
+};
+
+/**
+ * The same identity on a second connection, while the first answers: one of them is a copy. The boot id proves
+ * nothing, a copy may know it; an agent that reconnects has given up its first connection, which answers no more.
+ */
+const assertNoClone = async ({ registry, alarm }: Context, agent: AgentRow, address: string) => {
+  const present = registry.find(agent.id);
+  if (!present?.connection) return;
+  const { heartbeatMs } = registry.limits();
+  if (performance.now() - present.heardAt > 2 * heartbeatMs) return;
+  if (!(await present.connection.isAlive(Math.min(heartbeatMs, maxPingMs)))) return;
+  await alarm(agent, { first: present.connection.address, second: address });
+  throw new Refusal('CLONE', 'another agent with this identity is connected', true);
+};
+
+const keep = async ({ batch, registry }: Context, agent: AgentRow, greeting: Greeting, status: number) => {
+  let isThere = false;
+  const hasNews = !isSame(agent, greeting);
+  await batch.write(async (tx) => {
+    const now = new Date().toISOString();
+    isThere = await keepArrival(tx, { id: agent.id, bootId: greeting.bootId, status, now });
+    if (isThere && hasNews) await keepFacts(tx, agent.id, greeting.facts);
+  });
+  if (!isThere || registry.isBarred(agent.id)) throw blocked();
+};
+
+const letIn = async (context: Context, greeting: Greeting, proof: Proof, connection: Connection) => {
+  const { registry } = context;
+  const agent = await identify(context, greeting, proof, connection.address);
+  if (agent.isBlocked) throw blocked();
+  try {
+    assertCompatible(context, greeting);
+  } catch (refusal) {
+    if (!registry.find(agent.id)) {
+      await keep(context, agent, greeting, agentStatus.incompatible);
       registry.announce(agent.id, agentStatus.incompatible);
     }
-    throw otherProtocol(protocol);
-  };
+    throw refusal;
+  }
+  await assertNoClone(context, agent, connection.address);
+  const presence = presenceOf(agent, greeting.bootId, connection, registry);
+  await keep(context, agent, greeting, statusOf(presence));
+  return presence;
+};
 
-  const assertCompatible = ({ facts }: Greeting) => {
-    const { minVersion } = settings.current().agents;
-    if (!isNotOlder(facts.version, minVersion)) {
-      throw new Refusal('INCOMPATIBLE', `version ${facts.version} is older than ${minVersion}`, true);
-    }
-  };
+/** Checks who an agent is before it may say more: a known agent, or one with a valid token. */
+const prove = async (context: Context, proof: Proof, digest: string, protocol: number): Promise<Proof> => {
+  const proven = { ...proof, publicKey: provenKey(proof, digest) };
+  const known = await findKnown(context, proven);
+  await assertProtocol(context, protocol, known);
+  if (known?.isBlocked) throw blocked();
+  if (known === undefined && proof.token === undefined) throw unknown();
+  if (known === undefined) await assertUsableToken(context.store.read, proof.token ?? '');
+  return proven;
+};
 
-  /**
-   * The same identity on a second connection, while the first answers: one of them is a copy. The boot id proves
-   * nothing, a copy may know it; an agent that reconnects has given up its first connection, which answers no more.
-   */
-  const assertNoClone = async (agent: AgentRow, address: string) => {
-    const present = registry.find(agent.id);
-    if (!present?.connection) return;
-    const { heartbeatMs } = registry.limits();
-    if (performance.now() - present.heardAt > 2 * heartbeatMs) return;
-    if (!(await present.connection.isAlive(Math.min(heartbeatMs, maxPingMs)))) return;
-    await alarm(agent, { first: present.connection.address, second: address });
-    throw new Refusal('CLONE', 'another agent with this identity is connected', true);
-  };
-
-  const keep = async (agent: AgentRow, greeting: Greeting, status: number) => {
-    let isThere = false;
-    const hasNews = !isSame(agent, greeting);
-    await batch.write(async (tx) => {
-      const now = new Date().toISOString();
-      isThere = await keepArrival(tx, { id: agent.id, bootId: greeting.bootId, status, now });
-      if (isThere && hasNews) await keepFacts(tx, agent.id, greeting.facts);
-    });
-    if (!isThere || registry.isBarred(agent.id)) throw blocked();
-  };
-
-  const letIn = async (greeting: Greeting, proof: Proof, connection: Connection) => {
-    const agent = await identify(greeting, proof, connection.address);
-    if (agent.isBlocked) throw blocked();
-    try {
-      assertCompatible(greeting);
-    } catch (refusal) {
-      if (!registry.find(agent.id)) {
-        await keep(agent, greeting, agentStatus.incompatible);
-        registry.announce(agent.id, agentStatus.incompatible);
-      }
-      throw refusal;
-    }
-    await assertNoClone(agent, connection.address);
-    const presence = presenceOf(agent, greeting.bootId, connection, registry);
-    await keep(agent, greeting, statusOf(presence));
-    return presence;
-  };
+/** Decides which agents may connect. */
+export const createAdmission = (deps: Deps) => {
+  const context: Context = { ...deps, alarm: createCloneAlarm(deps) };
+  const admissions = createKeyedQueue<string>();
 
   return {
-    /** Checks who an agent is before it may say more: a known agent, or one with a valid token. */
-    prove: async (proof: Proof, digest: string, protocol: number): Promise<Proof> => {
-      const proven = { ...proof, publicKey: provenKey(proof, digest) };
-      const known = await findKnown(proven);
-      await assertProtocol(protocol, known);
-      if (known?.isBlocked) throw blocked();
-      if (known === undefined && proof.token === undefined) throw unknown();
-      if (known === undefined) await assertUsableToken(store.read, proof.token ?? '');
-      return proven;
-    },
+    prove: (proof: Proof, digest: string, protocol: number) => prove(context, proof, digest, protocol),
     /** Records that an agent was refused at its enrolment. */
-    refused: audit,
+    refused: createRefusalAudit(deps),
     /** Answers who it is, or throws a `Refusal`. Its arrival is on disk then. */
     admit: (greeting: Greeting, proof: Proof, connection: Connection): Promise<Presence> =>
-      admissions.run(proof.uuid, () => letIn(greeting, proof, connection)),
+      admissions.run(proof.uuid, () => letIn(context, greeting, proof, connection)),
   };
 };
 
