@@ -151,28 +151,18 @@ const closeGraceMs = 500;
 const rescanMs = 15_000;
 const factsCheck = createSchemaCheck(AgentFacts, 'first');
 
-/** Everything about agents: their channel, who is there, and what others may ask of them. */
-export const createAgents = async ({ store, settings, bus, log, blobs, tls, packageKeys = [] }: Deps) => {
-  await store.database.transaction(markAllOffline);
-  const controllerId = await loadControllerId(store.database);
-  const key = await loadInstallationKey(store.database, store.secrets);
-  const batch = createWriteBatch(store.database);
-  const registry = new Registry({ bus, batch, settings, log });
-  const logs = createLogBook(batch, log);
-  const admission = createAdmission({ store, settings, bus, batch, registry, log });
-  const files = createFilePush({ store, batch, registry, log });
-  const sender = createFileSender(withAttempts(store, blobs), log);
+type StoreFacts = (agentId: number, facts: AgentFacts) => Promise<void>;
 
-  const storeFacts = (agentId: number, facts: AgentFacts) => batch.write((tx) => keepFacts(tx, agentId, facts));
-  const session = {
-    ...{ admission, registry, controllerId, files: sender, logs, log },
-    packageKeys: [...packageKeys],
-    key,
-    keepFacts: (agentId: number, facts: AgentFacts) =>
-      void storeFacts(agentId, facts).catch((error) => log.error({ err: error, agentId }, 'facts were not written')),
-  };
-  const endpoint = createEndpoint((arriving) => openSession(arriving, session));
-  const heartbeats = startHeartbeatFlusher(registry, batch, log);
+/** The agent looks at its machine again; what it finds is on disk when this resolves. */
+const rescanAgent = async (registry: Registry, storeFacts: StoreFacts, agentId: number) => {
+  const facts = await registry.ask(agentId, { kind: 'rescan' }, rescanMs);
+  const [issue] = factsCheck(facts);
+  if (issue) throw new AgentRefused(`the agent answered no facts: ${issue.path} ${issue.message}`);
+  await storeFacts(agentId, facts as AgentFacts);
+};
+
+/** Keeps the registry current: which agents are silent, take part in runs, or were blocked or removed. */
+const startRegistryUpdates = async ({ store, bus, log }: Deps, registry: Registry) => {
   const busyWatch = startBusyWatch({ read: store.read, bus, log, onChange: (busy) => registry.setBusy(busy) });
   await busyWatch.look();
   const endRecheck = bus.subscribe('bus.resumed', () => {
@@ -181,6 +171,37 @@ export const createAgents = async ({ store, settings, bus, log, blobs, tls, pack
     );
   });
   const timer = setInterval(() => registry.check(), checkMs);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      busyWatch.stop();
+      endRecheck();
+    },
+  };
+};
+
+/** Everything about agents: their channel, who is there, and what others may ask of them. */
+export const createAgents = async (deps: Deps) => {
+  const { store, settings, bus, log, blobs, tls, packageKeys = [] } = deps;
+  await store.database.transaction(markAllOffline);
+  const controllerId = await loadControllerId(store.database);
+  const key = await loadInstallationKey(store.database, store.secrets);
+  const batch = createWriteBatch(store.database);
+  const registry = new Registry({ bus, batch, settings, log });
+  const logs = createLogBook(batch, log);
+  const admission = createAdmission({ store, settings, bus, batch, registry, log });
+  const files = createFilePush({ store, batch, registry, log });
+
+  const storeFacts: StoreFacts = (agentId, facts) => batch.write((tx) => keepFacts(tx, agentId, facts));
+  const session = {
+    ...{ admission, registry, controllerId, key, logs, log, packageKeys: [...packageKeys] },
+    files: createFileSender(withAttempts(store, blobs), log),
+    keepFacts: (agentId: number, facts: AgentFacts) =>
+      void storeFacts(agentId, facts).catch((error) => log.error({ err: error, agentId }, 'facts were not written')),
+  };
+  const endpoint = createEndpoint((arriving) => openSession(arriving, session));
+  const heartbeats = startHeartbeatFlusher(registry, batch, log);
+  const updates = await startRegistryUpdates(deps, registry);
 
   return {
     gateway: registry,
@@ -193,17 +214,9 @@ export const createAgents = async ({ store, settings, bus, log, blobs, tls, pack
     /** SHA-256 of the certificate that agents will see, in lower-case hex; empty without TLS. */
     fingerprint: tls ? new X509Certificate(tls.cert).fingerprint256.replaceAll(':', '').toLowerCase() : '',
     attach: (server: Server) => endpoint.attach(server),
-    /** The agent looks at its machine again; what it finds is on disk when this resolves. */
-    rescan: async (agentId: number) => {
-      const facts = await registry.ask(agentId, { kind: 'rescan' }, rescanMs);
-      const [issue] = factsCheck(facts);
-      if (issue) throw new AgentRefused(`the agent answered no facts: ${issue.path} ${issue.message}`);
-      await storeFacts(agentId, facts as AgentFacts);
-    },
+    rescan: (agentId: number) => rescanAgent(registry, storeFacts, agentId),
     close: async () => {
-      clearInterval(timer);
-      busyWatch.stop();
-      endRecheck();
+      updates.stop();
       registry.closeAll();
       if (registry.onlineCount() > 0) await sleep(closeGraceMs);
       endpoint.close();
