@@ -123,36 +123,9 @@ const filtersOf = ({ status, tag, plugin, free }: Pick<Query, 'status' | 'tag' |
 
 const whole = (rows: number, totalRows = rows) => ({ count: rows, currentPage: 1, totalPages: 1, totalRows });
 
-export const agentHandlers = ({ store, settings, bus, agents, files }: Deps): Handlers<typeof api.agents> => ({
-  ...tokenHandlers({ store, fingerprint: agents.fingerprint, controllerKey: agents.controllerKey }),
-  ...reservationHandlers({ store, settings, bus }),
-  ...telemetryHandlers({ store, agents, mustFind: (id) => mustFind(store.read, id) }),
-  ...blockingHandlers({ store, bus }),
-  actions: createActions({ store, bus, agents, files }),
-  list: async ({ query }) => {
-    const { filters, ...request } = pageRequestOf(query, 'id');
-    const { rows, total } = await table.page(store.read, { ...request, filters: filtersOf(filters) });
-    return {
-      cursor: cursorOf(request.limit, request.offset, total),
-      data: await shownAgents(store.read, agents.gateway, rows),
-    };
-  },
-  all: async () => {
-    const limit = settings.current().limits.allListMax;
-    const { rows, total } = await table.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
-    return { cursor: whole(rows.length, total), data: rows };
-  },
-  get: async ({ params }) => {
-    const agent = await mustFind(store.read, params.id);
-    const [shown] = await shownAgents(store.read, agents.gateway, [agent]);
-    return one({ ...(shown as NonNullable<typeof shown>), interfaces: agent.interfaces });
-  },
-  update: ({ body: { id, updatedAt, ...values } }, caller) =>
-    store.change(caller, async (tx) => {
-      assertFresh('agent', await mustFind(tx, id), updatedAt);
-      await table.update(tx, id, values);
-    }),
-  removeMany: ({ body: { array } }, caller) =>
+const removeAgents =
+  ({ store, bus }: Deps): Handlers<typeof api.agents>['removeMany'] =>
+  ({ body: { array } }, caller) =>
     store.change(caller, async (tx) => {
       const tasks = [...(await activeTasksOn(tx, array)).values()].flat();
       if (tasks.length > 0) {
@@ -165,8 +138,11 @@ export const agentHandlers = ({ store, settings, bus, agents, files }: Deps): Ha
         for (const id of array) bus.publish('agent.access', { id, access: 'removed', status: agentStatus.offline });
       });
       return { data: array };
-    }),
-  interfaces: async ({ params: { id }, query: { rescan = false } }) => {
+    });
+
+const listInterfaces =
+  ({ store, agents }: Deps): Handlers<typeof api.agents>['interfaces'] =>
+  async ({ params: { id }, query: { rescan = false } }) => {
     await mustFind(store.read, id);
     if (rescan) {
       await agents.rescan(id).catch((error) => {
@@ -175,8 +151,43 @@ export const agentHandlers = ({ store, settings, bus, agents, files }: Deps): Ha
     }
     const { interfaces } = await mustFind(store.read, id);
     return { cursor: whole(interfaces.length), data: interfaces };
-  },
-  capabilities: async ({ params }) => ({
-    data: capabilitiesOf(await mustFind(store.read, params.id), pluginCatalogue, planeProtocols),
-  }),
-});
+  };
+
+export const agentHandlers = (deps: Deps): Handlers<typeof api.agents> => {
+  const { store, agents, settings, bus, files } = deps;
+  return {
+    ...tokenHandlers({ store, fingerprint: agents.fingerprint, controllerKey: agents.controllerKey }),
+    ...reservationHandlers({ store, settings, bus }),
+    ...telemetryHandlers({ store, agents, mustFind: (id) => mustFind(store.read, id) }),
+    ...blockingHandlers({ store, bus }),
+    actions: createActions({ store, bus, agents, files }),
+    list: async ({ query }) => {
+      const { filters, ...request } = pageRequestOf(query, 'id');
+      const { rows, total } = await table.page(store.read, { ...request, filters: filtersOf(filters) });
+      return {
+        cursor: cursorOf(request.limit, request.offset, total),
+        data: await shownAgents(store.read, agents.gateway, rows),
+      };
+    },
+    all: async () => {
+      const limit = settings.current().limits.allListMax;
+      const { rows, total } = await table.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
+      return { cursor: whole(rows.length, total), data: rows };
+    },
+    get: async ({ params }) => {
+      const agent = await mustFind(store.read, params.id);
+      const [shown] = await shownAgents(store.read, agents.gateway, [agent]);
+      return one({ ...(shown as NonNullable<typeof shown>), interfaces: agent.interfaces });
+    },
+    update: ({ body: { id, updatedAt, ...values } }, caller) =>
+      store.change(caller, async (tx) => {
+        assertFresh('agent', await mustFind(tx, id), updatedAt);
+        await table.update(tx, id, values);
+      }),
+    removeMany: removeAgents(deps),
+    interfaces: listInterfaces(deps),
+    capabilities: async ({ params }) => ({
+      data: capabilitiesOf(await mustFind(store.read, params.id), pluginCatalogue, planeProtocols),
+    }),
+  };
+};
