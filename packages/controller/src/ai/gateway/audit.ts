@@ -11,85 +11,91 @@ const maxWaiting = 10_000;
 /** Nothing is executed that cannot be audited. */
 export const auditUnavailable = () => unavailable('AUDIT_UNAVAILABLE', 'the audit cannot be written');
 
-/** One entry per call: writes are audited in their transaction, reads in batches a little later. */
-export const createAiAudit = (store: Store, log: Pick<Logger, 'error'>) => {
-  let waiting: AuditEntry[] = [];
-  let uses = new Map<string, KeyUse>();
-  let isBroken = false;
-  let timer: NodeJS.Timeout | undefined;
-  let writing = Promise.resolve();
+const sumOf = (known: KeyUse | undefined, use: KeyUse): KeyUse => ({
+  ...use,
+  requests: (known?.requests ?? 0) + use.requests,
+  writes: (known?.writes ?? 0) + use.writes,
+  denials: (known?.denials ?? 0) + use.denials,
+});
 
-  const write = async () => {
-    const entries = waiting;
-    const used = uses;
+/** One entry per call: writes are audited in their transaction, reads in batches a little later. */
+export class AiAudit {
+  readonly #store: Store;
+  readonly #log: Pick<Logger, 'error'>;
+  #waiting: AuditEntry[] = [];
+  #uses = new Map<string, KeyUse>();
+  #isBroken = false;
+  #timer: NodeJS.Timeout | undefined;
+  #writing = Promise.resolve();
+
+  constructor(store: Store, log: Pick<Logger, 'error'>) {
+    this.#store = store;
+    this.#log = log;
+  }
+
+  /** Stored within a second. */
+  enter(entry: AuditEntry): void {
+    this.#waiting.push(entry);
+    this.#schedule();
+  }
+
+  /** Resolves when the entry is stored; otherwise the call must not be answered. */
+  enterNow(entry: AuditEntry): Promise<void> {
+    this.#waiting.push(entry);
+    return this.flush();
+  }
+
+  noteUse(use: KeyUse): void {
+    this.#addUse(use);
+    this.#schedule();
+  }
+
+  /** Writes need a stored audit entry; entries of reads are buffered. */
+  async assertWritable(isRead: boolean): Promise<void> {
+    if (this.#isBroken && !isRead) await this.flush();
+    if (this.#waiting.length >= maxWaiting) throw auditUnavailable();
+  }
+
+  flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const written = this.#writing.then(() => this.#write());
+    this.#writing = written.catch(() => this.#schedule());
+    return written;
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.flush().catch(() => {});
+  }
+
+  async #write(): Promise<void> {
+    const [entries, used] = [this.#waiting, this.#uses];
     if (entries.length === 0 && used.size === 0) return;
-    waiting = [];
-    uses = new Map();
+    this.#waiting = [];
+    this.#uses = new Map();
     try {
-      await store.database.transaction(async (tx) => {
+      await this.#store.database.transaction(async (tx) => {
         await lockAudit(tx);
         for (const entry of entries) await appendAudit(tx, entry);
         for (const use of used.values()) await noteUse(tx, use);
       });
-      isBroken = false;
+      this.#isBroken = false;
     } catch (error) {
-      isBroken = true;
-      waiting = [...entries, ...waiting];
-      for (const use of used.values()) addUse(use);
-      log.error({ err: error }, 'could not write the audit of AI calls');
+      this.#isBroken = true;
+      this.#waiting = [...entries, ...this.#waiting];
+      for (const use of used.values()) this.#addUse(use);
+      this.#log.error({ err: error }, 'could not write the audit of AI calls');
       throw auditUnavailable();
     }
-  };
-  const flush = () => {
-    clearTimeout(timer);
-    timer = undefined;
-    const written = writing.then(write);
-    writing = written.catch(() => schedule());
-    return written;
-  };
-  const schedule = () => {
-    timer ??= setTimeout(() => void flush().catch(() => {}), batchMs).unref();
-  };
-  const addUse = (use: KeyUse) => {
-    const name = `${use.keyID} ${use.day}`;
-    const known = uses.get(name);
-    uses.set(
-      name,
-      known === undefined
-        ? { ...use }
-        : {
-            ...use,
-            requests: known.requests + use.requests,
-            writes: known.writes + use.writes,
-            denials: known.denials + use.denials,
-          },
-    );
-  };
+  }
 
-  return {
-    /** Stored within a second. */
-    enter: (entry: AuditEntry) => {
-      waiting.push(entry);
-      schedule();
-    },
-    /** Resolves when the entry is stored; otherwise the call must not be answered. */
-    enterNow: (entry: AuditEntry) => {
-      waiting.push(entry);
-      return flush();
-    },
-    noteUse: (use: KeyUse) => {
-      addUse(use);
-      schedule();
-    },
-    /** Writes need a stored audit entry; entries of reads are buffered. */
-    assertWritable: async (isRead: boolean) => {
-      if (isBroken && !isRead) await flush();
-      if (waiting.length >= maxWaiting) throw auditUnavailable();
-    },
-    flush,
-    close: async () => {
-      clearTimeout(timer);
-      await flush().catch(() => {});
-    },
-  };
-};
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => void this.flush().catch(() => {}), batchMs).unref();
+  }
+
+  #addUse(use: KeyUse): void {
+    const name = `${use.keyID} ${use.day}`;
+    this.#uses.set(name, sumOf(this.#uses.get(name), use));
+  }
+}
