@@ -142,100 +142,112 @@ interface Deps extends ActivityDeps {
 
 type StoredKey = NonNullable<Awaited<ReturnType<typeof aiKeys.find>>>;
 
-export const aiAdminHandlers = (deps: Deps): Handlers<typeof api.aiAdmin> => {
-  const { store, settings, approvals } = deps;
-  const shown = async (key: StoredKey): Promise<AiKey> => {
-    const { publicId, secretHash: _, previousHash: __, policyVersion, ...members } = key;
-    const policy = { ...members.policy, version: policyVersion };
-    return { ...members, policy, prefix: prefixOf(publicId), usage: await usageOfKey(store.read, key.id) };
-  };
-  const mustFind = async (tx: Store['read'], id: number) => {
-    const key = await orNotFound(aiKeys.find(tx, id), 'AI key', id);
-    return key;
-  };
+const shown = async ({ store }: Deps, key: StoredKey): Promise<AiKey> => {
+  const { publicId, secretHash: _, previousHash: __, policyVersion, ...members } = key;
+  const policy = { ...members.policy, version: policyVersion };
+  return { ...members, policy, prefix: prefixOf(publicId), usage: await usageOfKey(store.read, key.id) };
+};
 
-  const assertNameFree = async (tx: Change, name: string | undefined, id?: number) => {
-    const holder = name === undefined ? undefined : await keyNamed(tx, name);
-    if (holder !== undefined && holder !== id)
-      throw conflict('DUPLICATE', `AI key ${holder} has this name`, { id: holder, path: '/name' });
-  };
+const mustFind = async (tx: Store['read'], id: number) => {
+  const key = await orNotFound(aiKeys.find(tx, id), 'AI key', id);
+  return key;
+};
 
-  const assertFreshlySignedIn = async (caller: Caller, what: string) => {
-    if (!(await isFreshlySignedIn(store.read, caller.sessionId)))
-      throw forbidden('REAUTHENTICATION_REQUIRED', `sign in again: ${what} needs a recent sign-in`);
-  };
+const assertNameFree = async (tx: Change, name: string | undefined, id?: number) => {
+  const holder = name === undefined ? undefined : await keyNamed(tx, name);
+  if (holder !== undefined && holder !== id)
+    throw conflict('DUPLICATE', `AI key ${holder} has this name`, { id: holder, path: '/name' });
+};
 
-  /** The new secret or the wider key acts for its owner, so others than the owner must be administrators. */
-  const assertMayLoosen = async (key: StoredKey, patch: KeyPatch, caller: Caller) => {
-    if (!isLoosening(patch, key)) return;
-    if (key.issuerID !== caller.userId && !allows(caller.permissions, 'system.admin'))
-      throw forbidden('NOT_KEY_OWNER', 'only its owner or an administrator can rotate or loosen an AI key', {
-        id: key.id,
+const assertFreshlySignedIn = async ({ store }: Deps, caller: Caller, what: string) => {
+  if (!(await isFreshlySignedIn(store.read, caller.sessionId)))
+    throw forbidden('REAUTHENTICATION_REQUIRED', `sign in again: ${what} needs a recent sign-in`);
+};
+
+/** The new secret or the wider key acts for its owner, so others than the owner must be administrators. */
+const assertMayLoosen = async (deps: Deps, key: StoredKey, patch: KeyPatch, caller: Caller) => {
+  if (!isLoosening(patch, key)) return;
+  if (key.issuerID !== caller.userId && !allows(caller.permissions, 'system.admin'))
+    throw forbidden('NOT_KEY_OWNER', 'only its owner or an administrator can rotate or loosen an AI key', {
+      id: key.id,
+    });
+  assertMayGive(patch.scopes ?? key.scopes, caller.permissions);
+  await assertFreshlySignedIn(deps, caller, 'rotating or loosening a key');
+};
+
+const createKey =
+  (deps: Deps): Handlers<typeof api.aiAdmin>['createKey'] =>
+  async ({ body }, caller) => {
+    const { store, settings } = deps;
+    const now = Date.now();
+    await assertFreshlySignedIn(deps, caller, 'creating a key');
+    assertMayGive(body.scopes, caller.permissions);
+    const { ai } = settings.current();
+    assertValidKey(body, ai, now);
+    const { policy = {}, constraints = {}, limits = {}, ipAllowlist = [], name, scopes } = body;
+    const { publicId, text, secretHash } = newKey();
+    const { version: _, ...choices } = policy;
+    const created = await store.change(caller, async (tx) => {
+      await assertNameFree(tx, name);
+      const id = await aiKeys.insert(tx, {
+        ...{ publicId, name, scopes, constraints, limits, ipAllowlist, secretHash, policy: choices },
+        ...{ isActive: true, policyVersion: 1, lastUsedIp: '', previousHash: null, previousValidUntil: null },
+        ...{ lastUsedAt: null, rotatedAt: null, revokedAt: null },
+        expiresAt: expiryFor(body.expiresAt, ai.keyTtlDays, now),
       });
-    assertMayGive(patch.scopes ?? key.scopes, caller.permissions);
-    await assertFreshlySignedIn(caller, 'rotating or loosening a key');
+      return mustFind(tx, id);
+    });
+    return { data: { key: await shown(deps, created), secret: text } };
   };
+
+const updateKey =
+  (deps: Deps): Handlers<typeof api.aiAdmin>['updateKey'] =>
+  async ({ body }, caller) => {
+    const { settings, store, approvals } = deps;
+    const { id, updatedAt, rotate = false, revoked, isActive, policy, graceSec: _, ...values } = body;
+    const graceSec = body.graceSec ?? 0;
+    assertValidKey(body, settings.current().ai, Date.now());
+    if (values.scopes) assertMayGive(values.scopes, caller.permissions);
+    return store.change(caller, async (tx) => {
+      const key = await mustFind(tx, id);
+      assertFresh('AI key', key, updatedAt);
+      if (key.revokedAt !== null) throw conflict('KEY_REVOKED', `AI key ${id} is permanently revoked`, { id });
+      await assertMayLoosen(deps, key, body, caller);
+      await assertNameFree(tx, values.name ?? undefined, id);
+      const next = rotate ? newKey(key.publicId) : undefined;
+      await aiKeys.update(tx, id, {
+        ...values,
+        ...(values.expiresAt != null && { expiresAt: new Date(values.expiresAt).toISOString() }),
+        ...(isActive != null && { isActive }),
+        ...(policy !== undefined && { policy: policyOf(policy), policyVersion: key.policyVersion + 1 }),
+        ...(revoked === true && { revokedAt: tx.now, isActive: false }),
+        ...(next && {
+          secretHash: next.secretHash,
+          previousHash: graceSec === 0 ? null : key.secretHash,
+          previousValidUntil: graceSec === 0 ? null : new Date(Date.parse(tx.now) + graceSec * 1000).toISOString(),
+          rotatedAt: tx.now,
+        }),
+      });
+      tx.note({ rotated: rotate, revoked: revoked === true });
+      if (revoked === true || isActive === false) await approvals.revokeOfKey(tx, id);
+      return next === undefined ? {} : { data: { secret: next.text } };
+    });
+  };
+
+export const aiAdminHandlers = (deps: Deps): Handlers<typeof api.aiAdmin> => {
+  const { store, approvals } = deps;
 
   return {
     keys: async ({ query: { q, state, ...query } }) => {
       const request = pageRequestOf(query, 'id');
       const { rows, total } = await aiKeys.page(store.read, { ...request, filters: keyFilters(q, state) });
-      return { cursor: cursorOf(request.limit, request.offset, total), data: await Promise.all(rows.map(shown)) };
+      return {
+        cursor: cursorOf(request.limit, request.offset, total),
+        data: await Promise.all(rows.map((key) => shown(deps, key))),
+      };
     },
-
-    createKey: async ({ body }, caller) => {
-      const now = Date.now();
-      await assertFreshlySignedIn(caller, 'creating a key');
-      assertMayGive(body.scopes, caller.permissions);
-      const { ai } = settings.current();
-      assertValidKey(body, ai, now);
-      const { policy = {}, constraints = {}, limits = {}, ipAllowlist = [], name, scopes } = body;
-      const { publicId, text, secretHash } = newKey();
-      const { version: _, ...choices } = policy;
-      const created = await store.change(caller, async (tx) => {
-        await assertNameFree(tx, name);
-        const id = await aiKeys.insert(tx, {
-          ...{ publicId, name, scopes, constraints, limits, ipAllowlist, secretHash, policy: choices },
-          ...{ isActive: true, policyVersion: 1, lastUsedIp: '', previousHash: null, previousValidUntil: null },
-          ...{ lastUsedAt: null, rotatedAt: null, revokedAt: null },
-          expiresAt: expiryFor(body.expiresAt, ai.keyTtlDays, now),
-        });
-        return mustFind(tx, id);
-      });
-      return { data: { key: await shown(created), secret: text } };
-    },
-
-    updateKey: async ({ body }, caller) => {
-      const { id, updatedAt, rotate = false, revoked, isActive, policy, graceSec: _, ...values } = body;
-      const graceSec = body.graceSec ?? 0;
-      assertValidKey(body, settings.current().ai, Date.now());
-      if (values.scopes) assertMayGive(values.scopes, caller.permissions);
-      return store.change(caller, async (tx) => {
-        const key = await mustFind(tx, id);
-        assertFresh('AI key', key, updatedAt);
-        if (key.revokedAt !== null) throw conflict('KEY_REVOKED', `AI key ${id} is permanently revoked`, { id });
-        await assertMayLoosen(key, body, caller);
-        await assertNameFree(tx, values.name ?? undefined, id);
-        const next = rotate ? newKey(key.publicId) : undefined;
-        await aiKeys.update(tx, id, {
-          ...values,
-          ...(values.expiresAt != null && { expiresAt: new Date(values.expiresAt).toISOString() }),
-          ...(isActive != null && { isActive }),
-          ...(policy !== undefined && { policy: policyOf(policy), policyVersion: key.policyVersion + 1 }),
-          ...(revoked === true && { revokedAt: tx.now, isActive: false }),
-          ...(next && {
-            secretHash: next.secretHash,
-            previousHash: graceSec === 0 ? null : key.secretHash,
-            previousValidUntil: graceSec === 0 ? null : new Date(Date.parse(tx.now) + graceSec * 1000).toISOString(),
-            rotatedAt: tx.now,
-          }),
-        });
-        tx.note({ rotated: rotate, revoked: revoked === true });
-        if (revoked === true || isActive === false) await approvals.revokeOfKey(tx, id);
-        return next === undefined ? {} : { data: { secret: next.text } };
-      });
-    },
-
+    createKey: createKey(deps),
+    updateKey: updateKey(deps),
     activity: readActivity(deps),
     decide: approvals.decide,
   };
