@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { smallCapture } from '../testing/captures.ts';
 import type { CaptureSelection, SelectedSessions } from './capture-selection.ts';
 import { parseSearch } from './capture-selection.ts';
-import { createCaptureThread } from './capture-thread.ts';
+import { CaptureThread } from './capture-thread.ts';
 
 const contentOf = (bytes: Buffer) => ({
   size: bytes.length,
@@ -12,7 +12,7 @@ const contentOf = (bytes: Buffer) => ({
 const selection: CaptureSelection = { offset: 0, length: 10, encoding: 'text', page: 1, count: 20 };
 
 describe('the capture thread', () => {
-  const thread = createCaptureThread();
+  const thread = new CaptureThread();
   afterAll(() => thread.close());
   const endless = 're:^(([a-z\\s\\S])+.)+[A-Z]([a-z])+#$';
   const look = (search: string, timeoutMs = 20_000, signal?: AbortSignal) =>

@@ -11,11 +11,7 @@ export interface ReadLimits {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface CaptureThread {
-  /** Reads a capture in the thread, one at a time; without a selection the result is all facts. */
-  run<T>(content: Content, selection: CaptureSelection | null, limits?: ReadLimits): Promise<T>;
-  close(): Promise<void>;
-}
+const aborted = () => unavailable('ABORTED', 'the client went away');
 
 const tooLong = (timeoutMs: number) =>
   invalid(
@@ -23,77 +19,78 @@ const tooLong = (timeoutMs: number) =>
     'SEARCH_TOO_LONG',
   );
 
-/** Started by the first capture; restarted by the next one after a timeout. */
-export const createCaptureThread = (): CaptureThread => {
-  let worker: Worker | undefined;
-  let waiter: PromiseWithResolvers<unknown> | undefined;
-  let last: Promise<unknown> = Promise.resolve();
+/** Reads captures, one at a time. Started by the first capture; restarted by the next one after a timeout. */
+export class CaptureThread {
+  #worker: Worker | undefined;
+  #waiter: PromiseWithResolvers<unknown> | undefined;
+  #last: Promise<unknown> = Promise.resolve();
   /** Why the current read was aborted. */
-  let failure: Error | undefined;
-  let isClosed = false;
+  #failure: Error | undefined;
+  #isClosed = false;
 
-  const end = (error: Error) => {
-    const ending = worker;
-    worker = undefined;
-    failure = error;
-    waiter?.reject(error);
-    waiter = undefined;
+  /** Without a selection the result is all facts. */
+  run<T>(content: Content, selection: CaptureSelection | null, { timeoutMs, signal }: ReadLimits = {}): Promise<T> {
+    const work = async () => {
+      if (signal?.aborted) throw aborted();
+      const timer = timeoutMs && setTimeout(() => this.#end(tooLong(timeoutMs)), timeoutMs);
+      const giveUp = () => void this.#end(aborted());
+      signal?.addEventListener('abort', giveUp, { once: true });
+      return (await this.#read(content, selection).finally(() => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', giveUp);
+      })) as T;
+    };
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => {});
+    return result;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#end(new Error('the capture thread was closed'));
+  }
+
+  #end(error: Error): Promise<number> | undefined {
+    const ending = this.#worker;
+    this.#worker = undefined;
+    this.#failure = error;
+    this.#waiter?.reject(error);
+    this.#waiter = undefined;
     return ending?.terminate();
-  };
+  }
 
-  const start = () => {
+  #start(): Worker {
     const started = new Worker(new URL('./capture-worker.ts', import.meta.url), { execArgv: [] });
+    const fail = (error: Error) => this.#worker === started && this.#end(error);
     started.on('message', (answer: CaptureAnswer) => {
-      const asked = waiter;
-      waiter = undefined;
+      const asked = this.#waiter;
+      this.#waiter = undefined;
       if ('result' in answer) asked?.resolve(answer.result);
       else if (answer.code === '') asked?.reject(new Error(answer.message));
       else asked?.reject(new PcapError(answer.code as PcapErrorCode, answer.message));
     });
-    started.on('error', (cause) => worker === started && end(new Error('the capture thread failed', { cause })));
-    started.on('exit', () => worker === started && end(new Error('the capture thread ended')));
+    started.on('error', (cause) => fail(new Error('the capture thread failed', { cause })));
+    started.on('exit', () => fail(new Error('the capture thread ended')));
     // The thread does not keep the process alive; pending requests do.
     started.unref();
     return started;
-  };
+  }
 
-  const ask = async (request: CaptureRequest, transfer: ArrayBuffer[] = []) => {
-    if (failure) throw failure;
-    worker ??= start();
-    waiter = Promise.withResolvers<unknown>();
-    worker.postMessage(request, transfer);
-    return waiter.promise;
-  };
+  async #ask(request: CaptureRequest, transfer: ArrayBuffer[] = []): Promise<unknown> {
+    if (this.#failure) throw this.#failure;
+    this.#worker ??= this.#start();
+    this.#waiter = Promise.withResolvers<unknown>();
+    this.#worker.postMessage(request, transfer);
+    return this.#waiter.promise;
+  }
 
-  const read = async (content: Content, selection: CaptureSelection | null) => {
-    if (!isClosed) failure = undefined;
-    await ask({ kind: 'begin', selection });
+  async #read(content: Content, selection: CaptureSelection | null): Promise<unknown> {
+    if (!this.#isClosed) this.#failure = undefined;
+    await this.#ask({ kind: 'begin', selection });
     for await (const chunk of (await content.read(0, content.size)) as AsyncIterable<Buffer>) {
       const bytes = new Uint8Array(chunk);
-      await ask({ kind: 'chunk', bytes }, [bytes.buffer]);
+      await this.#ask({ kind: 'chunk', bytes }, [bytes.buffer]);
     }
-    return ask({ kind: 'end' });
-  };
-
-  return {
-    run: <T>(content: Content, selection: CaptureSelection | null, { timeoutMs, signal }: ReadLimits = {}) => {
-      const work = async () => {
-        if (signal?.aborted) throw unavailable('ABORTED', 'the client went away');
-        const timer = timeoutMs && setTimeout(() => end(tooLong(timeoutMs)), timeoutMs);
-        const giveUp = () => void end(unavailable('ABORTED', 'the client went away'));
-        signal?.addEventListener('abort', giveUp, { once: true });
-        return (await read(content, selection).finally(() => {
-          clearTimeout(timer);
-          signal?.removeEventListener('abort', giveUp);
-        })) as T;
-      };
-      const result = last.then(work);
-      last = result.catch(() => {});
-      return result;
-    },
-    close: async () => {
-      isClosed = true;
-      await end(new Error('the capture thread was closed'));
-    },
-  };
-};
+    return this.#ask({ kind: 'end' });
+  }
+}

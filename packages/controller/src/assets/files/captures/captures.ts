@@ -10,7 +10,7 @@ import type { Executor } from '../../../store/engine/database.ts';
 import type { Store } from '../../../store/store.ts';
 import { type Content, storedContent } from '../content.ts';
 import { type CaptureSelection, parseSearch, type SelectedSessions } from './capture-selection.ts';
-import { createCaptureThread } from './capture-thread.ts';
+import { CaptureThread } from './capture-thread.ts';
 
 const stepBytes = 1024;
 const oneStepBytes = 65_536;
@@ -110,20 +110,28 @@ const createViewLimit = () => {
   };
 };
 
+const analyse = (thread: CaptureThread, content: Content) => thread.run<CaptureFacts>(content, null);
+
+/** Analyses stored content and stores the facts. */
+const readFacts = async ({ store, blobs }: Deps, thread: CaptureThread, capture: StoredCapture) => {
+  const facts = await analyse(thread, storedContent(blobs, capture));
+  await keepFacts(store, capture.sha256, facts);
+  return facts;
+};
+
 /** Background analysis of captures: one thread for new contents, one for views. */
-export const createCaptures = ({ store, blobs, onError }: Deps) => {
-  const arrivals = createCaptureThread();
-  const looks = createCaptureThread();
+export const createCaptures = (deps: Deps) => {
+  const { store, blobs, onError } = deps;
+  const arrivals = new CaptureThread();
+  const looks = new CaptureThread();
   const wanted = new Map<string, Promise<void>>();
   const limited = createViewLimit();
   let isClosed = false;
 
-  const analyse = (content: Content) => arrivals.run<CaptureFacts>(content, null);
-
   const analyseStored = async (capture: StoredCapture) => {
     const { sha256 } = capture;
     try {
-      await keepFacts(store, sha256, await analyse(storedContent(blobs, capture)));
+      await readFacts(deps, arrivals, capture);
     } catch (error) {
       if (isClosed || (error instanceof BlobError && error.code === 'NOT_FOUND')) return;
       if (!(error instanceof PcapError)) return onError(error);
@@ -141,16 +149,12 @@ export const createCaptures = ({ store, blobs, onError }: Deps) => {
   };
 
   return {
-    analyse,
+    analyse: (content: Content) => analyse(arrivals, content),
     want,
     /** Facts of a stored capture without its sessions; refuses while they are not known yet. */
     infoOf: async (capture: StoredCapture): Promise<Omit<CaptureInfo, 'sessions'>> => {
       let info = await findCapture(store.read, capture.sha256);
-      if (info === undefined && capture.size <= promptBytes) {
-        const facts = await analyse(storedContent(blobs, capture));
-        await keepFacts(store, capture.sha256, facts);
-        info = facts.info;
-      }
+      if (info === undefined && capture.size <= promptBytes) ({ info } = await readFacts(deps, arrivals, capture));
       if (info !== undefined) return JSON.parse(info);
       void want(capture);
       throw conflict('ANALYSING', 'the capture is being analysed: ask again in a moment');
