@@ -117,21 +117,66 @@ const expireUploads = async (store: Store, remove: RemoveFiles) => {
   });
 };
 
-/** Rows and blobs of stored files, always consistent; used by the files collection and others that store content. */
-export const createFileService = ({ store, blobs, onError }: Deps) => {
+const createFileContext = (deps: Deps) => {
+  const { store, blobs, onError } = deps;
   const captures = createCaptures({ store, blobs, onError });
-  const isUsed = (sha256: string) => isContentKept(store.read, sha256);
+  return { ...deps, captures };
+};
+type FileContext = ReturnType<typeof createFileContext>;
 
-  /** Columns of a content that is kept; analyses what is not known yet once the change is on disk. */
-  const contentColumns = async (tx: Change, content: Digests & { size: number }, facts: ContentFacts) => {
-    const { sha256, size, md5, sha1, sha3_384 } = content;
-    const { category, kind, mime, capture, original_sha256 = sha256 } = facts;
-    if (capture) await keepCapture(tx, sha256, capture);
-    const isKnown = !isCapture(category) || (await findCapture(tx, sha256)) !== undefined;
-    if (!isKnown) tx.afterCommit(() => void captures.want({ sha256, size }));
-    const state = isKnown ? ('ready' as const) : ('analysing' as const);
-    return { category, kind, mime, size, md5, sha1, sha256, sha3_384, original_sha256, state, problem: '' };
+const isUsed = ({ store }: FileContext, sha256: string) => isContentKept(store.read, sha256);
+
+/** Columns of a content that is kept; analyses what is not known yet once the change is on disk. */
+const contentColumns = async (
+  { captures }: FileContext,
+  tx: Change,
+  content: Digests & { size: number },
+  facts: ContentFacts,
+) => {
+  const { sha256, size, md5, sha1, sha3_384 } = content;
+  const { category, kind, mime, capture, original_sha256 = sha256 } = facts;
+  if (capture) await keepCapture(tx, sha256, capture);
+  const isKnown = !isCapture(category) || (await findCapture(tx, sha256)) !== undefined;
+  if (!isKnown) tx.afterCommit(() => void captures.want({ sha256, size }));
+  const state = isKnown ? ('ready' as const) : ('analysing' as const);
+  return { category, kind, mime, size, md5, sha1, sha256, sha3_384, original_sha256, state, problem: '' };
+};
+
+/** After a start: removes leftovers of a crash, moves orphans to the trash and resumes interrupted analyses. */
+const recover = (context: FileContext) => async () => {
+  const { store, captures, blobs } = context;
+  for (const { id } of await filesInState(store.read, 'analysing')) {
+    const row = await files.find(store.read, id);
+    if (row) void captures.want(row);
+  }
+  return blobs.sweep(
+    (sha256) => isUsed(context, sha256),
+    (part) => isPartUsed(store.read, part),
+  );
+};
+
+/** Undefined when there is no such file, its content is not complete, or it is malware. */
+const findFile =
+  ({ blobs }: FileContext) =>
+  async (executor: Executor, id: number): Promise<StoredFile | undefined> => {
+    const row = await files.find(executor, id);
+    if (row === undefined || row.state === 'uploading' || row.category === 'malware') return undefined;
+    return { ...row, content: storedContent(blobs, row), open: () => blobs.read(row.sha256) };
   };
+
+/** Adds the row of a content; call it in the change that `keep` runs. */
+const insertFile =
+  (context: FileContext) =>
+  async (tx: Change, content: Digests & { size: number }, facts: ContentFacts): Promise<number> => {
+    const { name, source, tags = '', first_seen_at = tx.now } = facts;
+    const columns = await contentColumns(context, tx, content, facts);
+    return files.insert(tx, { name, source, tags, first_seen_at, upload: null, expiresAt: null, ...columns });
+  };
+
+/** Rows and blobs of stored files, always consistent; used by the files collection and others that store content. */
+export const createFileService = (deps: Deps) => {
+  const context = createFileContext(deps);
+  const { blobs, onError, captures, store } = context;
 
   const remove: RemoveFiles = async (tx, rows) => {
     const ids = rows.map(({ id }) => id);
@@ -141,7 +186,7 @@ export const createFileService = ({ store, blobs, onError }: Deps) => {
       if (sha256 === '' || (await isContentUsed(tx, sha256))) continue;
       await dropCapture(tx, sha256);
       // A crash in between leaves content without a row, which the next start sweeps.
-      tx.afterCommit(() => void blobs.remove(sha256, isUsed).catch(onError));
+      tx.afterCommit(() => void blobs.remove(sha256, (hash) => isUsed(context, hash)).catch(onError));
     }
     for (const { upload } of rows) {
       if (upload) tx.afterCommit(() => void blobs.removePart(upload.part).catch(onError));
@@ -151,34 +196,18 @@ export const createFileService = ({ store, blobs, onError }: Deps) => {
   return {
     blobs,
     captures,
-    contentColumns,
-    isUsed,
+    contentColumns: (tx: Change, content: Digests & { size: number }, facts: ContentFacts) =>
+      contentColumns(context, tx, content, facts),
+    isUsed: (sha256: string) => isUsed(context, sha256),
     onError,
-    /** Undefined when there is no such file, its content is not complete, or it is malware. */
-    find: async (executor: Executor, id: number): Promise<StoredFile | undefined> => {
-      const row = await files.find(executor, id);
-      if (row === undefined || row.state === 'uploading' || row.category === 'malware') return undefined;
-      return { ...row, content: storedContent(blobs, row), open: () => blobs.read(row.sha256) };
-    },
-    /** Adds the row of a content; call it in the change that `keep` runs. */
-    insert: async (tx: Change, content: Digests & { size: number }, facts: ContentFacts): Promise<number> => {
-      const { name, source, tags = '', first_seen_at = tx.now } = facts;
-      const columns = await contentColumns(tx, content, facts);
-      return files.insert(tx, { name, source, tags, first_seen_at, upload: null, expiresAt: null, ...columns });
-    },
+    find: findFile(context),
+    insert: insertFile(context),
     /** `record` is a change; if it throws, neither rows nor contents are stored. */
     keep: <T>(staged: readonly Staged[], record: () => Promise<T>) => keepContents(blobs, staged, record),
     remove,
     /** Ends uploads that were not completed in time. */
     expireUploads: () => expireUploads(store, remove),
-    /** After a start: removes leftovers of a crash, moves orphans to the trash and resumes interrupted analyses. */
-    recover: async () => {
-      for (const { id } of await filesInState(store.read, 'analysing')) {
-        const row = await files.find(store.read, id);
-        if (row) void captures.want(row);
-      }
-      return blobs.sweep(isUsed, (part) => isPartUsed(store.read, part));
-    },
+    recover: recover(context),
     emptyTrash: (days: number) => blobs.emptyTrash(days * dayMs),
     close: () => captures.close(),
   };
