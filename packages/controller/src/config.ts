@@ -33,38 +33,22 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+type Environment = Record<string, string | undefined>;
+
 /** Reads the environment, the only place that does. Throws with all problems at once. */
-export const readConfig = (env: Record<string, string | undefined>): Config => {
+export const readConfig = (env: Environment): Config => {
   const problems: string[] = [];
-  const check = (isFine: boolean, problem: string) => {
-    if (!isFine) problems.push(problem);
-  };
   const host = env['RUSHHOUR_HOST'] || '127.0.0.1';
-  const port = Number(env['RUSHHOUR_PORT'] || 8080);
-  check(Number.isInteger(port) && port >= 0 && port <= 65_535, 'RUSHHOUR_PORT must be a number from 0 to 65535');
-  const logLevel = env['RUSHHOUR_LOG_LEVEL'] || 'info';
-  check(logLevels.includes(logLevel), `RUSHHOUR_LOG_LEVEL must be one of ${logLevels.join(', ')}`);
-  const localAgents = Number(env['RUSHHOUR_LOCAL_AGENTS'] || 2);
-  check(
-    Number.isInteger(localAgents) && localAgents >= 0 && localAgents <= 16,
-    'RUSHHOUR_LOCAL_AGENTS must be a number from 0 to 16',
-  );
-  const databaseUrl = env['DATABASE_URL'] || undefined;
-  check(
-    databaseUrl === undefined || /^postgres(ql)?:\/\//.test(databaseUrl),
-    'DATABASE_URL must begin with postgres://',
-  );
+  const port = numberOf(env, { name: 'RUSHHOUR_PORT', fallback: 8080, max: 65_535 }, problems);
+  const logLevel = logLevelOf(env['RUSHHOUR_LOG_LEVEL'], problems);
+  const localAgents = numberOf(env, { name: 'RUSHHOUR_LOCAL_AGENTS', fallback: 2, max: 16 }, problems);
+  const databaseUrl = databaseUrlOf(env['DATABASE_URL'], problems);
   const adoptData = env['RUSHHOUR_ADOPT_DATA'] || undefined;
   const trustedProxies = proxiesOf(env['RUSHHOUR_TRUSTED_PROXIES'], problems);
   const s3Url = s3UrlOf(env['S3_URL'], problems);
   const secretKey = keyOf(env['RUSHHOUR_SECRET_KEY'], problems);
   const admin = adminOf(env['RUSHHOUR_ADMIN_EMAIL'], env['RUSHHOUR_ADMIN_PASSWORD'], problems);
-  const allowsHttp = !['', '0', 'false'].includes(env['RUSHHOUR_ALLOW_HTTP'] ?? '');
-  const isPlain = !isLoopbackHost(host) && !env['RUSHHOUR_TLS_CERT'];
-  check(
-    !isPlain || allowsHttp,
-    `RUSHHOUR_HOST ${host} can be reached from other machines, where passwords would travel in the clear: set RUSHHOUR_TLS_CERT and RUSHHOUR_TLS_KEY, or RUSHHOUR_ALLOW_HTTP=true to accept that`,
-  );
+  checkClearText(env, host, problems);
   const packageKeys = packageKeysOf(env['RUSHHOUR_PACKAGE_KEYS'], problems);
   const tls = tlsOf(env['RUSHHOUR_TLS_CERT'], env['RUSHHOUR_TLS_KEY'], problems);
   if (problems.length > 0)
@@ -85,6 +69,37 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     ...(packageKeys && { packageKeys }),
     ...(tls && { tls }),
   };
+};
+
+const numberOf = (
+  env: Environment,
+  { name, fallback, max }: { name: string; fallback: number; max: number },
+  problems: string[],
+) => {
+  const value = Number(env[name] || fallback);
+  if (!Number.isInteger(value) || value < 0 || value > max) problems.push(`${name} must be a number from 0 to ${max}`);
+  return value;
+};
+
+const logLevelOf = (text: string | undefined, problems: string[]) => {
+  const level = text || 'info';
+  if (!logLevels.includes(level)) problems.push(`RUSHHOUR_LOG_LEVEL must be one of ${logLevels.join(', ')}`);
+  return level;
+};
+
+const databaseUrlOf = (text: string | undefined, problems: string[]) => {
+  if (!text) return undefined;
+  if (!/^postgres(ql)?:\/\//.test(text)) problems.push('DATABASE_URL must begin with postgres://');
+  return text;
+};
+
+/** Without TLS, other machines may reach the controller only if the configuration accepts it. */
+const checkClearText = (env: Environment, host: string, problems: string[]) => {
+  const allowsHttp = !['', '0', 'false'].includes(env['RUSHHOUR_ALLOW_HTTP'] ?? '');
+  if (allowsHttp || isLoopbackHost(host) || env['RUSHHOUR_TLS_CERT']) return;
+  problems.push(
+    `RUSHHOUR_HOST ${host} can be reached from other machines, where passwords would travel in the clear: set RUSHHOUR_TLS_CERT and RUSHHOUR_TLS_KEY, or RUSHHOUR_ALLOW_HTTP=true to accept that`,
+  );
 };
 
 const keyOf = (text: string | undefined, problems: string[]) => {
