@@ -39,57 +39,105 @@ const sourceIn = (tx: Change) => (tx.userId === null ? 'controller' : `user:${tx
 const afterPause = ({ pausedAt, pausedMs }: RunRecord, now: string): RunPatch =>
   pausedAt === null ? {} : { pausedAt: null, pausedMs: pausedMs + Math.max(1, Date.parse(now) - Date.parse(pausedAt)) };
 
-/** User actions on the run of a task. Only the store changes here; the conductor sends commands to the agents. */
-export const createRunControl = ({ bus, settings, timing }: Deps) => {
-  /** The active run, locked until the change is committed. */
-  const activeRun = async (tx: Change, taskId: number): Promise<RunRecord> => {
-    const newest = await newestRunOf(tx, taskId);
-    const run = newest && (await lockRun(tx, newest.id));
-    if (run === undefined)
-      throw conflict('ILLEGAL_TRANSITION', 'the task has no run', { from: 0, allowed: allowedFrom(0) });
-    if (!isActive(run.status)) throw illegalMove(run);
-    tx.touch('tasks', taskId);
-    tx.touch('runs', run.id);
-    return run;
+/** The active run, locked until the change is committed. */
+const activeRun = async (tx: Change, taskId: number): Promise<RunRecord> => {
+  const newest = await newestRunOf(tx, taskId);
+  const run = newest && (await lockRun(tx, newest.id));
+  if (run === undefined)
+    throw conflict('ILLEGAL_TRANSITION', 'the task has no run', { from: 0, allowed: allowedFrom(0) });
+  if (!isActive(run.status)) throw illegalMove(run);
+  tx.touch('tasks', taskId);
+  tx.touch('runs', run.id);
+  return run;
+};
+
+const escalate = async ({ settings, bus }: Deps, tx: Change, run: RunRecord): Promise<RunRecord> => {
+  const deadlineAt = stopDeadline(settings.current().tasks, clockNow());
+  const patch = { stopMode: 'abort', deadlineAt };
+  const patched = (await patchRun(tx, { id: run.id, from: [runStatus.stopping], patch })) as RunRecord;
+  await appendEvent(tx, run.id, { type: 'abort', source: sourceIn(tx), message: 'stopping at once' });
+  announce(tx, bus, patched);
+  return patched;
+};
+
+/** Stops the run of a task in any state; idempotent. */
+const stopRun =
+  (deps: Deps) =>
+  async (tx: Change, taskId: number, { mode = 'graceful', reason, note = '' }: StopRequest): Promise<RunState> => {
+    const { bus, settings } = deps;
+    const run = await activeRun(tx, taskId);
+    if (note) tx.note({ reason: note });
+    if (run.status === runStatus.stopping) {
+      return stateOf(mode === 'abort' && run.stopMode !== 'abort' ? await escalate(deps, tx, run) : run);
+    }
+    const now = clockNow();
+    const source = reason === 'ai' || reason === 'schedule' ? reason : sourceIn(tx);
+    const move = { source, message: note };
+    if (run.status === runStatus.queued) {
+      const patch = { stopReason: reason, finishedAt: clockNowIso(), deadlineAt: null, health: 'ok' };
+      return stateOf(await moveRun(tx, bus, run.id, { ...move, trigger: 'withdraw', patch }));
+    }
+    const patch = {
+      ...afterPause(run, clockNowIso()),
+      endStatus: runStatus.stopped,
+      stopReason: reason,
+      stopMode: mode,
+      deadlineAt: stopDeadline(settings.current().tasks, now),
+    };
+    return stateOf(await moveRun(tx, bus, run.id, { ...move, trigger: 'stop', patch }));
   };
 
-  const escalate = async (tx: Change, run: RunRecord): Promise<RunRecord> => {
-    const deadlineAt = stopDeadline(settings.current().tasks, clockNow());
-    const patch = { stopMode: 'abort', deadlineAt };
-    const patched = (await patchRun(tx, { id: run.id, from: [runStatus.stopping], patch })) as RunRecord;
-    await appendEvent(tx, run.id, { type: 'abort', source: sourceIn(tx), message: 'stopping at once' });
+/** Changes, starts or stops the packet capture. Omitted members keep their values. */
+const changeCapture =
+  ({ settings, bus }: Deps) =>
+  async (tx: Change, taskId: number, dumps: Task['dumps']) => {
+    const run = await activeRun(tx, taskId);
+    if (run.status !== runStatus.running && run.status !== runStatus.paused) throw illegalMove(run);
+    const before = run.capture.dumps ?? run.definition.dumps;
+    const after = { ...before, ...dumps };
+    const agents = await runAgentsOf(tx, run.id);
+    const [was, is] = [before, after].map(
+      (capture) => captureOf(capture, settings.current().dumps, agents.length) ?? null,
+    );
+    if (JSON.stringify(was) === JSON.stringify(is)) return;
+    const patch = { capture: { dumps: after, wish: is ?? null, revision: (run.capture.revision ?? 0) + 1 } };
+    const patched = (await patchRun(tx, { id: run.id, from: [run.status], patch })) as RunRecord;
+    await appendEvent(tx, run.id, {
+      type: 'captureChanged',
+      source: sourceIn(tx),
+      message: is ? `packet capture started, up to ${is.savelen} bytes per packet` : 'packet capture stopped',
+      data: { dumps: after },
+    });
+    tx.note({ dumps: after });
     announce(tx, bus, patched);
-    return patched;
   };
+
+const changeLoad =
+  ({ bus }: Deps) =>
+  async (tx: Change, taskId: number, changes: readonly LoadChange[]) => {
+    const run = await activeRun(tx, taskId);
+    if (run.status !== runStatus.running && run.status !== runStatus.paused) throw illegalMove(run);
+    const { accepted, rejected, agents } = changeLoads({ run, agents: await runAgentsOf(tx, run.id) }, changes);
+    const applied = [...new Set(accepted.map(({ index }) => index))];
+    if (applied.length > 0) {
+      await putRunAgents(tx, agents);
+      await appendEvent(tx, run.id, {
+        type: 'loadChanged',
+        source: sourceIn(tx),
+        message: `new load for ${applied.map((index) => `entry ${index}`).join(', ')}`,
+        data: { changes: accepted },
+      });
+      announce(tx, bus, run);
+    }
+    return { applied, rejected };
+  };
+
+/** User actions on the run of a task. Only the store changes here; the conductor sends commands to the agents. */
+export const createRunControl = (deps: Deps) => {
+  const { settings, bus, timing } = deps;
 
   return {
-    /** Stops the run of a task in any state; idempotent. */
-    stop: async (
-      tx: Change,
-      taskId: number,
-      { mode = 'graceful', reason, note = '' }: StopRequest,
-    ): Promise<RunState> => {
-      const run = await activeRun(tx, taskId);
-      if (note) tx.note({ reason: note });
-      if (run.status === runStatus.stopping) {
-        return stateOf(mode === 'abort' && run.stopMode !== 'abort' ? await escalate(tx, run) : run);
-      }
-      const now = clockNow();
-      const source = reason === 'ai' || reason === 'schedule' ? reason : sourceIn(tx);
-      const move = { source, message: note };
-      if (run.status === runStatus.queued) {
-        const patch = { stopReason: reason, finishedAt: clockNowIso(), deadlineAt: null, health: 'ok' };
-        return stateOf(await moveRun(tx, bus, run.id, { ...move, trigger: 'withdraw', patch }));
-      }
-      const patch = {
-        ...afterPause(run, clockNowIso()),
-        endStatus: runStatus.stopped,
-        stopReason: reason,
-        stopMode: mode,
-        deadlineAt: stopDeadline(settings.current().tasks, now),
-      };
-      return stateOf(await moveRun(tx, bus, run.id, { ...move, trigger: 'stop', patch }));
-    },
+    stop: stopRun(deps),
 
     pause: async (tx: Change, taskId: number, note = ''): Promise<RunState> => {
       const run = await activeRun(tx, taskId);
@@ -113,45 +161,8 @@ export const createRunControl = ({ bus, settings, timing }: Deps) => {
       return stateOf(await moveRun(tx, bus, run.id, { trigger: 'resume', source: sourceIn(tx), patch }));
     },
 
-    changeLoad: async (tx: Change, taskId: number, changes: readonly LoadChange[]) => {
-      const run = await activeRun(tx, taskId);
-      if (run.status !== runStatus.running && run.status !== runStatus.paused) throw illegalMove(run);
-      const { accepted, rejected, agents } = changeLoads({ run, agents: await runAgentsOf(tx, run.id) }, changes);
-      const applied = [...new Set(accepted.map(({ index }) => index))];
-      if (applied.length > 0) {
-        await putRunAgents(tx, agents);
-        await appendEvent(tx, run.id, {
-          type: 'loadChanged',
-          source: sourceIn(tx),
-          message: `new load for ${applied.map((index) => `entry ${index}`).join(', ')}`,
-          data: { changes: accepted },
-        });
-        announce(tx, bus, run);
-      }
-      return { applied, rejected };
-    },
+    changeLoad: changeLoad(deps),
 
-    /** Changes, starts or stops the packet capture. Omitted members keep their values. */
-    changeCapture: async (tx: Change, taskId: number, dumps: Task['dumps']) => {
-      const run = await activeRun(tx, taskId);
-      if (run.status !== runStatus.running && run.status !== runStatus.paused) throw illegalMove(run);
-      const before = run.capture.dumps ?? run.definition.dumps;
-      const after = { ...before, ...dumps };
-      const agents = await runAgentsOf(tx, run.id);
-      const [was, is] = [before, after].map(
-        (capture) => captureOf(capture, settings.current().dumps, agents.length) ?? null,
-      );
-      if (JSON.stringify(was) === JSON.stringify(is)) return;
-      const patch = { capture: { dumps: after, wish: is ?? null, revision: (run.capture.revision ?? 0) + 1 } };
-      const patched = (await patchRun(tx, { id: run.id, from: [run.status], patch })) as RunRecord;
-      await appendEvent(tx, run.id, {
-        type: 'captureChanged',
-        source: sourceIn(tx),
-        message: is ? `packet capture started, up to ${is.savelen} bytes per packet` : 'packet capture stopped',
-        data: { dumps: after },
-      });
-      tx.note({ dumps: after });
-      announce(tx, bus, patched);
-    },
+    changeCapture: changeCapture(deps),
   };
 };
