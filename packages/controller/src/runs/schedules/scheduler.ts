@@ -40,89 +40,97 @@ const originOf = ({ taskID, issuerID }: ScheduleOfTask): Origin => ({
   operation: 'schedules.run',
 });
 
+const taken = (schedule: ScheduleOfTask, lastRunID: number | null, now: string) => {
+  const runsMade = schedule.runsMade + (lastRunID === null ? 0 : 1);
+  const isLast = schedule.maxRuns !== null && runsMade >= schedule.maxRuns;
+  const next = isLast ? null : nextOccurrence(schedule, Date.parse(now));
+  return {
+    taskID: schedule.taskID,
+    due: schedule.nextRunAt ?? '',
+    nextRunAt: next === null ? null : new Date(next).toISOString(),
+    runsMade,
+    lastRunID: lastRunID ?? schedule.lastRunID,
+    now,
+  };
+};
+
+/** Skips an occurrence and records it. */
+const skip = ({ store, bus }: Deps, schedule: ScheduleOfTask, kind: 'missed' | 'skipped' | 'failed', why: string) =>
+  store.change(originOf(schedule), async (tx: Change) => {
+    if (!(await takeOccurrence(tx, taken(schedule, null, tx.now)))) return;
+    tx.touch('tasks', schedule.taskID);
+    tx.note({ due: schedule.nextRunAt, [kind]: why });
+    const message = `The scheduled run of “${schedule.comment || `task ${schedule.taskID}`}” at ${schedule.nextRunAt} was ${kind === 'failed' ? 'not possible' : kind}: ${why}`;
+    await notify(tx, bus, {
+      severity: kind === 'failed' ? 'error' : 'warning',
+      kind: `schedule.${kind}`,
+      message,
+      entity: { type: 'task', id: schedule.taskID },
+      audience: schedule.issuerID === null ? { permission: 'tasks.read' } : { userID: schedule.issuerID },
+    });
+  });
+
+const start = async (deps: Deps, schedule: ScheduleOfTask) => {
+  const { store, runs } = deps;
+  const issuer = schedule.issuerID === null ? undefined : await users.find(store.read, schedule.issuerID);
+  if (issuer === undefined || !issuer.isActive)
+    return skip(deps, schedule, 'failed', 'its owner may not start tasks any more');
+  const group = await groups.find(store.read, issuer.groupID);
+  const permissions = new Set((group?.permissions ?? []).map(({ value }) => value));
+  if (!allows(permissions, 'tasks.execute')) {
+    return skip(deps, schedule, 'failed', 'its owner lost the permission tasks.execute');
+  }
+  const body = { comment: 'scheduled' };
+  const { taskID: taskId, priority } = schedule;
+  const checked = await runs.check({ taskId, userId: issuer.id, permissions, by: 'schedule', priority, body });
+  if (schedule.definition !== '' && schedule.definition !== definitionMark(checked.task, store.secrets)) {
+    const why = 'another user changed the task: schedule it again to run the new definition';
+    return skip(deps, schedule, 'failed', why);
+  }
+  await store.change(originOf(schedule), async (tx) => {
+    const { runId } = await runs.enqueue(tx, checked);
+    // Another controller took the occurrence first: rolling back also removes the run enqueued here.
+    if (!(await takeOccurrence(tx, taken(schedule, runId, tx.now)))) throw new Taken();
+  });
+};
+
+const occurrence = async (deps: Deps, schedule: ScheduleOfTask) => {
+  const { lateMs = 60_000, misfireMs = 3_600_000, store } = deps;
+  const lateBy = Date.now() - Date.parse(schedule.nextRunAt ?? '');
+  if (lateBy > lateMs && (schedule.misfire === 'skip' || lateBy > misfireMs)) {
+    return skip(deps, schedule, 'missed', 'no controller was there at the time');
+  }
+  const conflict = await conflictOf(store, schedule);
+  if (conflict !== undefined)
+    return skip(deps, schedule, schedule.onConflict === 'fail' ? 'failed' : 'skipped', conflict);
+  try {
+    await start(deps, schedule);
+  } catch (error) {
+    if (error instanceof Taken) return;
+    if (!(error instanceof ApiError)) throw error;
+    await skip(deps, schedule, 'failed', error.message);
+  }
+};
+
+const tick = async (deps: Deps) => {
+  const { runs, store, log } = deps;
+  if (!runs.isConducting()) return;
+  for (const schedule of await dueSchedules(store.read, new Date().toISOString())) {
+    await occurrence(deps, schedule).catch((error) =>
+      log.error({ err: error, taskId: schedule.taskID }, 'could not start a scheduled run'),
+    );
+  }
+};
+
 /** Starts due occurrences. The transaction that takes an occurrence also advances the schedule, so none runs twice. */
-export const startScheduler = ({ store, bus, log, runs, lateMs = 60_000, misfireMs = 3_600_000 }: Deps) => {
+export const startScheduler = (deps: Deps) => {
+  const { log } = deps;
   let working = Promise.resolve();
 
-  const taken = (schedule: ScheduleOfTask, lastRunID: number | null, now: string) => {
-    const runsMade = schedule.runsMade + (lastRunID === null ? 0 : 1);
-    const isLast = schedule.maxRuns !== null && runsMade >= schedule.maxRuns;
-    const next = isLast ? null : nextOccurrence(schedule, Date.parse(now));
-    return {
-      taskID: schedule.taskID,
-      due: schedule.nextRunAt ?? '',
-      nextRunAt: next === null ? null : new Date(next).toISOString(),
-      runsMade,
-      lastRunID: lastRunID ?? schedule.lastRunID,
-      now,
-    };
-  };
-
-  /** Skips an occurrence and records it. */
-  const skip = (schedule: ScheduleOfTask, kind: 'missed' | 'skipped' | 'failed', why: string) =>
-    store.change(originOf(schedule), async (tx: Change) => {
-      if (!(await takeOccurrence(tx, taken(schedule, null, tx.now)))) return;
-      tx.touch('tasks', schedule.taskID);
-      tx.note({ due: schedule.nextRunAt, [kind]: why });
-      const message = `The scheduled run of “${schedule.comment || `task ${schedule.taskID}`}” at ${schedule.nextRunAt} was ${kind === 'failed' ? 'not possible' : kind}: ${why}`;
-      await notify(tx, bus, {
-        severity: kind === 'failed' ? 'error' : 'warning',
-        kind: `schedule.${kind}`,
-        message,
-        entity: { type: 'task', id: schedule.taskID },
-        audience: schedule.issuerID === null ? { permission: 'tasks.read' } : { userID: schedule.issuerID },
-      });
-    });
-
-  const start = async (schedule: ScheduleOfTask) => {
-    const issuer = schedule.issuerID === null ? undefined : await users.find(store.read, schedule.issuerID);
-    if (issuer === undefined || !issuer.isActive)
-      return skip(schedule, 'failed', 'its owner may not start tasks any more');
-    const group = await groups.find(store.read, issuer.groupID);
-    const permissions = new Set((group?.permissions ?? []).map(({ value }) => value));
-    if (!allows(permissions, 'tasks.execute')) {
-      return skip(schedule, 'failed', 'its owner lost the permission tasks.execute');
-    }
-    const body = { comment: 'scheduled' };
-    const { taskID: taskId, priority } = schedule;
-    const checked = await runs.check({ taskId, userId: issuer.id, permissions, by: 'schedule', priority, body });
-    if (schedule.definition !== '' && schedule.definition !== definitionMark(checked.task, store.secrets)) {
-      return skip(schedule, 'failed', 'another user changed the task: schedule it again to run the new definition');
-    }
-    await store.change(originOf(schedule), async (tx) => {
-      const { runId } = await runs.enqueue(tx, checked);
-      // Another controller took the occurrence first: rolling back also removes the run enqueued here.
-      if (!(await takeOccurrence(tx, taken(schedule, runId, tx.now)))) throw new Taken();
-    });
-  };
-
-  const occurrence = async (schedule: ScheduleOfTask) => {
-    const lateBy = Date.now() - Date.parse(schedule.nextRunAt ?? '');
-    if (lateBy > lateMs && (schedule.misfire === 'skip' || lateBy > misfireMs)) {
-      return skip(schedule, 'missed', 'no controller was there at the time');
-    }
-    const conflict = await conflictOf(store, schedule);
-    if (conflict !== undefined) return skip(schedule, schedule.onConflict === 'fail' ? 'failed' : 'skipped', conflict);
-    try {
-      await start(schedule);
-    } catch (error) {
-      if (error instanceof Taken) return;
-      if (!(error instanceof ApiError)) throw error;
-      await skip(schedule, 'failed', error.message);
-    }
-  };
-
-  const tick = async () => {
-    if (!runs.isConducting()) return;
-    for (const schedule of await dueSchedules(store.read, new Date().toISOString())) {
-      await occurrence(schedule).catch((error) =>
-        log.error({ err: error, taskId: schedule.taskID }, 'could not start a scheduled run'),
-      );
-    }
-  };
-
   const timer = setInterval(() => {
-    working = working.then(tick).catch((error) => log.error({ err: error }, 'could not read the schedules'));
+    working = working
+      .then(() => tick(deps))
+      .catch((error) => log.error({ err: error }, 'could not read the schedules'));
   }, tickMs);
   timer.unref();
   return {
