@@ -289,6 +289,7 @@ it('HTTPS uses the configured certificate and marks cookies Secure', async () =>
     dispatcher: new Agent({ connect: { ca: readFileSync(cert, 'utf8'), checkServerIdentity: () => undefined } }),
   });
   expect(response.status).toBe(200);
+  expect(response.headers.get('strict-transport-security')).toBe('max-age=31536000');
   for (const cookie of response.headers.getSetCookie()) expect(cookie).toContain('; Secure');
   await controller.kill('SIGTERM');
 });

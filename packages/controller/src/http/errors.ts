@@ -59,9 +59,11 @@ const discardBody = ({ raw }: FastifyRequest) => {
   });
 };
 
-/** Default headers of every API response: no content sniffing, no caching. */
-export const setSafeHeaders = (reply: FastifyReply) =>
-  reply.header('x-content-type-options', 'nosniff').header('cache-control', 'no-store');
+/** Default headers of every API response: no content sniffing, no caching, and TLS only once TLS was used. */
+export const setSafeHeaders = (reply: FastifyReply) => {
+  if (reply.request.protocol === 'https') reply.header('strict-transport-security', 'max-age=31536000');
+  return reply.header('x-content-type-options', 'nosniff').header('cache-control', 'no-store');
+};
 
 /** Serialized by hand: an error must not depend on any reply schema. */
 const envelopeOf = ({ code, data, message }: ApiError, requestId: string) =>

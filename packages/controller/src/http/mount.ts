@@ -123,7 +123,7 @@ const settle = <T>(work: () => T | Promise<T>, next: (result: T) => void, fail: 
 
 const admit = (operation: string, route: Route, request: FastifyRequest, reply: FastifyReply, deps: MountDeps) => {
   const { store, settings, rate } = deps;
-  assertSameOrigin(request.raw);
+  assertSameOrigin(request.raw, request.protocol);
   assertNoAiKey(request.headers);
   const { limits } = settings.current();
   const limitBytes = limitOf(route, request, limits);

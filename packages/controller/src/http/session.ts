@@ -14,17 +14,15 @@ const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
  * Refuses changes that a page of another origin makes with our cookies. Browsers send the origin of a request;
  * a client that sends none is not a browser.
  */
-export const assertSameOrigin = ({ method = '', headers }: IncomingMessage) => {
+export const assertSameOrigin = ({ method = '', headers }: IncomingMessage, protocol: string) => {
   if (safe.has(method) || headers.cookie === undefined) return;
   const site = headers['sec-fetch-site'];
   const isOwn =
     site === undefined
-      ? headers.origin === undefined || hostOf(headers.origin) === headers.host
+      ? headers.origin === undefined || headers.origin.toLowerCase() === `${protocol}://${headers.host}`.toLowerCase()
       : site === 'same-origin' || site === 'none';
   if (!isOwn) throw forbidden('CROSS_ORIGIN', 'a page of another origin may not change anything here');
 };
-
-const hostOf = (origin: string) => URL.parse(origin)?.host;
 
 /** The session and user behind a valid access token. */
 export interface SessionFacts {

@@ -192,6 +192,7 @@ describe('requests from other pages', () => {
     expect((await attempt({ 'sec-fetch-site': 'same-site' })).status).toBe(403);
     expect((await attempt({ origin: 'http://evil.test' })).status).toBe(403);
     expect((await attempt({ origin: 'null' })).status).toBe(403);
+    expect((await attempt({ origin: controller.url.replace('http:', 'https:') })).status).toBe(403);
   });
   it('are distinguished from our own pages and from programs', async () => {
     expect((await attempt({ 'sec-fetch-site': 'same-origin' })).status).toBe(200);
