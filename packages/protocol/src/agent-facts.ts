@@ -1,23 +1,24 @@
 import { type Static, Type } from 'typebox';
+import { amount, count, instant, long, ordinal, short } from './bounds.ts';
 
 const closed = { additionalProperties: false } as const;
 
 /** A network interface of the agent's machine. `id` is derived from MAC and name and is stable across restarts. */
 export const AgentInterface = Type.Object(
   {
-    id: Type.Integer({ minimum: 1 }),
-    name: Type.String(),
-    mac: Type.String(),
-    mtu: Type.Integer(),
-    speedMbps: Type.Union([Type.Integer(), Type.Null()]),
+    id: ordinal(),
+    name: short(),
+    mac: short(),
+    mtu: count(),
+    speedMbps: Type.Union([Type.Integer({ minimum: -1, maximum: 1e9 }), Type.Null()]),
     link: Type.Union([Type.Literal('up'), Type.Literal('down'), Type.Literal('unknown')]),
-    ips: Type.Array(Type.String(), { description: 'Addresses with prefix length.' }),
-    driver: Type.String(),
+    ips: Type.Array(short(), { maxItems: 100_000, description: 'Addresses with prefix length.' }),
+    driver: short(),
     role: Type.Union([Type.Literal('mgmt'), Type.Literal('test')], {
       description: 'mgmt: the interface that reaches the controller.',
     }),
     usable: Type.Boolean(),
-    reason: Type.String({ description: 'Reason why it is not usable.' }),
+    reason: long({ description: 'Reason why it is not usable.' }),
   },
   closed,
 );
@@ -26,12 +27,12 @@ export type AgentInterface = Static<typeof AgentInterface>;
 /** Whether an engine can run on the agent, or the reason why not. */
 export const EngineAbility = Type.Object(
   {
-    engine: Type.String(),
+    engine: short(),
     available: Type.Boolean(),
-    way: Type.String({ description: 'Data path on this machine, such as `node:net`.' }),
-    version: Type.String(),
-    missing: Type.Array(Type.String()),
-    reason: Type.String(),
+    way: short({ description: 'Data path on this machine, such as `node:net`.' }),
+    version: short(),
+    missing: Type.Array(short(), { maxItems: 64 }),
+    reason: long(),
   },
   closed,
 );
@@ -40,23 +41,23 @@ export type EngineAbility = Static<typeof EngineAbility>;
 /** Facts about the agent's machine, sent on connect and after every rescan. */
 export const AgentFacts = Type.Object(
   {
-    hostname: Type.String(),
-    machineId: Type.String({ description: 'The same for all agents on one machine and network namespace.' }),
-    version: Type.String(),
-    os: Type.String(),
-    kernel: Type.String(),
-    arch: Type.String(),
-    cpuCores: Type.Integer({ minimum: 1 }),
-    memoryMb: Type.Integer({ minimum: 0 }),
-    addresses: Type.Array(Type.String()),
-    interfaces: Type.Array(AgentInterface),
-    engines: Type.Array(EngineAbility),
+    hostname: short(),
+    machineId: short({ description: 'The same for all agents on one machine and network namespace.' }),
+    version: short(),
+    os: short(),
+    kernel: short(),
+    arch: short(),
+    cpuCores: Type.Integer({ minimum: 1, maximum: 65_536 }),
+    memoryMb: count(),
+    addresses: Type.Array(short(), { maxItems: 100_000 }),
+    interfaces: Type.Array(AgentInterface, { maxItems: 10_000 }),
+    engines: Type.Array(EngineAbility, { maxItems: 256 }),
     system: Type.Object(
       {
-        caps: Type.Array(Type.String()),
-        hugepages: Type.Integer({ minimum: 0 }),
+        caps: Type.Array(short(), { maxItems: 64 }),
+        hugepages: count(),
         dpdk: Type.Boolean(),
-        rdmaDevices: Type.Array(Type.String()),
+        rdmaDevices: Type.Array(short(), { maxItems: 256 }),
       },
       closed,
     ),
@@ -68,24 +69,25 @@ export type AgentFacts = Static<typeof AgentFacts>;
 /** Health of the agent's machine. Rates cover the time since the previous report. */
 export const AgentHealth = Type.Object(
   {
-    cpuPct: Type.Array(Type.Number(), { description: 'Utilisation of each core.' }),
-    memoryUsedMb: Type.Number(),
-    load1: Type.Number(),
+    cpuPct: Type.Array(amount(), { maxItems: 65_536, description: 'Utilisation of each core.' }),
+    memoryUsedMb: amount(),
+    load1: amount(),
     interfaces: Type.Array(
       Type.Object(
         {
-          name: Type.String(),
-          rxBps: Type.Number(),
-          txBps: Type.Number(),
-          rxPps: Type.Number(),
-          txPps: Type.Number(),
-          rxDrops: Type.Number({ description: 'Since the previous report, like `txDrops`.' }),
-          txDrops: Type.Number(),
+          name: short(),
+          rxBps: amount(),
+          txBps: amount(),
+          rxPps: amount(),
+          txPps: amount(),
+          rxDrops: amount({ description: 'Since the previous report, like `txDrops`.' }),
+          txDrops: amount(),
         },
         closed,
       ),
+      { maxItems: 10_000 },
     ),
-    diskFreeMb: Type.Number(),
+    diskFreeMb: amount(),
   },
   closed,
 );
@@ -93,11 +95,11 @@ export type AgentHealth = Static<typeof AgentHealth>;
 
 export const LogLine = Type.Object(
   {
-    ts: Type.Number({ description: 'Milliseconds since 1970.' }),
+    ts: instant({ description: 'Milliseconds since 1970.' }),
     level: Type.Union([Type.Literal('debug'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('error')]),
-    source: Type.String(),
-    message: Type.String(),
-    runId: Type.Optional(Type.Integer()),
+    source: short(),
+    message: long(),
+    runId: Type.Optional(ordinal()),
   },
   closed,
 );

@@ -1,12 +1,14 @@
 import { type Static, Type } from 'typebox';
+import { count as countOf, long, short } from './bounds.ts';
 import { Exchange } from './exchange.ts';
 import { word } from './word.ts';
 
 const closed = { additionalProperties: false } as const;
-const count = Type.Integer({ minimum: 0 });
+const count = countOf();
 const sha256 = Type.String({ pattern: '^([0-9a-f]{64})?$', description: 'Empty for no bytes.' });
-const elapsedMs = (description: string) => Type.Number({ minimum: 0, description: `${description}, after the start.` });
-const attemptId = Type.Integer({ minimum: 0, description: 'Index in the file of attempts.' });
+const elapsedMs = (description: string) =>
+  Type.Number({ minimum: 0, maximum: 1e12, description: `${description}, after the start.` });
+const attemptId = countOf({ description: 'Index in the file of attempts.' });
 
 /** One attack, sample or benign request that a client sends through the device under test. */
 export const Attempt = Type.Object(
@@ -41,19 +43,19 @@ export const ClientObservation = Type.Object(
   {
     side: Type.Literal('client'),
     attempt: attemptId,
-    target: Type.String({ description: 'Target as host:port.' }),
-    ip: Type.String({ description: 'Source address; empty without a socket.' }),
+    target: short({ description: 'Target as host:port.' }),
+    ip: short({ description: 'Source address; empty without a socket.' }),
     port: count,
     connect: word(['ok', 'refused', 'timeout', 'unreachable', 'tls-failed', 'none']),
     isComplete: Type.Boolean({ description: 'The request was sent completely.' }),
     sentBytes: count,
     sentSha256: sha256,
     end: word(['response', 'reset', 'fin', 'timeout', 'alert', 'none']),
-    status: Type.Integer({ minimum: 0, description: 'Protocol status, such as 403; 0: none.' }),
+    status: countOf({ description: 'Protocol status, such as 403; 0: none.' }),
     rxBytes: count,
     rxSha256: sha256,
     responseIsOurs: Type.Boolean({ description: 'The response carries the marker of our own server.' }),
-    ttfbMs: Type.Number({ minimum: 0 }),
+    ttfbMs: Type.Number({ minimum: 0, maximum: 1e12 }),
     startedMs: elapsedMs('When it began'),
     endedMs: elapsedMs('When it ended'),
     isShunned: Type.Boolean({ description: 'Afterwards this source address got no answer, but another one did.' }),
@@ -63,7 +65,7 @@ export const ClientObservation = Type.Object(
       }),
     ),
     error: Type.Optional(Type.String({ maxLength: 500, description: 'Local error of the agent.' })),
-    excerpt: Type.Optional(Type.String({ description: 'Start of a response that is not from our server, base64.' })),
+    excerpt: Type.Optional(long({ description: 'Start of a response that is not from our server, base64.' })),
   },
   closed,
 );
@@ -76,9 +78,9 @@ export const ServerObservation = Type.Object(
     attempt: Type.Union([attemptId, Type.Null()], { description: 'Null when it could not be identified.' }),
     step: count,
     correlation: word(['token', 'content', 'order', 'none'], { description: 'How the attempt was identified.' }),
-    ip: Type.String(),
+    ip: short(),
     port: count,
-    peerIp: Type.String(),
+    peerIp: short(),
     peerPort: count,
     seen: word(['connected', 'partial', 'full', 'modified']),
     rxBytes: count,
@@ -97,9 +99,9 @@ export const ControlObservation = Type.Object(
   {
     side: Type.Literal('control'),
     reason: word(['path', 'before', 'periodic', 'silent-drop', 'other-address', 'end']),
-    service: Type.String(),
-    target: Type.String(),
-    ip: Type.String(),
+    service: short(),
+    target: short(),
+    ip: short(),
     isGood: Type.Boolean(),
     detail: Type.String({ maxLength: 500 }),
     startedMs: elapsedMs('When it began'),
@@ -116,7 +118,7 @@ export const FindingObservation = Type.Object(
     kind: word(['health-lost', 'latency-spike', 'unexpected-accept', 'connection-limit']),
     attempt: Type.Union([attemptId, Type.Null()], { description: 'The responsible case; null when unknown.' }),
     name: Type.String({ maxLength: 256, description: 'Name of the case; seed and number reproduce it.' }),
-    target: Type.String(),
+    target: short(),
     detail: Type.String({ maxLength: 500 }),
     reproducer: Type.Optional(Exchange),
     atMs: elapsedMs('When it was found'),

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { count as amountOf, instant, ordinal } from './bounds.ts';
 import { word } from './word.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -18,16 +19,16 @@ export type Capture = Static<typeof Capture>;
 /** Identifies one capture file of an agent. */
 export const DumpName = Type.Object(
   {
-    runId: Type.Integer({ minimum: 1 }),
-    epoch: Type.Integer({ minimum: 0 }),
+    runId: ordinal(),
+    epoch: amountOf(),
     name: Type.String({ pattern: '^[0-9A-Za-z][0-9A-Za-z_.:@-]{0,63}$' }),
   },
   closed,
 );
 export type DumpName = Static<typeof DumpName>;
 
-const count = Type.Integer({ minimum: 0 });
-const moment = Type.Union([Type.Number(), Type.Null()], {
+const count = amountOf();
+const moment = Type.Union([instant(), Type.Null()], {
   description: 'Milliseconds since 1970 on the clock of the agent, as in the file.',
 });
 
@@ -39,7 +40,7 @@ export const DumpState = Type.Object(
     state: word(['open', 'closed'], { description: 'closed: final, can be read.' }),
     size: count,
     packets: count,
-    drops: Type.Integer({ minimum: 0, description: 'Packets dropped by the kernel.' }),
+    drops: amountOf({ description: 'Packets dropped by the kernel.' }),
     truncated: Type.Boolean({ description: 'The file does not contain all packets.' }),
     sha256: Type.String({ pattern: '^([0-9a-f]{64})?$', description: 'Set when closed.' }),
     firstAt: moment,

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { amount, count, instant, long, ordinal, short } from './bounds.ts';
 import { Capture } from './dump.ts';
 import { Job } from './job.ts';
 import { Summary } from './summary.ts';
@@ -7,9 +8,13 @@ const closed = { additionalProperties: false } as const;
 
 /** Members of every message about a run. Messages from older epochs are dropped, messages to them refused. */
 const ofRun = {
-  runId: Type.Integer({ minimum: 1 }),
-  epoch: Type.Integer({ minimum: 0 }),
+  runId: ordinal(),
+  epoch: count(),
 };
+
+/** Jobs of one run on one agent. */
+const maxJobs = 65_536;
+const jobIndex = Type.Integer({ minimum: 0, maximum: maxJobs });
 
 /** A file needed by a job; the agent requests it by hash, once. */
 export const NeededFile = Type.Object(
@@ -34,13 +39,14 @@ export type LoadShortfall = Static<typeof LoadShortfall>;
 export const JobOutcome = Type.Object(
   {
     status: Type.Union([Type.Literal('finished'), Type.Literal('stopped'), Type.Literal('failed')]),
-    error: Type.String(),
-    notes: Type.Array(Type.String(), { description: 'Remarks for the result.' }),
-    saturatedSeconds: Type.Record(Type.String(), Type.Number(), {
+    error: long(),
+    notes: Type.Array(long(), { maxItems: 10_000, description: 'Remarks for the result.' }),
+    saturatedSeconds: Type.Record(Type.String(), amount(), {
+      maxProperties: 256,
       description: 'Seconds in which the generator was the bottleneck, by reason.',
     }),
     shortfall: Type.Optional(LoadShortfall),
-    lastSeq: Type.Integer({ minimum: 0, description: 'Sequence number of the last summary.' }),
+    lastSeq: count({ description: 'Sequence number of the last summary.' }),
   },
   closed,
 );
@@ -138,9 +144,9 @@ export const HeldRun = Type.Object(
   {
     ...ofRun,
     state: HeldRunState,
-    orders: Type.Array(
-      Type.Object({ lastSeq: Type.Integer({ minimum: 0 }), outcome: Type.Union([JobOutcome, Type.Null()]) }, closed),
-    ),
+    orders: Type.Array(Type.Object({ lastSeq: count(), outcome: Type.Union([JobOutcome, Type.Null()]) }, closed), {
+      maxItems: maxJobs,
+    }),
     endedByDeadMan: Type.Boolean({
       description: 'The agent stopped the run because the controller was silent too long.',
     }),
@@ -156,17 +162,20 @@ export const RunReport = Type.Union([
     {
       type: Type.Literal('prepareFailed'),
       ...ofRun,
-      problems: Type.Array(Type.Object({ order: Type.Integer(), message: Type.String() }, closed)),
+      problems: Type.Array(
+        Type.Object({ order: Type.Integer({ minimum: -1, maximum: maxJobs }), message: long() }, closed),
+        { maxItems: 10_000 },
+      ),
     },
     closed,
   ),
-  Type.Object({ type: Type.Literal('started'), ...ofRun, at: Type.Number() }, closed),
+  Type.Object({ type: Type.Literal('started'), ...ofRun, at: instant() }, closed),
   Type.Object(
     {
       type: Type.Literal('summaries'),
       ...ofRun,
-      order: Type.Integer({ minimum: 0 }),
-      summaries: Type.Array(Summary, { description: 'Oldest first; `at` is in controller time.' }),
+      order: jobIndex,
+      summaries: Type.Array(Summary, { maxItems: 100_000, description: 'Oldest first; `at` is in controller time.' }),
     },
     closed,
   ),
@@ -174,11 +183,11 @@ export const RunReport = Type.Union([
     {
       type: Type.Literal('event'),
       ...ofRun,
-      at: Type.Number(),
-      kind: Type.String({ description: 'Such as `paused`, `resumed`, `loadChanged`, `linkDown`, `engineCrashed`.' }),
+      at: instant(),
+      kind: short({ description: 'Such as `paused`, `resumed`, `loadChanged`, `linkDown`, `engineCrashed`.' }),
       severity: Type.Union([Type.Literal('info'), Type.Literal('warning'), Type.Literal('error')]),
-      message: Type.String(),
-      order: Type.Optional(Type.Integer({ minimum: 0 })),
+      message: long(),
+      order: Type.Optional(jobIndex),
     },
     closed,
   ),
@@ -186,7 +195,7 @@ export const RunReport = Type.Union([
     {
       type: Type.Literal('orderEnded'),
       ...ofRun,
-      order: Type.Integer({ minimum: 0 }),
+      order: jobIndex,
       outcome: JobOutcome,
     },
     { ...closed, description: 'Sent after the last summary of the job.' },

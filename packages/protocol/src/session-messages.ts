@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { AgentFacts, AgentHealth, LogLine } from './agent-facts.ts';
+import { amount, count, instant, long, ordinal } from './bounds.ts';
 import { DumpName, DumpState, dumpPieceBytes } from './dump.ts';
 import { HeldRun, RunCommand, RunReport } from './run-messages.ts';
 
@@ -32,7 +33,7 @@ export const Proof = Type.Object(
 export type Proof = Static<typeof Proof>;
 
 const Introduction = {
-  bootId: Type.String({ description: 'New for every start of the agent process.' }),
+  bootId: Type.String({ maxLength: 128, description: 'New for every start of the agent process.' }),
   facts: AgentFacts,
 };
 
@@ -50,7 +51,7 @@ export const Greeting = Type.Union([
     {
       type: Type.Literal('hello'),
       ...Introduction,
-      runs: Type.Array(HeldRun),
+      runs: Type.Array(HeldRun, { maxItems: 10_000 }),
     },
     closed,
   ),
@@ -176,11 +177,11 @@ export const ToController = Type.Union([
   Type.Object(
     {
       type: Type.Literal('heartbeat'),
-      sentAt: Type.Number({ description: 'Clock of the agent.' }),
-      clockOffsetMs: Type.Number({
+      sentAt: instant({ description: 'Clock of the agent.' }),
+      clockOffsetMs: amount({
         description: 'Clock of the controller minus clock of the agent, as last measured.',
       }),
-      roundTripMs: Type.Number(),
+      roundTripMs: amount(),
       health: Type.Optional(AgentHealth),
     },
     closed,
@@ -190,13 +191,13 @@ export const ToController = Type.Union([
     { type: Type.Literal('dumps'), dumps: Type.Array(DumpState, { maxItems: 1000 }) },
     { ...closed, description: 'Sent periodically for open capture files, and once when they are closed.' },
   ),
-  Type.Object({ type: Type.Literal('logs'), lines: Type.Array(LogLine) }, closed),
+  Type.Object({ type: Type.Literal('logs'), lines: Type.Array(LogLine, { maxItems: 10_000 }) }, closed),
   Type.Object(
     {
       type: Type.Literal('answer'),
-      id: Type.Integer({ minimum: 1 }),
+      id: ordinal(),
       ok: Type.Boolean(),
-      error: Type.Optional(Type.String()),
+      error: Type.Optional(long()),
       result: Type.Optional(Type.Unknown()),
     },
     closed,
@@ -204,8 +205,8 @@ export const ToController = Type.Union([
   Type.Object(
     {
       type: Type.Literal('needFile'),
-      sha256: Type.String(),
-      offset: Type.Integer({ minimum: 0 }),
+      sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+      offset: count(),
     },
     { ...closed, description: 'The bytes from `offset` to the end follow as binary messages, see `fileFrame`.' },
   ),

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { amount, instant, ordinal, short } from './bounds.ts';
 
 export const Phase = Type.Union(
   [
@@ -16,15 +17,23 @@ export const Phase = Type.Union(
 );
 export type Phase = Static<typeof Phase>;
 
+/** Metrics of one kind in one series. */
+const maxValues = 4096;
+
 /** Metrics of one engine and target for one second. `target` is empty for metrics without a target. */
 export const Series = Type.Object(
   {
-    target: Type.String(),
-    counters: Type.Record(Type.String(), Type.Number(), {
+    target: short(),
+    counters: Type.Record(Type.String(), amount(), {
+      maxProperties: maxValues,
       description: 'Increase during the second; zeros are omitted after the first report of a counter.',
     }),
-    gauges: Type.Record(Type.String(), Type.Number(), { description: 'Value at the end of the second.' }),
-    histograms: Type.Record(Type.String(), Type.String(), {
+    gauges: Type.Record(Type.String(), amount(), {
+      maxProperties: maxValues,
+      description: 'Value at the end of the second.',
+    }),
+    histograms: Type.Record(Type.String(), Type.String({ maxLength: 262_144 }), {
+      maxProperties: maxValues,
       description: 'Histogram of the second, base64; empty ones are omitted.',
     }),
   },
@@ -38,11 +47,11 @@ export const maxRecords = 500;
 /** One second of one engine. Sequence numbers start at 1 without gaps, so a receiver can detect missing summaries. */
 export const Summary = Type.Object(
   {
-    seq: Type.Integer({ minimum: 1 }),
-    at: Type.Number({ description: 'End of the second, milliseconds since 1970.' }),
-    spanMs: Type.Number({ exclusiveMinimum: 0 }),
+    seq: ordinal(),
+    at: instant({ description: 'End of the second, milliseconds since 1970.' }),
+    spanMs: Type.Number({ exclusiveMinimum: 0, maximum: 86_400_000 }),
     phase: Phase,
-    series: Type.Array(Series),
+    series: Type.Array(Series, { maxItems: 100_000 }),
     records: Type.Optional(
       Type.Array(Type.Unknown(), {
         maxItems: maxRecords,

@@ -7,6 +7,9 @@ const rank: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 
 export const isLoggedAt = (level: Level, minLevel: Level): boolean => rank[level] >= rank[minLevel];
 
+/** The controller keeps no more of a line. */
+const maxMessageLength = 8192;
+
 /** Writes lines to all sinks. No line may contain a secret or the configuration of a job. */
 export class Log {
   readonly #sinks: readonly LogSink[];
@@ -36,7 +39,8 @@ export class Log {
   }
 
   #write(level: Level, message: string): void {
-    const line: LogLine = { ts: Date.now(), level, message, ...this.#about };
+    const text = message.slice(0, maxMessageLength).toWellFormed();
+    const line: LogLine = { ts: Date.now(), level, message: text, ...this.#about };
     for (const sink of this.#sinks) sink(line);
   }
 }

@@ -36,6 +36,9 @@ const received = (agent: TestAgent, sha256: string, offset = 0) => {
   }
   return Buffer.concat(pieces.map(({ bytes }) => bytes));
 };
+/** The agent is told to fetch the file, as for a run. */
+const offer = (agent: TestAgent, sha256: string) =>
+  controller.agents.gateway.ask(agent.agentId, { kind: 'fetchFile', sha256, size: 1, verify: false });
 /** Fetches the file it is asked to fetch, as an agent does. */
 const fetchOnAsk = (agent: TestAgent) =>
   agent.onQuestion(async (question) => {
@@ -54,6 +57,7 @@ describe('a file that agents need', () => {
     const { bytes, sha256 } = await upload(randomBytes(3_000_001));
     const agents = await Promise.all([enrolled(), enrolled(), enrolled()]);
     const offsets = [0, 1_234_567, 3_000_000];
+    for (const agent of agents) await offer(agent, sha256);
     for (const [i, agent] of agents.entries()) agent.send({ type: 'needFile', sha256, offset: offsets[i] });
     for (const [i, agent] of agents.entries()) {
       const offset = offsets[i] ?? 0;
@@ -65,6 +69,7 @@ describe('a file that agents need', () => {
   it('goes on where it broke off', async () => {
     const { bytes, sha256 } = await upload(randomBytes(8_000_000));
     const agent = await enrolled();
+    await offer(agent, sha256);
     agent.send({ type: 'needFile', sha256, offset: 0 });
     await expect.poll(() => agent.pieces.length, { interval: 1 }).toBeGreaterThan(0);
     await agent.close('broken');
@@ -79,17 +84,27 @@ describe('a file that agents need', () => {
 
   it('that is not there is said not to be there', async () => {
     const agent = await enrolled();
-    for (const sha256 of ['0'.repeat(64), '../../etc/passwd', '']) {
-      const from = agent.messages.length;
-      agent.send({ type: 'needFile', sha256, offset: 0 });
-      expect(await agent.next('noFile', { from })).toMatchObject({ sha256, reason: 'there is no such content' });
-    }
+    const sha256 = '0'.repeat(64);
+    await offer(agent, sha256);
+    agent.send({ type: 'needFile', sha256, offset: 0 });
+    expect(await agent.next('noFile')).toMatchObject({ sha256, reason: 'there is no such content' });
+    agent.send({ type: 'needFile', sha256: '../../etc/passwd', offset: 0 });
+    expect((await agent.closed).reason).toContain('needFile/sha256');
+    expect(agent.pieces).toEqual([]);
+  });
+
+  it('is not sent to an agent that was not told to fetch it', async () => {
+    const { sha256 } = await upload(randomBytes(1000));
+    const agent = await enrolled();
+    agent.send({ type: 'needFile', sha256, offset: 0 });
+    expect(await agent.next('noFile')).toMatchObject({ sha256, reason: 'it is not a file of your runs' });
     expect(agent.pieces).toEqual([]);
   });
 
   it('does not keep heartbeats waiting', async () => {
     const { sha256 } = await upload(randomBytes(9_000_000));
     const agent = await enrolled();
+    await offer(agent, sha256);
     agent.send({ type: 'needFile', sha256, offset: 0 });
     const from = agent.messages.length;
     agent.beat();

@@ -18,6 +18,7 @@ import { notify } from '../../store/system/notifications.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import type { Connection } from './connection.ts';
 import { assertUsableToken, enrol } from './enrolment.ts';
+import { createArrivalLimit } from './message-limits.ts';
 import { type Presence, statusOf } from './presence.ts';
 import { Refusal } from './refusal.ts';
 import type { Registry } from './registry.ts';

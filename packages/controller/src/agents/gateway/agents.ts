@@ -188,7 +188,7 @@ export const createAgents = async (deps: Deps) => {
   const key = await loadInstallationKey(store.database, store.secrets);
   const batch = createWriteBatch(store.database);
   const registry = new Registry({ bus, batch, settings, log });
-  const logs = createLogBook(batch, log);
+  const logs = createLogBook({ batch, read: store.read, log });
   const admission = createAdmission({ store, settings, bus, batch, registry, log });
   const files = createFilePush({ store, batch, registry, log });
 

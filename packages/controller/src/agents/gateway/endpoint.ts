@@ -29,7 +29,8 @@ const limitBytes = (socket: Duplex, max: number, exceed: () => void) => {
     socket.off('data', count);
     exceed();
   };
-  socket.on('data', count);
+  // Before the WebSocket reads the same bytes.
+  socket.prependListener('data', count);
   return () => void socket.off('data', count);
 };
 

@@ -1,6 +1,8 @@
 import type { LogLine } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import { keepLogs, type StoredLine } from '../../store/agents/agent-logs.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import { runAgentsOf } from '../../store/runs/run-agents.ts';
 import type { WriteBatch } from './write-batch.ts';
 
 const flushMs = 1000;
@@ -22,8 +24,42 @@ export const storedLine = (agentID: number, { ts, level, source, message, runId 
   message: clean(message, maxMessageLength),
 });
 
+const maxKnown = 10_000;
+
+/** Whether a line is about no run or about one that the agent takes part in. */
+const createRunCheck = (read: Executor) => {
+  const known = new Set<string>();
+  return async ({ agentID, runID }: StoredLine): Promise<boolean> => {
+    const pair = `${runID} ${agentID}`;
+    if (runID === null || known.has(pair)) return true;
+    if (!(await runAgentsOf(read, runID)).some((agent) => agent.agentID === agentID)) return false;
+    if (known.size >= maxKnown) known.clear();
+    known.add(pair);
+    return true;
+  };
+};
+
+/** The lines without those about runs of others. Each run is looked up once. */
+const ownLines = async (lines: readonly StoredLine[], isOwn: (line: StoredLine) => Promise<boolean>) => {
+  const judged = new Map<string, boolean>();
+  const own: StoredLine[] = [];
+  for (const line of lines) {
+    const pair = `${line.runID} ${line.agentID}`;
+    if (!judged.has(pair)) judged.set(pair, await isOwn(line));
+    if (judged.get(pair)) own.push(line);
+  }
+  return own;
+};
+
+interface Deps {
+  batch: WriteBatch;
+  read: Executor;
+  log: Logger;
+}
+
 /** Collects what agents log and writes it once a second for all of them. */
-export const createLogBook = (batch: WriteBatch, log: Logger) => {
+export const createLogBook = ({ batch, read, log }: Deps) => {
+  const isOwn = createRunCheck(read);
   let waiting = new Map<number, { lines: StoredLine[]; dropped: number }>();
 
   const flush = async () => {
@@ -33,8 +69,11 @@ export const createLogBook = (batch: WriteBatch, log: Logger) => {
     const lines = [...taken].flatMap(([agentID, { lines, dropped }]) =>
       dropped === 0 ? lines : [...lines, droppedLine(agentID, dropped)],
     );
-    await batch
-      .write((tx) => keepLogs(tx, lines))
+    await ownLines(lines, isOwn)
+      .then((own) => {
+        if (own.length < lines.length) log.warn({ lines: lines.length - own.length }, 'log lines about runs of others');
+        return batch.write((tx) => keepLogs(tx, own));
+      })
       .catch((error) => log.error({ err: error, lines: lines.length }, 'log lines of agents were not written'));
   };
   const timer = setInterval(() => void flush(), flushMs);

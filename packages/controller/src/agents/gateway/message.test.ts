@@ -25,7 +25,9 @@ describe('a message', () => {
   it('with something missing, wrong or unknown says where', () => {
     expect(outcomeOf(JSON.stringify({ ...heartbeat, sentAt: '1' }))).toBe('heartbeat/sentAt must be number');
     expect(outcomeOf(JSON.stringify({ ...heartbeat, more: 1 }))).toBe('heartbeat/more is not known here');
-    expect(outcomeOf('{"type":"needFile","sha256":"x","offset":-1}')).toMatch(/^needFile\/offset /);
+    expect(outcomeOf(JSON.stringify({ type: 'needFile', sha256: '0'.repeat(64), offset: -1 }))).toMatch(
+      /^needFile\/offset /,
+    );
   });
 
   it('of whatever form never does anything but be refused or understood', () => {

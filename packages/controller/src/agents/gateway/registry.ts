@@ -53,6 +53,8 @@ const closeReasons = {
 
 /** A pause of our own beyond this is not counted as silence of the agents. */
 const ownPauseMs = 1000;
+/** Files of one agent that are remembered. */
+const maxOffers = 20_000;
 
 /** Who is there: one presence for each agent, and everybody who wants to know about them. */
 export class Registry implements AgentGateway {
@@ -62,6 +64,8 @@ export class Registry implements AgentGateway {
   readonly #statuses: ReturnType<typeof createStatusBoard>;
   /** Blocked or removed; they cannot come in, whatever was on its way. */
   readonly #barred = new Set<number>();
+  /** Files that agents may request. */
+  readonly #offers = new Map<number, Set<string>>();
   #busy: ReadonlySet<number> = new Set();
   #checkedAt = performance.now();
   #limits = '';
@@ -105,7 +109,26 @@ export class Registry implements AgentGateway {
     return this.find(agentId)?.connection?.isOpen ?? false;
   }
 
+  /** Whether the agent was told to fetch this file. */
+  isOffered(agentId: number, sha256: string) {
+    return this.#offers.get(agentId)?.has(sha256) ?? false;
+  }
+
+  #offer(agentId: number, files: readonly { sha256: string }[]) {
+    if (files.length === 0) return;
+    const offers = this.#offers.get(agentId) ?? new Set();
+    this.#offers.set(agentId, offers);
+    for (const { sha256 } of files) offers.delete(sha256);
+    for (const { sha256 } of files) offers.add(sha256);
+    // The oldest first: files of runs that ended long ago.
+    for (const sha256 of offers) {
+      if (offers.size <= maxOffers) break;
+      offers.delete(sha256);
+    }
+  }
+
   send(agentId: number, message: ToAgent) {
+    if (message.type === 'prepare') this.#offer(agentId, message.files);
     return this.find(agentId)?.connection?.send(message) ?? false;
   }
 
@@ -116,6 +139,7 @@ export class Registry implements AgentGateway {
   async ask(agentId: number, question: Parameters<AgentGateway['ask']>[1], timeoutMs?: number) {
     const connection = this.find(agentId)?.connection;
     if (connection === undefined) throw new AgentUnreachable('the agent is not connected');
+    if (question.kind === 'fetchFile' || question.kind === 'upgrade') this.#offer(agentId, [question]);
     return connection.ask(question, timeoutMs);
   }
 
@@ -180,6 +204,7 @@ export class Registry implements AgentGateway {
   disconnectAndBlock(agentId: number, cause: keyof typeof closeReasons) {
     const { code, status, reason } = closeReasons[cause];
     this.#barred.add(agentId);
+    this.#offers.delete(agentId);
     this.#statuses.publish(agentId, status);
     const presence = this.find(agentId);
     if (presence === undefined) return;

@@ -1,5 +1,7 @@
 import { type KeyObject, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  AttemptRecord,
   answerHail,
   ChannelError,
   type Greeting,
@@ -16,6 +18,7 @@ import { Connection, closeCode } from './connection.ts';
 import type { Arriving } from './endpoint.ts';
 import type { FileSender } from './file-sender.ts';
 import type { LogBook } from './log-book.ts';
+import { createMessageLimits } from './message-limits.ts';
 import type { Presence } from './presence.ts';
 import { Refusal } from './refusal.ts';
 import type { Registry } from './registry.ts';
@@ -36,9 +39,22 @@ const checks = new Map<unknown, SchemaCheck>(
   ]),
 );
 
+const recordChecks = new Map<unknown, SchemaCheck>(
+  membersOf(AttemptRecord).map((schema) => [
+    (schema as unknown as { properties: { side: { const: string } } }).properties.side.const,
+    createSchemaCheck(schema, 'first'),
+  ]),
+);
+
+/** Escapes of NUL and of surrogates; only they can bring characters into a text that a database refuses. */
+const suspicious = /\\u(0000|d[89a-f])/i;
+const clean = (text: string) => text.toWellFormed().replaceAll('\0', '');
+
+/** Cleans texts on the way: a log line may be cut in the middle of a character. */
 const parseJson = (text: string): unknown => {
   try {
-    return JSON.parse(text);
+    if (!suspicious.test(text)) return JSON.parse(text);
+    return JSON.parse(text, (_, value) => (typeof value === 'string' ? clean(value) : value));
   } catch (cause) {
     throw new BadMessage('not JSON', { cause });
   }
@@ -52,7 +68,20 @@ export const parseMessage = (text: string): ToController => {
   if (check === undefined) throw new BadMessage(`no message of type ${String(type).slice(0, 32)} is known`);
   const [issue] = check(value);
   if (issue) throw new BadMessage(`${String(type)}${issue.path} ${issue.message}`);
-  return value as ToController;
+  return withValidRecords(value as ToController);
+};
+
+/** Records are read for reports long after they were stored: those that are none are left out. */
+const withValidRecords = (message: ToController): ToController => {
+  if (message.type !== 'summaries') return message;
+  const isRecord = (record: unknown) => {
+    const side = (record as { side?: unknown } | null)?.side;
+    return recordChecks.get(side)?.(record).length === 0;
+  };
+  for (const summary of message.summaries) {
+    if (summary.records !== undefined) summary.records = summary.records.filter(isRecord);
+  }
+  return message;
 };
 
 /** Agents of protocol 1 begin with a greeting. */
@@ -94,6 +123,7 @@ class Session {
   readonly #connection: Connection;
   readonly #nonce = randomBytes(32).toString('base64url');
   readonly #late: NodeJS.Timeout;
+  readonly #limits = createMessageLimits();
   #channel: SecureChannel | undefined;
   #state: State = { step: 'challenged' };
 
@@ -139,6 +169,7 @@ class Session {
     if (state.step === 'hailed') return this.#prove(message, state);
     if (state.step === 'proven') return this.#greet(message, state.proof);
     if (state.step !== 'open') throw new BadMessage('nothing may be said before the answer');
+    if (!this.#limits.accepts(message.type)) throw new BadMessage(`too many messages of type ${message.type}`);
     // What a connection still says after another took its place concerns nobody.
     if (this.#deps.registry.find(state.presence.agentId) === state.presence)
       hear(state.presence, this.#connection, message, this.#deps);
@@ -237,9 +268,34 @@ const refuse = (connection: Connection, error: unknown, log: Logger) => {
   connection.close(closeCode.refused, code);
 };
 
+const offerWaitMs = 10_000;
+const offerPollMs = 100;
+
+/**
+ * Sends a file that the agent was told to fetch, and no other. After a restart of the controller an agent may continue a
+ * transfer before its run is sent again, so the request waits for a while.
+ */
+const serveOffered = async (
+  agentId: number,
+  connection: Connection,
+  request: Extract<ToController, { type: 'needFile' }>,
+  { registry, files, log }: SessionDeps,
+) => {
+  const deadline = performance.now() + offerWaitMs;
+  while (!registry.isOffered(agentId, request.sha256)) {
+    if (performance.now() > deadline || !connection.isOpen) {
+      log.warn({ agentId, sha256: request.sha256 }, 'an agent asked for a file that is none of its runs');
+      connection.send({ type: 'noFile', sha256: request.sha256, reason: 'it is not a file of your runs' });
+      return;
+    }
+    await sleep(offerPollMs);
+  }
+  if (connection.isOpen) files.serve(connection, request);
+};
+
 /** One message of an agent that is in. */
 const hear = (presence: Presence, connection: Connection, message: ToController, deps: SessionDeps) => {
-  const { registry, logs, files } = deps;
+  const { registry, logs } = deps;
   switch (message.type) {
     case 'hail':
     case 'proof':
@@ -262,7 +318,7 @@ const hear = (presence: Presence, connection: Connection, message: ToController,
       connection.settle(message);
       break;
     case 'needFile':
-      files.serve(connection, message);
+      void serveOffered(presence.agentId, connection, message, deps);
       break;
     default:
       registry.report(presence.agentId, message);

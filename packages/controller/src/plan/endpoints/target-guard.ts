@@ -17,7 +17,31 @@ const plainAddress = (text: string): Range | undefined => {
   return { version: isMapped ? 4 : address.version, first: value, last: value };
 };
 
-/** Judges where traffic may go: into the ranges the settings allow, or to an agent. */
+const rangesOf = (texts: readonly string[]): Range[] =>
+  texts.flatMap((text) => {
+    const range = readRange(text);
+    return 'code' in range ? [] : [range];
+  });
+
+const isWithin = (address: Range | undefined, ranges: readonly Range[]): boolean =>
+  ranges.some(
+    ({ version, first, last }) => version === address?.version && address.first >= first && address.last <= last,
+  );
+
+/** Metadata services of clouds are there. */
+const linkLocal = rangesOf(['169.254.0.0/16', 'fe80::/10']);
+
+/** Ranges that are not routed on the Internet: private, shared, for benchmarks and for documentation. */
+const unrouted = rangesOf([
+  ...['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '127.0.0.0/8', '100.64.0.0/10', '198.18.0.0/15'],
+  ...['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', 'fc00::/7', '::1/128', '2001:db8::/32'],
+]);
+
+/**
+ * Judges where traffic may go and servers may listen: in the ranges the settings allow, or at an address of an agent.
+ * Agents name their addresses themselves, so only those that are not routed on the Internet count. Link-local addresses
+ * are never allowed.
+ */
 export class TargetGuard {
   readonly #ranges: readonly Range[];
   readonly #agentAddresses: ReadonlySet<string>;
@@ -25,15 +49,13 @@ export class TargetGuard {
   readonly #judged = new Map<string, boolean>();
 
   constructor(allowedTargets: readonly string[], agentAddresses: ReadonlySet<string>) {
-    this.#ranges = allowedTargets.flatMap((text) => {
-      const range = readRange(text);
-      return 'code' in range ? [] : [range];
-    });
+    this.#ranges = rangesOf(allowedTargets);
     this.#agentAddresses = agentAddresses;
   }
 
   allows(host: string): boolean {
-    return this.#agentAddresses.has(host) || this.#isInRanges(host);
+    const isAgent = this.#agentAddresses.has(host) && isWithin(plainAddress(host), unrouted);
+    return isAgent || this.#isInRanges(host);
   }
 
   /** The allowed targets of a job: the ranges of the settings, and single addresses of agents outside them. */
@@ -46,9 +68,7 @@ export class TargetGuard {
     const known = this.#judged.get(host);
     if (known !== undefined) return known;
     const address = plainAddress(host);
-    const isInside = ({ version, first, last }: Range) =>
-      version === address?.version && address.first >= first && address.last <= last;
-    const judged = address !== undefined && this.#ranges.some(isInside);
+    const judged = isWithin(address, this.#ranges) && !isWithin(address, linkLocal);
     this.#judged.set(host, judged);
     return judged;
   }

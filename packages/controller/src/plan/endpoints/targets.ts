@@ -141,7 +141,7 @@ const isValidHost = (
   const { guard, issues } = scope;
   const isToAgent = endpoint.agent !== undefined && isLoopback(host);
   if (!isToAgent && !guard.allows(host)) {
-    const message = `${host} is neither among the allowed targets nor an address of an agent`;
+    const message = `${host} is neither among the allowed targets nor a private address of an agent`;
     issues.error(path, 'TARGET_NOT_ALLOWED', message);
     return false;
   }
@@ -159,6 +159,13 @@ const hostPorts = (hosts: readonly string[], ports: PortSet) => {
   return found;
 };
 
+/** A server takes traffic for its address, so the same addresses are allowed as for targets. */
+const mayListen = ({ guard, issues }: PlanScope, host: string, path: string): boolean => {
+  if (isLoopback(host) || host === '0.0.0.0' || host === '::' || guard.allows(host)) return true;
+  issues.error(path, 'TARGET_NOT_ALLOWED', `${host} is not among the allowed targets, so nothing may listen there`);
+  return false;
+};
+
 /** Where the agents of an entry that only answers listen. */
 export const listensFor = (scope: PlanScope, defaultPorts: string): ListenEndpoint[] =>
   namedTargets(scope).flatMap((one) => {
@@ -170,7 +177,8 @@ export const listensFor = (scope: PlanScope, defaultPorts: string): ListenEndpoi
     const ports = portsAt(scope, one, defaultPorts);
     if (server === undefined || ports === undefined) return [];
     const reached = reachedAt(scope, one, { client: undefined, server, version: undefined });
-    const endpoints = hostPorts(reached?.binds ?? [], ports);
+    const endpoints = (reached?.binds ?? []).filter((host) => mayListen(scope, host, path));
+    return hostPorts(binds, ports);
     return endpoints.map((hostPort) => ({ ...hostPort, agentId: server.id, path, ...reached?.listen }));
   });
 

@@ -1,0 +1,78 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { enrolTestAgent, type TestAgent } from '../testing/agent.ts';
+import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
+import { insertActiveRun } from './testing/active-run.ts';
+
+let controller: TestController;
+let administrator: SignedIn;
+const open: TestAgent[] = [];
+beforeAll(async () => {
+  controller = await startTestController();
+  administrator = await controller.signIn();
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((agent) => agent.close()));
+});
+afterAll(() => controller.close());
+
+const enrolled = async () => {
+  const agent = await enrolTestAgent(administrator.client, { url: controller.url });
+  open.push(agent);
+  return agent;
+};
+const messagesOf = async ({ agentId: id }: TestAgent) =>
+  (await administrator.client.agents.logs({ params: { id }, query: { count: 100 } })).data.map(
+    ({ message }) => message,
+  );
+const line = { ts: 1, level: 'info', source: 'test', message: 'a line' };
+
+describe('a value that no database can keep', () => {
+  it.each<[string, object]>([
+    ['a huge time', { type: 'logs', lines: [{ ...line, ts: 1e300 }] }],
+    ['a huge run', { type: 'logs', lines: [{ ...line, runId: 1e300 }] }],
+    ['a huge number of a report', { type: 'prepared', runId: 1e300, epoch: 1 }],
+    ['a huge offset', { type: 'heartbeat', sentAt: 1, clockOffsetMs: 1e300, roundTripMs: 0 }],
+  ])('%s ends the session of its agent and loses nothing of others', async (_, message) => {
+    const [agent, other] = [await enrolled(), await enrolled()];
+    other.send({ type: 'logs', lines: [line] });
+    agent.send(message);
+    expect((await agent.closed).code).toBe(1008);
+    await expect.poll(() => messagesOf(other)).toEqual(['a line']);
+  });
+
+  it('half a character or NUL in a text is replaced', async () => {
+    const agent = await enrolled();
+    agent.send({ type: 'logs', lines: [{ ...line, message: 'cut \ud83d here\u0000' }] });
+    await expect.poll(() => messagesOf(agent)).toEqual(['cut \ufffd here']);
+  });
+});
+
+describe('an agent', () => {
+  it('writes into the log of its own runs only', async () => {
+    const [agent, other] = [await enrolled(), await enrolled()];
+    const { runID } = await insertActiveRun(controller.store, [other.agentId]);
+    agent.send({ type: 'logs', lines: [{ ...line, message: 'forged', runId: runID }, line] });
+    other.send({ type: 'logs', lines: [{ ...line, message: 'own', runId: runID }] });
+    await expect.poll(() => messagesOf(other)).toEqual(['own']);
+    await expect.poll(() => messagesOf(agent)).toEqual(['a line']);
+  });
+
+  it('that floods the channel is disconnected', async () => {
+    const agent = await enrolled();
+    for (let i = 0; i < 2000; i += 1) agent.beat();
+    expect(await agent.closed).toEqual({ code: 1008, reason: 'too many messages of type heartbeat' });
+  });
+
+  it('that has not proven who it is may send 4 KiB, and gets the reason', { timeout: 60_000 }, async () => {
+    const socket = new WebSocket(`${controller.url.replace('http', 'ws')}/agent`);
+    const refused = new Promise<unknown>((resolve) => {
+      socket.on('message', (data: Buffer) => {
+        const message = JSON.parse(data.toString());
+        if (message.type === 'challenge') socket.send('x'.repeat(5000));
+        else resolve(message);
+      });
+    });
+    expect(await refused).toMatchObject({ type: 'refused', code: 'TOO_LONG' });
+  });
+});
