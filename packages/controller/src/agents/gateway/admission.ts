@@ -110,6 +110,7 @@ interface Deps {
 const maxPingMs = 2000;
 
 interface Context extends Deps {
+  readonly mayArrive: ReturnType<typeof createArrivalLimit>;
   alarm: ReturnType<typeof createCloneAlarm>;
 }
 
@@ -194,6 +195,7 @@ const letIn = async (context: Context, greeting: Greeting, proof: Proof, connect
 /** Checks who an agent is before it may say more: a known agent, or one with a valid token. */
 const prove = async (context: Context, proof: Proof, digest: string, protocol: number): Promise<Proof> => {
   const proven = { ...proof, publicKey: provenKey(proof, digest) };
+  if (!context.mayArrive(proof.uuid)) throw new Refusal('TOO_OFTEN', 'it connects too often', true);
   const known = await findKnown(context, proven);
   await assertProtocol(context, protocol, known);
   if (known?.isBlocked) throw blocked();
@@ -204,7 +206,7 @@ const prove = async (context: Context, proof: Proof, digest: string, protocol: n
 
 /** Decides which agents may connect. */
 export const createAdmission = (deps: Deps) => {
-  const context: Context = { ...deps, alarm: createCloneAlarm(deps) };
+  const context: Context = { ...deps, alarm: createCloneAlarm(deps), mayArrive: createArrivalLimit() };
   const admissions = createKeyedQueue<string>();
 
   return {

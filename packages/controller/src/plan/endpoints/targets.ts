@@ -177,9 +177,8 @@ export const listensFor = (scope: PlanScope, defaultPorts: string): ListenEndpoi
     const ports = portsAt(scope, one, defaultPorts);
     if (server === undefined || ports === undefined) return [];
     const reached = reachedAt(scope, one, { client: undefined, server, version: undefined });
-    const endpoints = (reached?.binds ?? []).filter((host) => mayListen(scope, host, path));
-    return hostPorts(binds, ports);
-    return endpoints.map((hostPort) => ({ ...hostPort, agentId: server.id, path, ...reached?.listen }));
+    const binds = (reached?.binds ?? []).filter((host) => mayListen(scope, host, path));
+    return hostPorts(binds, ports).map((hostPort) => ({ ...hostPort, agentId: server.id, path, ...reached?.listen }));
   });
 
 /** For people: the first, and how many more. */
