@@ -2,7 +2,7 @@ import { generateKeyPairSync, hash, type KeyObject, randomUUID } from 'node:cryp
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { permissions } from '@rushhour/contract';
+import { initialGroups, permissions } from '@rushhour/contract';
 import { publicKeyText, signPackage } from '@rushhour/protocol';
 import { pack } from 'tar-stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -168,6 +168,22 @@ describe('an upgrade', () => {
     await expect(upgrade()).rejects.toMatchObject({ status: 403, data: { permission: 'agents.upgrade' } });
     const body = { array: [agent.agentId], action: 'ping' as const };
     expect((await operator.client.agents.actions({ body })).data.results).toMatchObject([{ ok: true }]);
+  });
+
+  it('is refused with every other permission, too, and nothing reaches the agent', async () => {
+    const { 'system.admin': admin, 'agents.upgrade': upgrade, ...others } = permissions;
+    const asked: string[] = [];
+    agent.onQuestion(({ kind }) => void asked.push(kind));
+    const fileId = await upload('signed-too.tgz', await agentPackage('0.2.2'));
+    const body = { array: [agent.agentId], action: 'upgrade' as const, params: { fileId } };
+    const user = await controller.signInWith(administrator, Object.values(others));
+    await expect(user.client.agents.actions({ body })).rejects.toEqual(refused(403, 'FORBIDDEN'));
+    expect(asked).toEqual([]);
+    expect([admin, upgrade]).toEqual([1, 36]);
+    const holders = initialGroups.filter(({ permissions: own }) =>
+      own.some((value) => [admin, upgrade].includes(value as never)),
+    );
+    expect(holders.map(({ name }) => name)).toEqual(['Administrators']);
   });
 
   it('is reported when the agent is back as a new process; meanwhile it is upgrading', async () => {

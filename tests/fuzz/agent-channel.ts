@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { BadMessage, parseMessage } from '../../packages/controller/src/agents/gateway/session.ts';
+import { connectTestAgent, type TestAgent, testFacts } from '../../packages/controller/src/testing/agent.ts';
+import type { TestController } from '../../packages/controller/src/testing/controller.ts';
+
+/** A small deterministic generator (mulberry32): the seed repeats a campaign. */
+const randomOf = (seed: number) => {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+};
+
+const ofRun = { runId: 1, epoch: 1 };
+const outcome = { status: 'finished', error: '', notes: ['a'], saturatedSeconds: { cpu: 1 }, lastSeq: 1 };
+const series = { target: '', counters: { 'http.requests': 1 }, gauges: { 'http.open': 1 }, histograms: {} };
+const health = { cpuPct: [1], memoryUsedMb: 1, load1: 1, interfaces: [], diskFreeMb: 1 };
+const line = { ts: 1, level: 'info', source: 'fuzz', message: 'text', runId: 1 };
+const dump = {
+  ...{ ...ofRun, name: 'eth0', interface: 'eth0', state: 'open', size: 1, packets: 1, drops: 0, truncated: false },
+  ...{ sha256: '', firstAt: 1, lastAt: null, problem: '' },
+};
+const record = {
+  ...{ side: 'control', reason: 'path', service: 'http', target: 'a:1', ip: '', isGood: true, detail: '' },
+  ...{ startedMs: 1, endedMs: 2 },
+};
+
+/** One valid message of each type. */
+const valid: readonly object[] = [
+  { type: 'hail', protocol: 2, ephemeral: 'A'.repeat(43) },
+  { type: 'proof', uuid: randomUUID(), publicKey: 'A', signature: `${'A'.repeat(86)}==` },
+  { type: 'hello', bootId: 'b', facts: testFacts(), runs: [] },
+  { type: 'heartbeat', sentAt: 1, clockOffsetMs: 0, roundTripMs: 0, health },
+  { type: 'facts', facts: testFacts() },
+  { type: 'dumps', dumps: [dump] },
+  { type: 'logs', lines: [line] },
+  { type: 'answer', id: 1, ok: true, result: { a: [1] } },
+  { type: 'needFile', sha256: '0'.repeat(64), offset: 0 },
+  { type: 'prepared', ...ofRun },
+  { type: 'prepareFailed', ...ofRun, problems: [{ order: 0, message: 'no' }] },
+  { type: 'started', ...ofRun, at: 1 },
+  {
+    ...{ type: 'summaries', ...ofRun, order: 0 },
+    summaries: [{ seq: 1, at: 1, spanMs: 1000, phase: 'steady', series: [series], records: [record] }],
+  },
+  { type: 'event', ...ofRun, at: 1, kind: 'paused', severity: 'info', message: 'text' },
+  { type: 'orderEnded', ...ofRun, order: 0, outcome },
+  { type: 'ended', ...ofRun, endedByDeadMan: false },
+];
+
+const hostile: readonly unknown[] = [
+  ...[1e300, -1e300, -1, 0.5, 2 ** 53, 2 ** 63, null, true, '', '\u0000', '\ud800', 'x'.repeat(70_000), [], {}],
+  ...[[[[[]]]], { __proto__: 1 }, 'NaN', '../../etc/passwd', '8.8.8.8', Array(2000).fill(0)],
+];
+
+type Tree = Record<string, unknown> | unknown[];
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null;
+
+/** Replaces, removes, adds or repeats a member somewhere in the message. */
+const mutate = (value: Tree, random: () => number): void => {
+  const pick = <T>(items: readonly T[]) => items[Math.floor(random() * items.length)] as T;
+  const keys = Object.keys(value);
+  const key = keys.length === 0 ? 'more' : pick(keys);
+  const tree = value as Record<string, unknown>;
+  const inner = tree[key];
+  const choice = random();
+  if (isTree(inner) && random() < 0.7) mutate(inner, random);
+  else if (choice < 0.6) tree[key] = structuredClone(pick(hostile));
+  else if (choice < 0.75) delete tree[key];
+  else if (choice < 0.9) tree[`more${Math.floor(random() * 9)}`] = structuredClone(pick(hostile));
+  else if (Array.isArray(value)) value.push(...value.slice(0, 100));
+};
+
+/** A message that is nearly one of the protocol, as a text. */
+export const createMutator = (seed: number) => {
+  const random = randomOf(seed);
+  return (): string => {
+    const message = structuredClone(valid[Math.floor(random() * valid.length)]) as Tree;
+    for (let i = 0; i <= random() * 3; i += 1) mutate(message, random);
+    const text = JSON.stringify(message);
+    if (random() < 0.95) return text;
+    const at = Math.floor(random() * text.length);
+    return text.slice(0, at) + String.fromCharCode(Math.floor(random() * 256)) + text.slice(at + 1);
+  };
+};
+
+const greetings = ['hail', 'proof', 'hello', 'enrol'];
+
+/** Whether the message is valid in an open session, where a second greeting would end it. */
+const accepts = (text: string): boolean => {
+  try {
+    return !greetings.includes(parseMessage(text).type);
+  } catch (error) {
+    if (error instanceof BadMessage) return false;
+    throw error;
+  }
+};
+
+interface Outcome {
+  sent: number;
+  /** Messages that satisfied the protocol and were handled in a session. */
+  handled: number;
+  findings: string[];
+}
+
+const isWell = async (controller: TestController, witness: TestAgent): Promise<boolean> => {
+  const from = witness.messages.length;
+  witness.beat();
+  await witness.next('beat', { from, timeoutMs: 30_000 });
+  return (await fetch(`${controller.url}/readyz`)).ok;
+};
+
+const perSession = 200;
+
+/**
+ * Sends mutated messages through the sealed channel of an agent. Messages that violate the protocol are parsed only, as
+ * each would end the session; every accepted one is sent. A second agent is the witness that nothing else suffers.
+ */
+export const runChannelCampaign = async (
+  controller: TestController,
+  token: () => Promise<string>,
+  { total, seed }: { total: number; seed: number },
+): Promise<Outcome> => {
+  const next = createMutator(seed);
+  const result: Outcome = { sent: 0, handled: 0, findings: [] };
+  const witness = await connectTestAgent({ url: controller.url, token: await token() });
+  while (result.sent < total) {
+    const agent = await connectTestAgent({ url: controller.url, token: await token(), heartbeat: false });
+    for (let accepted = 0; accepted < perSession && result.sent < total; result.sent += 1) {
+      const text = next();
+      let isAccepted = false;
+      try {
+        isAccepted = accepts(text);
+      } catch (error) {
+        result.findings.push(`${(error as Error).stack}: ${text.slice(0, 300)}`);
+      }
+      if (!isAccepted) continue;
+      agent.send(text);
+      accepted += 1;
+      result.handled += 1;
+    }
+    await agent.close();
+    const { code, reason } = await agent.closed;
+    if (code === 1011) result.findings.push(`the session failed: ${reason}`);
+    if (!(await isWell(controller, witness))) result.findings.push(`not ready after ${result.sent} messages`);
+  }
+  await witness.close();
+  return result;
+};
