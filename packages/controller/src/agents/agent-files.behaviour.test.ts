@@ -36,7 +36,7 @@ const received = (agent: TestAgent, sha256: string, offset = 0) => {
   }
   return Buffer.concat(pieces.map(({ bytes }) => bytes));
 };
-/** The agent is told to fetch the file, as for a run. */
+/** The agent is asked to fetch the file, as for a run. */
 const offer = (agent: TestAgent, sha256: string) =>
   controller.agents.gateway.ask(agent.agentId, { kind: 'fetchFile', sha256, size: 1, verify: false });
 /** Fetches the file it is asked to fetch, as an agent does. */

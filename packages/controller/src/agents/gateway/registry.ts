@@ -109,7 +109,7 @@ export class Registry implements AgentGateway {
     return this.find(agentId)?.connection?.isOpen ?? false;
   }
 
-  /** Whether the agent was told to fetch this file. */
+  /** Whether the agent was asked to fetch this file. */
   isOffered(agentId: number, sha256: string) {
     return this.#offers.get(agentId)?.has(sha256) ?? false;
   }

@@ -272,7 +272,7 @@ const offerWaitMs = 10_000;
 const offerPollMs = 100;
 
 /**
- * Sends a file that the agent was told to fetch, and no other. After a restart of the controller an agent may continue a
+ * Sends a file that the agent was asked to fetch, and no other. After a restart of the controller an agent may continue a
  * transfer before its run is sent again, so the request waits for a while.
  */
 const serveOffered = async (

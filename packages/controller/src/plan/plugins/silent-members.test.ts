@@ -9,7 +9,7 @@ import { recordingRequests } from '../load/recordings.ts';
 import { sampleRequest } from '../load/samples.ts';
 import { knownRecords } from '../testing/known-records.ts';
 import { agentOf, entryOf, inputOf, interfaceOf, networkOf } from '../testing/plan-fixture.ts';
-import { changesOf, isFixed, type Leaf, leavesOf, nameOf, type Values } from '../testing/schema-walk.ts';
+import { changesOf, isFixed, type Member, membersOf, nameOf, type Values } from '../testing/schema-walk.ts';
 import { planners } from './planners.ts';
 
 const agents = [1, 2, 3, 4].map((id) => agentOf(id, { interfaces: [interfaceOf(id, `10.0.0.${id}/24`)] }));
@@ -119,15 +119,15 @@ const fingerprint = (id: number, values: Values) => {
 type Fingerprint = ReturnType<typeof fingerprint>;
 
 /** Whether the member, or an object that it is in, is reported. */
-const isReported = ({ issues }: Fingerprint, { path: leaf }: Leaf): boolean =>
+const isReported = ({ issues }: Fingerprint, { path: member }: Member): boolean =>
   issues.some(({ path }) => {
     const reported = path.replace('/configuration/0/values/', '');
-    return reported.includes('/') && `${leaf.join('/')}/`.startsWith(`${reported}/`);
+    return reported.includes('/') && `${member.join('/')}/`.startsWith(`${reported}/`);
   });
 
 const schemaOf = (id: number): TSchema => findPlugin(id)?.schema as TSchema;
 
-const silentMembers = (id: number, base: Values, leaves: readonly Leaf[]): Leaf[] => {
+const silentMembers = (id: number, base: Values, members: readonly Member[]): Member[] => {
   const check = createSchemaCheck(schemaOf(id));
   const known = new Map<string, Fingerprint | undefined>();
   /** Undefined for values that do not fit. */
@@ -137,15 +137,15 @@ const silentMembers = (id: number, base: Values, leaves: readonly Leaf[]): Leaf[
       known.set(key, check(structuredClone(values)).length > 0 ? undefined : fingerprint(id, values));
     return known.get(key);
   };
-  const isHeard = (leaf: Leaf): boolean => {
-    for (const [one, other] of changesOf(leaf, base)) {
+  const isHeard = (member: Member): boolean => {
+    for (const [one, other] of changesOf(member, base)) {
       const [before, after] = [resultOf(one), resultOf(other)];
       if (before === undefined || after === undefined) continue;
-      if (before.text !== after.text || isReported(after, leaf)) return true;
+      if (before.text !== after.text || isReported(after, member)) return true;
     }
     return false;
   };
-  return leaves.filter((leaf) => !isHeard(leaf));
+  return members.filter((member) => !isHeard(member));
 };
 
 const baseOf = (id: number, more: Values = {}): Values => {
@@ -154,18 +154,18 @@ const baseOf = (id: number, more: Values = {}): Values => {
   return Object.fromEntries(given.filter(([name, value]) => name in known && value !== undefined));
 };
 
-const leavesOfPlugin = (id: number): Leaf[] =>
-  leavesOf(schemaOf(id)).filter((leaf) => !isFixed(leaf) && !exceptions[id]?.includes(nameOf(leaf)));
+const membersOfPlugin = (id: number): Member[] =>
+  membersOf(schemaOf(id)).filter((member) => !isFixed(member) && !exceptions[id]?.includes(nameOf(member)));
 
 describe('every member of the values of a plugin changes its plan, or is reported', () => {
   it.each([...planners.keys()])('plugin %i', (id) => {
     expect(planOf(id, baseOf(id)).issues.filter(({ severity }) => severity === 'error')).toEqual([]);
     expect(fingerprint(id, baseOf(id))).toEqual(fingerprint(id, baseOf(id)));
-    const known = new Set(leavesOf(schemaOf(id)).map(nameOf));
+    const known = new Set(membersOf(schemaOf(id)).map(nameOf));
     expect(exceptions[id]?.filter((name) => !known.has(name)) ?? []).toEqual([]);
-    const silent = [{}, inNetworks, ...(variants[id] ?? [])].reduce<readonly Leaf[]>(
-      (leaves, more) => silentMembers(id, baseOf(id, more), leaves),
-      leavesOfPlugin(id),
+    const silent = [{}, inNetworks, ...(variants[id] ?? [])].reduce<readonly Member[]>(
+      (members, more) => silentMembers(id, baseOf(id, more), members),
+      membersOfPlugin(id),
     );
     expect(silent.map(nameOf)).toEqual([]);
   });
@@ -176,8 +176,8 @@ describe('every member of the values of a plugin changes its plan, or is reporte
     const check = createSchemaCheck(schemaOf(id));
     const isValid = (values: Values) => check(structuredClone(values)).length === 0;
     const base = baseOf(id, inNetworks);
-    const isOfServer = (leaf: Leaf): boolean => {
-      for (const [one, other] of changesOf(leaf, base)) {
+    const isOfServer = (member: Member): boolean => {
+      for (const [one, other] of changesOf(member, base)) {
         if (!isValid(one) || !isValid(other)) continue;
         const [before, after] = [serversOf(one), serversOf(other)];
         if (before.length > 0 && after.length > 0 && JSON.stringify(before) !== JSON.stringify(after)) return true;
@@ -185,9 +185,9 @@ describe('every member of the values of a plugin changes its plan, or is reporte
       return false;
     };
     // Sources are the other side, and the load of clients says how long they are answered.
-    const leaves = leavesOfPlugin(id).filter(({ path: [first] }) => first !== 'sources' && first !== 'isServer');
+    const members = membersOfPlugin(id).filter(({ path: [first] }) => first !== 'sources' && first !== 'isServer');
     const answering = baseOf(id, { ...inNetworks, sources: [], isServer: true });
-    const silent = silentMembers(id, answering, leaves.filter(isOfServer));
+    const silent = silentMembers(id, answering, members.filter(isOfServer));
     expect(silent.map(nameOf)).toEqual([]);
   });
 });

@@ -21,22 +21,22 @@ export type Values = Record<string, unknown>;
 type Path = readonly (string | number)[];
 
 /** A member of a schema that holds a value: its path, and the schemas of the objects around it. */
-export interface Leaf {
+export interface Member {
   readonly path: Path;
   readonly schema: TSchema;
   readonly around: readonly { readonly path: Path; readonly schema: TSchema }[];
 }
 
 /** Every member below a schema; of arrays the first item, of what no engine does only the whole. */
-export const leavesOf = (schema: TSchema, path: Path = [], around: Leaf['around'] = []): Leaf[] => {
+export const membersOf = (schema: TSchema, path: Path = [], around: Member['around'] = []): Member[] => {
   const { properties, items, 'x-ignored': isIgnored } = schema as Described;
   if (isIgnored) return [{ path, schema, around }];
   const within = [...around, { path, schema }];
   if (properties !== undefined && Object.keys(properties).length > 0) {
-    return Object.entries(properties).flatMap(([name, member]) => leavesOf(member, [...path, name], within));
+    return Object.entries(properties).flatMap(([name, member]) => membersOf(member, [...path, name], within));
   }
   if (items !== undefined && (items as Described).properties !== undefined) {
-    return leavesOf(items, [...path, 0], within);
+    return membersOf(items, [...path, 0], within);
   }
   return [{ path, schema, around }];
 };
@@ -106,11 +106,11 @@ const get = (values: unknown, path: Path): unknown =>
   path.reduce<unknown>((at, name) => (at as Values | undefined)?.[name], values);
 
 /** A copy with another value at a path; missing objects on the way are the smallest that fit. */
-const withValue = (leaf: Leaf, values: Values, value: unknown, path: Path = leaf.path): Values => {
+const withValue = (member: Member, values: Values, value: unknown, path: Path = member.path): Values => {
   const copy = structuredClone(values);
   let at: Values = copy;
   for (const [i, name] of path.slice(0, -1).entries()) {
-    const { schema } = leaf.around[i + 1] as Leaf['around'][number];
+    const { schema } = member.around[i + 1] as Member['around'][number];
     if (at[name] === undefined) at[name] = minimalOf(schema);
     at = at[name] as Values;
   }
@@ -119,43 +119,43 @@ const withValue = (leaf: Leaf, values: Values, value: unknown, path: Path = leaf
 };
 
 /** The same with the objects around the member, so that a change is one of the member alone. */
-const ensured = (leaf: Leaf, values: Values): Values => {
-  const own = get(values, leaf.path);
+const ensured = (member: Member, values: Values): Values => {
+  const own = get(values, member.path);
   if (own !== undefined) return values;
-  const { required = [] } = (leaf.around.at(-1)?.schema ?? {}) as Described;
-  const isNeeded = required.includes(String(leaf.path.at(-1))) && (leaf.schema as Described).default === undefined;
-  return withValue(leaf, values, isNeeded ? minimalOf(leaf.schema) : undefined);
+  const { required = [] } = (member.around.at(-1)?.schema ?? {}) as Described;
+  const isNeeded = required.includes(String(member.path.at(-1))) && (member.schema as Described).default === undefined;
+  return withValue(member, values, isNeeded ? minimalOf(member.schema) : undefined);
 };
 
 /**
  * Values in which a member may matter: as they are, and with every other choice of the flags and enumerations beside it
  * and around it.
  */
-function* contextsOf(leaf: Leaf, base: Values): Generator<Values> {
-  yield ensured(leaf, base);
-  for (const { path, schema } of leaf.around.toReversed()) {
-    for (const [name, member] of Object.entries((schema as Described).properties ?? {})) {
-      const { type, enum: known } = member as Described;
+function* contextsOf(member: Member, base: Values): Generator<Values> {
+  yield ensured(member, base);
+  for (const { path, schema } of member.around.toReversed()) {
+    for (const [name, sibling] of Object.entries((schema as Described).properties ?? {})) {
+      const { type, enum: known } = sibling as Described;
       const at = [...path, name];
       const isChoice = type === 'boolean' || known !== undefined;
-      if (name === 'isServer' || !isChoice || at.join() === leaf.path.join()) continue;
-      for (const other of othersOf(member, get(base, at))) yield ensured(leaf, withValue(leaf, base, other, at));
+      if (name === 'isServer' || !isChoice || at.join() === member.path.join()) continue;
+      for (const other of othersOf(sibling, get(base, at))) yield ensured(member, withValue(member, base, other, at));
     }
   }
 }
 
 /** Pairs of values that differ in one member only. */
-export function* changesOf(leaf: Leaf, base: Values): Generator<readonly [Values, Values]> {
-  for (const context of contextsOf(leaf, base)) {
-    for (const other of othersOf(leaf.schema, get(context, leaf.path)))
-      yield [context, withValue(leaf, context, other)];
+export function* changesOf(member: Member, base: Values): Generator<readonly [Values, Values]> {
+  for (const context of contextsOf(member, base)) {
+    for (const other of othersOf(member.schema, get(context, member.path)))
+      yield [context, withValue(member, context, other)];
   }
 }
 
 /** A member with a single value cannot be changed. */
-export const isFixed = ({ schema }: Leaf): boolean => {
+export const isFixed = ({ schema }: Member): boolean => {
   const { const: only, enum: known } = schema as Described;
   return only !== undefined || known?.length === 1;
 };
 
-export const nameOf = ({ path }: Leaf): string => path.map((name) => (name === 0 ? '[]' : name)).join('.');
+export const nameOf = ({ path }: Member): string => path.map((name) => (name === 0 ? '[]' : name)).join('.');
