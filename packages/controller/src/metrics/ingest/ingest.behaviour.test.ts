@@ -240,7 +240,8 @@ describe('taking in measurements', () => {
     const { runId, t0 } = await storeRun(store);
     gateway.summaries(1, { runId }, seconds(t0, 1, 2));
     await metrics.flush();
-    const ask = (by: 'total' | 'agent') => metrics.snapshots(runId, { metrics: ['txBytes'], by, fromSec: 2, toSec: 2 });
+    const ask = (by: 'total' | 'agent') =>
+      metrics.snapshots(runId, { metrics: ['http.requests'], by, fromSec: 2, toSec: 2 });
     const [first, second, other] = await Promise.all([ask('total'), ask('total'), ask('agent')]);
     expect(first).toHaveLength(1);
     expect(second).toBe(first);

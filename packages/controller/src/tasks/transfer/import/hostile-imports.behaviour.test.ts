@@ -83,7 +83,7 @@ describe('an archive that is not what it says', () => {
         Object.assign(plan.dependencies.files[0] ?? {}, { payloadPath: '../../etc/passwd' });
         Object.assign(plan.dependencies.files[1]?.file ?? {}, { sha256: 'x', name: 'a\u0000b' });
       })(members);
-      edit('task.json', (task) => Object.assign(task, { configuration: [], owner: 'me' }))(members);
+      edit('task.json', (task) => Object.assign(task, { configuration: {}, owner: 'me' }))(members);
     });
     await expect(elsewhere.plan(bytes)).rejects.toMatchObject({
       status: 400,
@@ -94,7 +94,7 @@ describe('an archive that is not what it says', () => {
           expect.objectContaining({ path: '/manifest/dependencies/files/0/payloadPath', code: 'PATTERN' }),
           expect.objectContaining({ path: '/manifest/dependencies/files/1/file/sha256', code: 'PATTERN' }),
           expect.objectContaining({ path: '/manifest/dependencies/files/1/file/name', code: 'PATTERN' }),
-          expect.objectContaining({ path: '/task/configuration', code: 'MIN_ITEMS' }),
+          expect.objectContaining({ path: '/task/configuration', code: 'TYPE' }),
           expect.objectContaining({ path: '/task/owner', code: 'UNKNOWN_MEMBER' }),
         ]),
       },
