@@ -3,6 +3,7 @@ import type { PcapInfo } from '@rushhour/contract';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useRef, useState } from 'react';
 import { client } from '../../lib/client.ts';
+import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { bytes as bytesText, duration } from '../../lib/units.ts';
 import { Problem } from '../problem.tsx';
@@ -96,7 +97,9 @@ interface StepListProps {
 /** The payload of both sides of a session, step by step, as text or as hexadecimal. */
 export const StepList = ({ fileId, sessionIdx, ...steps }: StepListProps) => {
   const [form, setForm] = useState<'text' | 'hex'>('text');
+  const isAllowed = useMay()('files', 'download');
   const { data, error } = useQuery({
+    enabled: isAllowed,
     queryKey: ['files', 'steps', fileId, sessionIdx],
     queryFn: async () => {
       const query = { sessionIdx: [sessionIdx], steps: true, length: bytesShown };
@@ -104,6 +107,7 @@ export const StepList = ({ fileId, sessionIdx, ...steps }: StepListProps) => {
     },
     staleTime: Number.POSITIVE_INFINITY,
   });
+  if (!isAllowed) return <Text c="dimmed">{text.files.notAllowed}</Text>;
   if (error) return <Problem error={error} />;
   if (data === undefined) return <Skeleton height={200} />;
   return (

@@ -5,6 +5,7 @@ import { Section } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { labelOf } from '../../components/schema-form/schema.ts';
 import { client } from '../../lib/client.ts';
+import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 
 const { files: words } = text;
@@ -12,14 +13,17 @@ type Preview = Awaited<ReturnType<typeof client.files.preview>>['data'];
 
 /** A bounded preview of a file: rows, lines, archive members or bytes, depending on its type. */
 export const ContentView = ({ id }: { id: number }) => {
+  const isAllowed = useMay()('files', 'download');
   const { data, error } = useQuery({
+    enabled: isAllowed,
     queryKey: ['files', 'preview', id],
     queryFn: async () => (await client.files.preview({ params: { id } })).data,
   });
   return (
     <Section title={words.content}>
       {error && <Problem error={error} title={words.notReady} />}
-      {!data && !error && <Skeleton height={160} />}
+      {!isAllowed && <Text c="dimmed">{words.notAllowed}</Text>}
+      {isAllowed && !data && !error && <Skeleton height={160} />}
       {data && <Shown preview={data} />}
       {data?.hasMore && (
         <Text size="xs" c="dimmed">
