@@ -44,6 +44,7 @@ export const captures = {
     download: 'Download',
     createApplication: 'Create application',
     content: 'Content',
+    notAllowed: 'Viewing the content requires the permission to download files',
     notReady: 'Not ready',
     push: 'Push to all agents',
   },
