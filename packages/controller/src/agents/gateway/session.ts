@@ -6,6 +6,7 @@ import {
   ChannelError,
   type Greeting,
   type Proof,
+  Rfc2544Record,
   type SecureChannel,
   ToController,
 } from '@rushhour/protocol';
@@ -39,11 +40,13 @@ const checks = new Map<unknown, SchemaCheck>(
   ]),
 );
 
-const recordChecks = new Map<unknown, SchemaCheck>(
-  membersOf(AttemptRecord).map((schema) => [
-    (schema as unknown as { properties: { side: { const: string } } }).properties.side.const,
-    createSchemaCheck(schema, 'first'),
-  ]),
+/** By the `side` of a record. */
+const recordChecks = Map.groupBy(
+  [...membersOf(AttemptRecord), ...membersOf(Rfc2544Record)].map((schema) => ({
+    side: (schema as unknown as { properties: { side: { const: string } } }).properties.side.const as unknown,
+    check: createSchemaCheck(schema, 'first'),
+  })),
+  ({ side }) => side,
 );
 
 /** Escapes of NUL and of surrogates; only they can bring characters into a text that a database refuses. */
@@ -76,7 +79,7 @@ const withValidRecords = (message: ToController): ToController => {
   if (message.type !== 'summaries') return message;
   const isRecord = (record: unknown) => {
     const side = (record as { side?: unknown } | null)?.side;
-    return recordChecks.get(side)?.(record).length === 0;
+    return recordChecks.get(side)?.some(({ check }) => check(record).length === 0) ?? false;
   };
   for (const summary of message.summaries) {
     if (summary.records !== undefined) summary.records = summary.records.filter(isRecord);
