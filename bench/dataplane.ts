@@ -7,10 +7,11 @@ import { type Contest, hold } from './dataplane-contest.ts';
 import { packetContests } from './dataplane-packets.ts';
 import { replayContests } from './dataplane-replay.ts';
 import { socketContests } from './dataplane-sockets.ts';
+import { stackContests } from './dataplane-stack.ts';
 import { takePriority } from './priority.ts';
 import { type Row, report } from './report.ts';
 
-const contests: readonly Contest[] = [...socketContests, ...packetContests, ...replayContests];
+const contests: readonly Contest[] = [...socketContests, ...packetContests, ...replayContests, ...stackContests];
 
 ensureDebianPackages();
 takePriority();

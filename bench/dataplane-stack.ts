@@ -1,0 +1,145 @@
+import type { HostStack } from '@rushhour/protocol';
+import type { Totals } from '../tests/engines/job.ts';
+import { type Cable, createCable, type JobProcess, type Side, startJobIn } from '../tests/engines/namespaces.ts';
+import { type Contest, seconds, warmUpSec } from './dataplane-contest.ts';
+
+const [onGenerator, onServer] = [
+  ['taskset', '-c', '0'],
+  ['taskset', '-c', '1'],
+];
+const port = 8080;
+const serverHost = '10.99.0.200';
+
+const stackOn = (side: Side, hosts: string, macPolicy?: object): HostStack => {
+  const subnet = '10.96.0.0/11';
+  const macs = macPolicy && { macs: { network: { subnet, macPolicy }, records: [] } };
+  return {
+    interface: side.device,
+    networks: [{ subnet, hosts: [hosts], ...macs }],
+    vlan: [],
+    header: {},
+    tcp: {},
+  };
+};
+
+const serve = (side: Side, stack?: HostStack): Promise<JobProcess> =>
+  startJobIn(
+    side,
+    {
+      engine: 'http',
+      config: { role: 'server', listen: [{ host: '0.0.0.0', port }] },
+      duration: { mode: 'continuous' },
+      ...(stack && { stack }),
+    },
+    onServer,
+  );
+
+/** Answers per second after the warm-up. */
+const rateOf = ({ summaries }: Totals): number => {
+  const steady = summaries.filter(({ phase, spanMs }) => phase === 'steady' && spanMs > 900);
+  const ok = steady.flatMap(({ series }) => series).reduce((sum, { counters }) => sum + (counters['http.ok'] ?? 0), 0);
+  return (ok * 1000) / steady.reduce((sum, { spanMs }) => sum + spanMs, 0);
+};
+
+const ask = async (side: Side, host: string, stack: HostStack, more: object = {}): Promise<number> => {
+  const config = { role: 'client', targets: [{ host, port }], connections: 50, ...more };
+  const duration = { mode: 'time', seconds: seconds + warmUpSec, warmUpSec } as const;
+  return rateOf(await (await startJobIn(side, { engine: 'http', config, duration, stack }, onGenerator)).totals);
+};
+
+const wrk = async (side: Side, host: string, ...more: string[]): Promise<number> => {
+  const [program = '', ...args] = [...onGenerator, 'wrk', '-t1', '-c50', `-d${seconds}`, ...more];
+  const output = side.run(program, ...args, `http://${host}:${port}/`);
+  return Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]);
+};
+
+/** Emulated hosts on both sides of a cable; wrk asks a server on kernel sockets over the same cable. */
+const withCable = async (stacks: (cable: Cable) => { client: HostStack; server: HostStack }) => {
+  const cable = createCable();
+  // Otherwise wrk runs out of ports after a second.
+  cable.left.run('sysctl', '-qw', 'net.ipv4.tcp_tw_reuse=1', 'net.ipv4.ip_local_port_range=1024 65535');
+  const { client, server } = stacks(cable);
+  const servers = [await serve(cable.right), await serve(cable.right, server)];
+  const close = async () => {
+    for (const one of servers) await one.stop();
+    cable.remove();
+  };
+  return { cable, client, close };
+};
+
+const plainStacks = ({ left, right }: Cable) => ({
+  client: stackOn(left, '10.99.0.10-10.99.0.59'),
+  server: stackOn(right, serverHost),
+});
+
+const keepAlive: Contest = {
+  name: 'stack.keepAlive',
+  async prepare() {
+    const { cable, client, close } = await withCable(plainStacks);
+    return {
+      contenders: { ours: () => ask(cable.left, serverHost, client), wrk: () => wrk(cable.left, cable.right.address) },
+      close,
+    };
+  },
+  goals: [{ of: 'ours', to: 'wrk', goal: 1.6 }],
+};
+
+const newConnections: Contest = {
+  name: 'stack.newConnections',
+  async prepare() {
+    const { cable, client, close } = await withCable(({ left, right }) => ({
+      client: stackOn(left, '10.100.0.1-10.100.234.96', { mode: 'derived' }),
+      server: stackOn(right, serverHost),
+    }));
+    const more = { keepAlive: { enabled: false } };
+    return {
+      contenders: {
+        ours: () => ask(cable.left, serverHost, client, more),
+        wrk: () => wrk(cable.left, cable.right.address, '-H', 'Connection: close'),
+      },
+      close,
+    };
+  },
+  goals: [{ of: 'ours', to: 'wrk', goal: 2 }],
+};
+
+const tunnelOf = (type: 'gre' | 'vxlan' | 'gtpu', stack: HostStack, isServer: boolean): HostStack => {
+  const [own, other] = isServer ? ['10.99.0.4', '10.99.0.3'] : ['10.99.0.3', '10.99.0.4'];
+  return {
+    ...stack,
+    networks: [{ subnet: '10.50.0.0/16', hosts: [isServer ? '10.50.1.1' : '10.50.0.1-10.50.0.50'] }],
+    tunnel: {
+      type,
+      params: {},
+      isServer,
+      ends: [{ local: own, remote: other }],
+      outer: { subnet: '10.99.0.0/24', hosts: [own] },
+    },
+  };
+};
+
+const tunnelled = (type: 'gre' | 'vxlan' | 'gtpu'): Contest => ({
+  name: `stack.${type}`,
+  async prepare() {
+    const { cable, client, close } = await withCable(plainStacks);
+    const { left, right } = cable;
+    const server = await serve(right, tunnelOf(type, stackOn(right, serverHost), true));
+    return {
+      contenders: {
+        ours: () => ask(left, '10.50.1.1', tunnelOf(type, client, false)),
+        plain: () => ask(left, serverHost, client),
+      },
+      async close() {
+        await server.stop();
+        await close();
+      },
+    };
+  },
+  goals: [{ of: 'ours', to: 'plain', goal: 0.8 }],
+});
+
+export const stackContests: readonly Contest[] = [
+  keepAlive,
+  newConnections,
+  ...(['gre', 'vxlan', 'gtpu'] as const).map(tunnelled),
+];
