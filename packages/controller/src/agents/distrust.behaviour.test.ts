@@ -1,18 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { enrolTestAgent, type TestAgent } from '../testing/agent.ts';
 import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
+import { useOpenAgents } from '../testing/use-open-agents.ts';
 import { insertActiveRun } from './testing/active-run.ts';
 
 let controller: TestController;
 let administrator: SignedIn;
-const open: TestAgent[] = [];
+const open = useOpenAgents();
 beforeAll(async () => {
   controller = await startTestController();
   administrator = await controller.signIn();
-});
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((agent) => agent.close()));
 });
 afterAll(() => controller.close());
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { maxMessageBytes } from '@rushhour/protocol';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import {
   connectTestAgent,
@@ -12,17 +12,15 @@ import {
   testFacts,
 } from '../testing/agent.ts';
 import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
+import { useOpenAgents } from '../testing/use-open-agents.ts';
 import { AgentRefused, AgentUnreachable } from './gateway/gateway.ts';
 
 let controller: TestController;
 let administrator: SignedIn;
-const open: TestAgent[] = [];
+const open = useOpenAgents();
 beforeAll(async () => {
   controller = await startTestController();
   administrator = await controller.signIn();
-});
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((agent) => agent.close()));
 });
 afterAll(() => controller.close());
 
