@@ -1,7 +1,40 @@
+export { AccessClient, type AccessClientOptions } from './access/access-client.ts';
+export { AccessGateway, type AccessGatewayOptions } from './access/access-gateway.ts';
+export type { SessionCause } from './access/causes.ts';
+export type { DhcpClientOptions } from './access/dhcp/client.ts';
+export type { IpoeOptions } from './access/ipoe.ts';
+export { lineCapacity, untagged, type VlanPlan } from './access/lines.ts';
+export { PacedSink } from './access/paced-sink.ts';
+export type { PppOptions } from './access/ppp/ppp.ts';
+export type { PppoeClientOptions } from './access/pppoe/client.ts';
+export type { PppoeServerOptions } from './access/pppoe/server.ts';
+export { type SessionStep, sessionState, sessionStates } from './access/session-table.ts';
+export type { SubscriberListener } from './access/subscribers.ts';
 export { checksumOf, foldSum, isSumValid, sumBytes, updateChecksum } from './bytes/checksum.ts';
 export { KeyTable } from './bytes/key-table.ts';
 export { bytesOfHex, createMemory, hexOfBytes, Memory } from './bytes/memory.ts';
 export { TimerWheel } from './bytes/timer-wheel.ts';
+export { parseBfd } from './control/bfd/packet.ts';
+export { BfdSession } from './control/bfd/session.ts';
+export type { PathAttributes } from './control/bgp/attributes.ts';
+export type { BgpConnection, BgpStream } from './control/bgp/connection.ts';
+export { describeAttributes } from './control/bgp/describe-attributes.ts';
+export { type BgpFamily, type BgpFamilyName, familyOf } from './control/bgp/families.ts';
+export { ceaseReason } from './control/bgp/notification.ts';
+export { createPrefixSource, nextHopOf, type RouteSource } from './control/bgp/route-source.ts';
+export { BgpSession, type BgpSessionOptions } from './control/bgp/session.ts';
+export { FlapSchedule } from './control/flap-schedule.ts';
+export type { IsisAuthentication } from './control/isis/authentication.ts';
+export { IsisNetwork, systemIdAfter } from './control/isis/generated-network.ts';
+export type { IsisAdjacency, IsisOptions } from './control/isis/options.ts';
+export { hexOf as isisHex, idText as isisIdText, type Level } from './control/isis/pdu.ts';
+export { IsisRouter } from './control/isis/router.ts';
+export { type AreaKind, OspfArea } from './control/ospf/generated-area.ts';
+export { type OspfNeighbour, ospfStateName } from './control/ospf/neighbour.ts';
+export type { OspfOptions } from './control/ospf/options.ts';
+export type { OspfAuthentication } from './control/ospf/packet.ts';
+export { OspfRouter } from './control/ospf/router.ts';
+export type { TopologyKind } from './control/topology.ts';
 export { ArpMessage, arpOperation, writeArp } from './ethernet/arp.ts';
 export {
   EthernetHeader,
@@ -12,18 +45,68 @@ export {
   vlanTags,
   writeEtherTypes,
 } from './ethernet/ethernet.ts';
-export { HostGroup, type HostGroupOptions, type PacketHandler } from './host-group/host-group.ts';
+export {
+  HostGroup,
+  type HostGroupOptions,
+  type MulticastHandler,
+  type OtherFrameHandler,
+  type PacketHandler,
+  type RawHandler,
+} from './host-group/host-group.ts';
 export { createRouter, type FrameSink, type HostDirectory, type OnLinkPrefix } from './host-group/hosts.ts';
-export type { IcmpHandler } from './host-group/icmp-responder.ts';
+export type { IcmpHandler, OutgoingIcmp } from './host-group/icmp-responder.ts';
 export type { Packet } from './host-group/packet.ts';
 export { Tunnel, type TunnelReceiver, TunnelSet } from './host-group/tunnel.ts';
-export type { UdpHandler } from './host-group/udp-layer.ts';
+export type { UdpHandler, UdpLayer } from './host-group/udp-layer.ts';
+export { type WireGuardEnd, WireGuardSet, WireGuardTunnel } from './host-group/wireguard-tunnel.ts';
 export { errorKindOf, type IcmpErrorKind, IcmpMessage, icmp4Type, icmp6Type, writeIcmp } from './icmp/icmp.ts';
+export {
+  createIcmpRequest,
+  type IcmpRequest,
+  type IcmpRequestKind,
+  icmpRequests,
+} from './icmp/icmp-request.ts';
 export { copyAddress, formatAddress, isMappedAddress, isSameAddress, parseAddress, writeMapped } from './ip/address.ts';
 export { defaultHeaderFields, type HeaderFields, ipProtocol } from './ip/header-fields.ts';
 export { Ipv4Header, writeIpv4 } from './ip/ipv4.ts';
 export { Ipv6Header, writeIpv6 } from './ip/ipv6.ts';
+export { pseudoHeaderSum } from './ip/pseudo-header.ts';
 export { ReassemblyStore } from './ip/reassembly.ts';
+export { EspInbound, EspOutbound, espPayloadRoom } from './ipsec/esp/esp-sa.ts';
+export {
+  encryptionKeyBytes,
+  findEncryption,
+  findGroup,
+  findIntegrity,
+  findPrf,
+  integrityKeyBytes,
+  suiteName,
+} from './ipsec/ike/algorithms.ts';
+export { identificationOf } from './ipsec/ike/auth-exchange.ts';
+export { ChildSa } from './ipsec/ike/child-sa.ts';
+export type {
+  CipherKeys,
+  CipherSpec,
+  Credential,
+  IpsecCrypto,
+  KeyExchange,
+  PacketCipher,
+  PacketRange,
+} from './ipsec/ike/crypto.ts';
+export { IkeEndpoint, type IkeEndpointOptions } from './ipsec/ike/ike-endpoint.ts';
+export type { IkeEvents, IkeSa, IkeState } from './ipsec/ike/ike-sa.ts';
+export { authMethod, encryptionId, exchangeType, groupId, hashId, integrityId, prfId } from './ipsec/ike/numbers.ts';
+export type { Identification, TrafficSelector } from './ipsec/ike/payloads.ts';
+export {
+  defaultIkeTimers,
+  type IkeAuthentication,
+  type IkeCause,
+  type IkePeer,
+  type IkeRoute,
+  type IkeTimers,
+} from './ipsec/ike/peer.ts';
+export { anySelector, hasAddress, selectorOf } from './ipsec/ike/selectors.ts';
+export { espOffer, ikeOffers, type Offer, type Suite } from './ipsec/ike/suites.ts';
 export { createGeneve, type GeneveOption } from './links/geneve.ts';
 export { createGre, type GreOptions } from './links/gre.ts';
 export { createGtpu, type GtpuOptions, writeGtpuEchoRequest } from './links/gtpu.ts';
@@ -45,4 +128,6 @@ export { flowWords, portsWord } from './tcp/flow-key.ts';
 export { Segment, tcpFlag } from './tcp/segment.ts';
 export { defaultTcpSettings, type TcpSettings } from './tcp/settings.ts';
 export { Tcp, type TcpOptions } from './tcp/tcp.ts';
-export { UdpHeader, writeUdp } from './udp/udp.ts';
+export { UdpHeader, writeUdp, writeUdpUnchecked } from './udp/udp.ts';
+export { blake2s } from './wireguard/blake2s.ts';
+export type { Aead, WireGuardCrypto } from './wireguard/crypto.ts';

@@ -46,6 +46,13 @@ describe('a packet is found', () => {
     ['in PPP', 9, [0xff, 3, 0, 0x21], [0xff, 3, 0, 0x57]],
     ['in PPP with compressed fields', 9, [0x21], [0x57]],
     ['in PPP over HDLC', 50, [0xff, 3, 0, 0x21], [0xff, 3, 0, 0x57]],
+    ['in C-HDLC', 104, [0x0f, 0, 8, 0], [0x0f, 0, 0x86, 0xdd]],
+    [
+      'under an 802.1BR tag',
+      1,
+      [...MACS, 0x89, 0x3f, 0, 0, 0, 1, 0, 0, 8, 0],
+      [...MACS, 0x89, 0x3f, 0, 0, 0, 1, 0, 0, 0x86, 0xdd],
+    ],
     ['in Cisco HDLC', 50, [0x0f, 0, 8, 0], [0x0f, 0, 0x86, 0xdd]],
   ])('%s (%i)', async (_name, linkType, header4, header6) => {
     const info = await infoOf([withHeader(header4, V4), withHeader(header6, V6)], linkType);
@@ -119,9 +126,59 @@ describe('what is not a session', () => {
     ]);
   });
 
-  it('is not opened when it is a tunnel', async () => {
-    const inner = Uint8Array.from([8, 0, 0, 0, 0, 0, 9, 0, ...ethernetFrame(V4)]);
-    const [session] = (await infoOf([ethernetFrame(udpPacket(inner, { ...ENDS, dstPort: 4789 }))])).sessions;
+  it.each([
+    ['cut', ethernetFrame(ipPacket(new Uint8Array(10), { ...ENDS, protocol: 6 }))],
+    [
+      'too short',
+      ethernetFrame(
+        ipPacket(Uint8Array.from([...new Array(12).fill(1), 0x10, 2, ...new Array(6).fill(0)]), {
+          ...ENDS,
+          protocol: 6,
+        }),
+      ),
+    ],
+  ])('is named when a TCP header is %s', async (_name, frame) => {
+    const info = await infoOf([frame]);
+    expect(info).toMatchObject({ sessionCount: 0, warnings: [{ code: 'bad-header', count: 1 }] });
+  });
+});
+
+describe('a tunnel', () => {
+  const outer = { src: '192.0.2.1', dst: '192.0.2.2', srcPort: 7000 };
+  const udpTunnel = (dstPort: number, header: readonly number[], inner: Uint8Array) =>
+    udpPacket(withHeader(header, inner), { ...outer, dstPort });
+  const ipTunnel = (protocol: number, header: readonly number[], inner: Uint8Array) =>
+    ipPacket(withHeader(header, inner), { ...outer, protocol });
+  const vxlan = [8, 0, 0, 0, 0, 0, 9, 0];
+
+  it.each<[string, Uint8Array]>([
+    ['GRE', ipTunnel(47, [0, 0, 8, 0], V4)],
+    ['GRE with checksum, key and sequence number', ipTunnel(47, [0xb0, 0, 8, 0, ...new Array(12).fill(0)], V4)],
+    ['GRE with Ethernet', ipTunnel(47, [0, 0, 0x65, 0x58], ethernetFrame(V4, { vlans: [5] }))],
+    ['ERSPAN', ipTunnel(47, [0x10, 0, 0x88, 0xbe, 0, 0, 0, 1, ...new Array(8).fill(0)], ethernetFrame(V4))],
+    ['PPTP', ipTunnel(47, [0x30, 1, 0x88, 0x0b, 0, 9, 0, 1, 0, 0, 0, 1, 0xff, 3, 0, 0x21], V4)],
+    ['IP-in-IP', ipTunnel(4, [], V4)],
+    ['VXLAN', udpTunnel(4789, vxlan, ethernetFrame(V4))],
+    ['Geneve', udpTunnel(6081, [1, 0, 0x65, 0x58, 0, 0, 9, 0, 1, 2, 3, 4], ethernetFrame(V4))],
+    ['VXLAN in GRE', ipTunnel(47, [0, 0, 8, 0], udpTunnel(4789, vxlan, ethernetFrame(V4)))],
+  ])('of kind %s is opened', async (_name, packet) => {
+    const info = await infoOf([ethernetFrame(packet)]);
+    expect(info.sessions).toMatchObject([{ srcIp: '10.2.0.1', dstIp: '10.1.0.1', bytesS2C: 5, replayable: true }]);
+    expect(info.warnings).toContainEqual(expect.objectContaining({ code: 'tunnelled', count: 1 }));
+  });
+
+  it.each<[string, Uint8Array]>([
+    ['IPv6 in IPv4', ipTunnel(41, [], V6)],
+    ['Teredo', udpTunnel(3544, [], V6)],
+    ['Teredo with authentication and origin', udpTunnel(3544, [0, 1, ...new Array(19).fill(0)], V6)],
+  ])('of kind %s is opened', async (_name, packet) => {
+    const { sessions } = await infoOf([ethernetFrame(packet)]);
+    expect(sessions).toMatchObject([{ srcIp: '2001:db8::2', dstIp: '2001:db8::1', bytesS2C: 5 }]);
+  });
+
+  it('without TCP or UDP inside is a session of its own that cannot be replayed', async () => {
+    const arp = ethernetFrame(new Uint8Array(46), { etherType: 0x0806 });
+    const [session] = (await infoOf([ethernetFrame(udpTunnel(4789, vxlan, arp))])).sessions;
     expect(session).toMatchObject({ replayable: false, reasons: ['tunnelled'] });
   });
 });

@@ -1,4 +1,3 @@
-import { i32, u8 } from '../bytes.ts';
 import { LINK_ETHERNET } from '../read/link-type.ts';
 import { createPacket, type Packet } from '../read/packet.ts';
 import type { Frame } from './frame.ts';
@@ -12,6 +11,11 @@ export function dissect(frame: Frame, packet: Packet): void {
   frame.linkType = packet.linkType;
   frame.linkStart = packet.start;
   frame.end = packet.start + packet.length;
+  dissectLayers(frame);
+}
+
+/** Reads the headers from `linkStart` to `end` of `bytes`. */
+export function dissectLayers(frame: Frame): void {
   readLinkLayer(frame);
   readNetworkLayer(frame);
   frame.hasPorts = false;
@@ -27,23 +31,4 @@ export function dissectEthernet(frame: Frame, bytes: Uint8Array, start: number, 
   ethernetPacket.length = length;
   ethernetPacket.linkType = LINK_ETHERNET;
   dissect(frame, ethernetPacket);
-}
-
-const IP_IN_IP = 4;
-const IPV6_IN_IP = 41;
-const GRE = 47;
-const VXLAN_PORTS = [4789, 8472];
-const GENEVE_PORT = 6081;
-
-/** Whether an IP protocol carries other IP packets. */
-export function isTunnelProtocol(protocol: number): boolean {
-  return protocol === GRE || protocol === IP_IN_IP || protocol === IPV6_IN_IP;
-}
-
-/** Whether a UDP frame is VXLAN or Geneve: by the port it goes to and the fixed bits of the header. */
-export function isTunnel(frame: Frame): boolean {
-  if (frame.payloadCaptured < 8) return false;
-  const at = frame.payloadStart;
-  if (VXLAN_PORTS.includes(frame.destinationPort)) return (i32(frame.bytes, at) & 0x08000000) !== 0;
-  return frame.destinationPort === GENEVE_PORT && u8(frame.bytes, at) >>> 6 === 0;
 }

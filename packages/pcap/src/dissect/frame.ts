@@ -18,6 +18,8 @@ export class Frame {
   etherType = 0;
   networkStart = 0;
   vlanTags = 0;
+  /** Length of all tags of an Ethernet frame: VLAN and 802.1BR. */
+  tagBytes = 0;
 
   /** 4, 6, or 0 when the frame carries no readable IP. */
   ipVersion = 0;

@@ -1,5 +1,6 @@
 import { i32, u8, u16 } from '../bytes.ts';
 import {
+  LINK_C_HDLC,
   LINK_ETHERNET,
   LINK_IPV4,
   LINK_IPV6,
@@ -18,14 +19,19 @@ export const ETHERTYPE_IPV4 = 0x0800;
 export const ETHERTYPE_ARP = 0x0806;
 export const ETHERTYPE_IPV6 = 0x86dd;
 const ETHERTYPE_PPPOE_SESSION = 0x8864;
-const MAX_VLAN_TAGS = 8;
+const ETHERTYPE_BRIDGE_PORT = 0x893f;
+const MAX_TAGS = 8;
+const VLAN_TAG = 4;
+/** E-TAG of IEEE 802.1BR. */
+const BRIDGE_PORT_TAG = 8;
 const AF_INET = 2;
 
-/** Sets etherType, networkStart and vlanTags; leaves etherType 0 when the header is cut or strange. */
+/** Sets etherType, networkStart and tags; leaves etherType 0 when the header is cut or strange. */
 export function readLinkLayer(frame: Frame): void {
   frame.isLinkKnown = true;
   frame.etherType = 0;
   frame.vlanTags = 0;
+  frame.tagBytes = 0;
   if (frame.linkType === LINK_ETHERNET) readEtherType(frame, frame.linkStart + 12);
   else readOtherLink(frame);
 }
@@ -53,6 +59,9 @@ function readOtherLink(frame: Frame): void {
     case LINK_PPP_HDLC:
       readPppLink(frame, at);
       break;
+    case LINK_C_HDLC:
+      readEtherType(frame, at + 2);
+      break;
     default:
       frame.isLinkKnown = false;
   }
@@ -63,15 +72,24 @@ function readEtherType(frame: Frame, start: number): void {
   let at = start;
   if (at + 2 > end) return;
   let type = u16(bytes, at);
-  while (isVlanTag(type) && frame.vlanTags < MAX_VLAN_TAGS && at + 6 <= end) {
-    frame.vlanTags++;
-    at += 4;
+  for (let tags = 0; tags < MAX_TAGS; tags++) {
+    const length = tagLength(type);
+    if (length === 0 || at + length + 2 > end) break;
+    if (length === VLAN_TAG) frame.vlanTags++;
+    frame.tagBytes += length;
+    at += length;
     type = u16(bytes, at);
   }
   frame.etherType = type;
   frame.networkStart = at + 2;
   if (type === ETHERTYPE_PPPOE_SESSION) readPpp(frame, at + 8);
   else if (type < 0x600) readSnap(frame, at + 2);
+}
+
+/** 0 when the type is no tag. */
+function tagLength(type: number): number {
+  if (isVlanTag(type)) return VLAN_TAG;
+  return type === ETHERTYPE_BRIDGE_PORT ? BRIDGE_PORT_TAG : 0;
 }
 
 function isVlanTag(type: number): boolean {

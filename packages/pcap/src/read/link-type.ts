@@ -4,6 +4,7 @@ export const LINK_PPP = 9;
 export const LINK_RAW_BSD = 12;
 export const LINK_PPP_HDLC = 50;
 export const LINK_RAW = 101;
+export const LINK_C_HDLC = 104;
 export const LINK_LOOP = 108;
 export const LINK_SLL = 113;
 export const LINK_IPV4 = 228;
@@ -21,7 +22,7 @@ const NAMES = new Map([
   [LINK_PPP_HDLC, 'PPP_SERIAL'],
   [51, 'PPP_ETHER'],
   [LINK_RAW, 'RAW'],
-  [104, 'C_HDLC'],
+  [LINK_C_HDLC, 'C_HDLC'],
   [105, 'IEEE802_11'],
   [107, 'FRELAY'],
   [LINK_LOOP, 'LOOP'],

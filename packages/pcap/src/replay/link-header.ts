@@ -10,7 +10,7 @@ const TAG = 4;
 const VLAN_TYPE = 0x8100;
 
 /** Where the rest of an Ethernet frame begins, behind addresses and tags. */
-const restOf = (frame: Frame): number => frame.linkStart + MACS + frame.vlanTags * TAG;
+const restOf = (frame: Frame): number => frame.linkStart + MACS + frame.tagBytes;
 
 /**
  * Writes `packet` at `at` of `out` as an Ethernet frame of its true length, what was not captured being zeros. Other
@@ -29,7 +29,7 @@ export function writeFrame(
   if (rules.vlan === undefined) {
     if (isEthernet) next = copy(frame.bytes, packet.start + MACS, restOf(frame), out, next);
   } else if (rules.vlan > 0) {
-    const priority = isEthernet && frame.vlanTags > 0 ? u16(frame.bytes, packet.start + MACS + 2) & 0xf000 : 0;
+    const priority = isEthernet && frame.tagBytes > 0 ? u16(frame.bytes, packet.start + MACS + 2) & 0xf000 : 0;
     putU16(out, next, VLAN_TYPE);
     putU16(out, next + 2, priority | rules.vlan);
     next += TAG;

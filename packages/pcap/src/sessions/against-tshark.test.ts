@@ -9,7 +9,7 @@ import { runTool } from '../testing/run-tool.ts';
 import { TcpScript } from '../testing/tcp-script.ts';
 import { readWithTshark, runsOf, type TsharkStep } from '../testing/tshark.ts';
 import { CaptureWriter } from '../write/capture-writer.ts';
-import { ethernetFrame, udpPacket } from '../write/frame-builder.ts';
+import { ethernetFrame, ipPacket, udpPacket } from '../write/frame-builder.ts';
 import { trimCapture } from '../write/trim.ts';
 import { analyzeCapture } from './analyze.ts';
 import type { CaptureAnalysis } from './capture-analysis.ts';
@@ -221,6 +221,27 @@ describe('captures made by our writer', () => {
       { id: 1, name: 'EN10MB', packets: 7 },
       { id: 101, name: 'RAW', packets: 7 },
     ]);
+  });
+
+  it('of tunnels hold the sessions that tshark finds inside', async () => {
+    const script = new TcpScript().open().client('GET / HTTP/1.1\r\n\r\n').server('HTTP/1.1 204 No\r\n\r\n').close();
+    const gre = (packet: Uint8Array) =>
+      ipPacket(Buffer.concat([Buffer.from([0, 0, 8, 0]), packet]), {
+        src: '192.0.2.1',
+        dst: '192.0.2.2',
+        protocol: 47,
+      });
+    const analysis = await expectAgreement(await save('gre.pcap', captureOf(script.packets.map(gre))));
+    expect(analysis.info(1).sessions).toMatchObject([{ appProtocol: 'http', packets: 8, replayable: true }]);
+  });
+
+  it('of many connections on one pair of ports hold as many sessions', async () => {
+    const packets = Array.from({ length: 24 }, (_, index) => {
+      const script = new TcpScript({ clientSeq: 5000 + index * 70_000, serverSeq: 9000 + index * 90_000 }).open();
+      return script.client(`request ${index}`).server(`reply ${index}`).packets;
+    });
+    const analysis = await expectAgreement(await save('reused.pcap', captureOf(packets.flat())));
+    expect(analysis.sessionCount).toBe(24);
   });
 
   it('hold no retransmission for tshark once these are dropped', async () => {

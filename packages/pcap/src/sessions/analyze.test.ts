@@ -42,7 +42,7 @@ describe('the order of sessions', () => {
     ]);
   });
 
-  it('has a new session for a SYN after a FIN or RST with the same ports, and for no other SYN', async () => {
+  it('has a new session for every SYN with another number on the same ports', async () => {
     const closed = new TcpScript().open().client('one').close().packets;
     const reset = new TcpScript({ clientSeq: 70_000 }).open().client('two').reset().packets;
     const last = new TcpScript({ clientSeq: 90_000 }).open().client('three').packets;
@@ -51,10 +51,18 @@ describe('the order of sessions', () => {
     expect(info.sessions.map((session) => session.steps.map((step) => step.data))).toEqual([
       ['one'],
       ['two'],
-      ['threefour'],
+      ['three'],
+      ['four'],
     ]);
-    expect(info.sessions.map((session) => session.close)).toEqual(['fin', 'rst', 'none']);
-    expect(info.sessions.map((session) => session.missingBytes)).toEqual([0, 0, 0]);
+    expect(info.sessions.map((session) => session.close)).toEqual(['fin', 'rst', 'none', 'none']);
+    expect(info.sessions.map((session) => session.missingBytes)).toEqual([0, 0, 0, 0]);
+  });
+
+  it('has one session for a SYN that is retried after a RST', async () => {
+    const refused = new TcpScript().open().packets.slice(0, 1);
+    const reset = new TcpScript().reset().packets;
+    const info = await infoOf([...refused, ...reset, ...refused, ...reset, ...refused, ...reset]);
+    expect(info.sessions).toMatchObject([{ packets: 6, close: 'rst', retransmissions: 2 }]);
   });
 });
 

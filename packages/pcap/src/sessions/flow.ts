@@ -37,6 +37,8 @@ export class Flow {
   retransmissions = 0;
   gaps = 0;
   missing = 0;
+  /** Times the data went on at an unrelated sequence number. */
+  jumps = 0;
   pending: Piece[] | null = null;
   holes: Hole[] | null = null;
 

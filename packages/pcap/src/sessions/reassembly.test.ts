@@ -81,6 +81,32 @@ describe('TCP payload', () => {
   });
 });
 
+describe('data at an unrelated sequence number', () => {
+  const ends = { src: '10.1.0.1', dst: '10.2.0.1', srcPort: 40_000, dstPort: 8080, ack: 9001, flags: ACK };
+  const opened = new TcpScript().open().client('abc').packets;
+
+  it.each([
+    ['far ahead', 0x7000_0000],
+    ['far behind', 0xa000_0000],
+    ['before the SYN', 400],
+  ])('%s is kept and reported', async (_name, seq) => {
+    const far = [tcpPacket(text('def'), { ...ends, seq }), tcpPacket(text('ghi'), { ...ends, seq: seq + 3 })];
+    const session = await sessionOf([...opened, ...far]);
+    expect(stepsIn(session)).toEqual(['c:abcdefghi']);
+    expect(session).toMatchObject({ bytesC2S: 9, missingBytes: 0, retransmissions: 0 });
+    const { warnings } = (await analyzeCapture(captureOf([...opened, ...far]))).info(1);
+    expect(warnings).toMatchObject([{ code: 'sequence-jump', count: 1 }]);
+  });
+
+  it('does not include segments that were reordered at the start of the capture', async () => {
+    const [first, second, third] = [1, 4, 7].map((seq) => tcpPacket(text('xyz'), { ...ends, seq }));
+    const packets = [second, first, third] as Uint8Array[];
+    expect((await analyzeCapture(captureOf(packets))).info(1).warnings.map(({ code }) => code)).not.toContain(
+      'sequence-jump',
+    );
+  });
+});
+
 describe('missing payload', () => {
   const lossy = () =>
     new TcpScript().open().client('one').client('LOST').lose().client('two').server('answer').client('more');

@@ -4,6 +4,8 @@ import type { PayloadSink } from './payload-sink.ts';
 
 /** The largest window TCP can offer; a sequence number further off belongs to something else. */
 const MAX_WINDOW = 2 ** 30;
+/** How far before the first captured segment a reordered one may lie. */
+const MAX_REORDERING = 2 ** 20;
 const MAX_PENDING_PER_FLOW = 256;
 const MAX_HOLES_PER_FLOW = 64;
 
@@ -18,13 +20,16 @@ export interface Segment {
 /** Accepts a segment with payload; returns false if all of it was already known. */
 export function acceptSegment(flow: Flow, segment: Segment, sink: PayloadSink): boolean {
   if (!flow.isAnchored) anchor(flow, segment.sequence);
-  const ahead = (segment.sequence - flow.nextSequence) | 0;
+  let ahead = (segment.sequence - flow.nextSequence) | 0;
+  if (isUnrelated(flow, ahead, segment.length)) {
+    jumpTo(flow, segment.sequence, sink);
+    ahead = 0;
+  }
   if (ahead === 0 && flow.pending === null) {
     advance(flow, segment.length);
     deliver(flow, segment, sink);
     return true;
   }
-  if (ahead > MAX_WINDOW) return true;
   return acceptOutOfOrder(flow, segment, flow.position + ahead, sink);
 }
 
@@ -32,6 +37,24 @@ export function acceptSegment(flow: Flow, segment: Segment, sink: PayloadSink): 
 export function anchor(flow: Flow, sequence: number): void {
   flow.isAnchored = true;
   flow.nextSequence = sequence;
+}
+
+/** Too far away for a retransmission or a gap, or before the start of the stream. */
+function isUnrelated(flow: Flow, ahead: number, length: number): boolean {
+  if (Math.abs(ahead) > MAX_WINDOW) return true;
+  const end = flow.position + ahead + length;
+  // A keep-alive probe of an idle connection repeats the number of the SYN.
+  if (end > 0 || (length === 1 && end === 0)) return false;
+  return flow.hasSynchronized || -end > MAX_REORDERING;
+}
+
+/** Data is never dropped for its number: the stream goes on at `sequence`. */
+function jumpTo(flow: Flow, sequence: number, sink: PayloadSink): void {
+  while (flow.pending !== null) giveUpFirstGap(flow, sink);
+  flow.jumps++;
+  flow.isFinalKnown = false;
+  flow.isAcknowledged = false;
+  anchor(flow, sequence);
 }
 
 /** The peer has acknowledged beyond the received bytes of `flow`: the gap will not be filled in order. */

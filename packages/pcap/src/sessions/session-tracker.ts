@@ -1,11 +1,12 @@
-import { dissect, isTunnel } from '../dissect/dissect.ts';
+import { dissect } from '../dissect/dissect.ts';
 import { FlowTable } from '../dissect/flow-table.ts';
 import { FragmentStore } from '../dissect/fragment-store.ts';
 import { ACK, Frame, SYN, TCP, UDP } from '../dissect/frame.ts';
+import { isTunnel, TunnelReader } from '../dissect/tunnel.ts';
 import { millisecondsSince, type Packet } from '../read/packet.ts';
 import { PayloadSink } from './payload-sink.ts';
 import { finishFlow } from './reassembly.ts';
-import { isClosed, Session } from './session.ts';
+import { Session, startsOver } from './session.ts';
 import type { StepRecorder } from './step-recorder.ts';
 import { TcpConversation } from './tcp-conversation.ts';
 import { TrafficTotals } from './traffic-totals.ts';
@@ -32,6 +33,7 @@ export class SessionTracker {
   lastFragments: readonly number[] = NO_PACKETS;
   readonly #options: TrackerOptions;
   readonly #frame = new Frame();
+  readonly #tunnels = new TunnelReader();
   readonly #fragments = new FragmentStore();
   readonly #payload: PayloadSink;
   readonly #tcp: TcpConversation;
@@ -56,11 +58,23 @@ export class SessionTracker {
     this.lastFragments = NO_PACKETS;
     dissect(frame, packet);
     this.totals.count(packet, frame, nowMs);
-    if (frame.isFragment) {
-      if (!this.#fragments.add(frame, packet.number, nowMs)) return;
-      this.lastFragments = this.#fragments.completedPackets;
+    if (!this.#isWhole(frame, packet, nowMs)) return;
+    const inner = this.#tunnels.inside(frame);
+    if (inner !== undefined) {
+      this.totals.tunnelled++;
+      if (!this.#isWhole(inner, packet, nowMs)) return;
     }
-    if (frame.hasPorts) this.#assign(frame, nowMs);
+    const innermost = inner ?? frame;
+    if (innermost.hasPorts) this.#assign(innermost, nowMs);
+    else this.totals.countUnread(frame);
+  }
+
+  /** False while fragments of the datagram are missing; `frame` describes the whole datagram afterwards. */
+  #isWhole(frame: Frame, packet: Packet, nowMs: number): boolean {
+    if (!frame.isFragment) return true;
+    if (!this.#fragments.add(frame, packet.number, nowMs)) return false;
+    this.lastFragments = [...this.lastFragments, ...this.#fragments.completedPackets];
+    return true;
   }
 
   /** End of input: delivers pending bytes and counts missing ones. */
@@ -81,7 +95,9 @@ export class SessionTracker {
     const found = this.flows.find(frame);
     let session = found === -1 ? undefined : this.sessions[found];
     const isNewSyn = frame.protocol === TCP && (frame.flags & (SYN | ACK)) === SYN;
-    if (session === undefined || (isNewSyn && isClosed(session))) session = this.#open(frame, nowMs);
+    const isFromA = this.flows.isFromA;
+    if (session === undefined || (isNewSyn && startsOver(session, isFromA, frame.sequence)))
+      session = this.#open(frame, nowMs);
     if (session === undefined) {
       this.totals.unassigned++;
       return;

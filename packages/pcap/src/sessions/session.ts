@@ -57,8 +57,11 @@ export class Session {
   }
 }
 
-export function isClosed(session: Session): boolean {
-  return session.hasReset || session.a.hasFinished || session.b.hasFinished;
+/** Whether a SYN opens a new connection on the same ports; one with the number of the first SYN is a retry. */
+export function startsOver(session: Session, isFromA: boolean, sequence: number): boolean {
+  const from = isFromA ? session.a : session.b;
+  if (from.hasSynchronized) return from.initialSequence !== sequence;
+  return from.isAnchored || session.hasReset || session.a.hasFinished || session.b.hasFinished;
 }
 
 export function handshakeOf(session: Session): Handshake {

@@ -1,5 +1,5 @@
-import { isTunnelProtocol } from '../dissect/dissect.ts';
 import { type Frame, TCP, UDP } from '../dissect/frame.ts';
+import { isTunnelProtocol } from '../dissect/tunnel.ts';
 import type { Packet } from '../read/packet.ts';
 
 /** What is counted packet by packet over a whole capture. */
@@ -20,7 +20,12 @@ export class TrafficTotals {
   snapLenCut = 0;
   unsupportedLink = 0;
   notTcpUdp = 0;
+  /** GRE and IP-in-IP packets without a TCP or UDP packet inside. */
+  closedTunnels = 0;
+  /** Packets that belong to a session inside a tunnel. */
   tunnelled = 0;
+  /** TCP and UDP packets whose header is cut or invalid. */
+  badHeaders = 0;
   /** Packets of sessions beyond the limit. */
   unassigned = 0;
   #linkType = -1;
@@ -54,8 +59,17 @@ export class TrafficTotals {
     else if (frame.ipVersion === 6) this.v6++;
     else this.notIp++;
     if (frame.isFragment) this.fragments++;
-    if (!frame.isLinkKnown || (frame.ipVersion !== 0 && (frame.protocol === TCP || frame.protocol === UDP))) return;
-    if (frame.ipVersion !== 0 && isTunnelProtocol(frame.protocol)) this.tunnelled++;
+    if (frame.isLinkKnown && (frame.isFragment || frame.ipVersion === 0) && !hasSessions(frame)) this.notTcpUdp++;
+  }
+
+  /** Counts a whole IP packet that belongs to no session. */
+  countUnread(frame: Frame): void {
+    if (frame.ipVersion === 0) return;
+    if (frame.protocol === TCP || frame.protocol === UDP) {
+      this.badHeaders++;
+      return;
+    }
+    if (isTunnelProtocol(frame.protocol)) this.closedTunnels++;
     this.notTcpUdp++;
   }
 
@@ -66,4 +80,10 @@ export class TrafficTotals {
     this.#linkType = linkType;
     this.#linkPackets = 0;
   }
+}
+
+/** Whether sessions may be found in an IP packet: TCP, UDP or a tunnel. */
+function hasSessions(frame: Frame): boolean {
+  const { ipVersion, protocol } = frame;
+  return ipVersion !== 0 && (protocol === TCP || protocol === UDP || isTunnelProtocol(protocol));
 }

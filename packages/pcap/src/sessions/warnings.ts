@@ -14,6 +14,7 @@ interface SessionTally {
   quic: number;
   oneWay: number;
   multicast: number;
+  jumps: number;
 }
 
 export interface WarningFacts {
@@ -37,7 +38,18 @@ export function warningsOf(facts: WarningFacts): PcapWarning[] {
     ['encrypted-tls', tally.tls, 'sessions are TLS: replay sends the recorded bytes and works between our agents only'],
     ['quic', tally.quic, 'sessions are QUIC and encrypted'],
     ['one-way', tally.oneWay, 'sessions have packets of one direction only'],
-    ['non-tcp-udp', totals.notTcpUdp, `packets are neither TCP nor UDP, ${totals.tunnelled} of them GRE or IP-in-IP`],
+    [
+      'non-tcp-udp',
+      totals.notTcpUdp,
+      `packets are neither TCP nor UDP, ${totals.closedTunnels} of them GRE or IP-in-IP`,
+    ],
+    [
+      'tunnelled',
+      totals.tunnelled,
+      'packets are in tunnels, whose inner sessions are listed instead of the outer ones',
+    ],
+    ['bad-header', totals.badHeaders, 'packets have a TCP or UDP header that is cut or invalid, and no session'],
+    ['sequence-jump', tally.jumps, 'times TCP data went on at an unrelated sequence number'],
     ['cut-file', facts.cutFile ? 1 : 0, 'record at the end of the file is incomplete'],
     ['multicast', tally.multicast, 'sessions go to a multicast or broadcast address'],
     ['too-many-sessions', totals.unassigned, 'packets belong to sessions beyond the most that are told apart'],
@@ -55,6 +67,7 @@ function tallyOf(facts: WarningFacts): SessionTally {
     quic: 0,
     oneWay: 0,
     multicast: 0,
+    jumps: 0,
   };
   for (const session of facts.sessions) {
     const missing = session.a.missing + session.b.missing;
@@ -62,6 +75,7 @@ function tallyOf(facts: WarningFacts): SessionTally {
     if (missing > 0) tally.withMissing++;
     tally.missingBytes += missing;
     tally.retransmissions += session.a.retransmissions + session.b.retransmissions;
+    tally.jumps += session.a.jumps + session.b.jumps;
     if (session.appProtocol === 'tls') tally.tls++;
     if (session.appProtocol === 'quic') tally.quic++;
     if (isOneWay(session)) tally.oneWay++;

@@ -1,9 +1,10 @@
 import { putU16, u8, u16 } from '../bytes.ts';
 import { adjustedChecksum, checksumOf, pseudoHeaderSum, sumOf } from '../checksum.ts';
-import { dissect, isTunnel } from '../dissect/dissect.ts';
+import { dissect } from '../dissect/dissect.ts';
 import { addressBytesOf, Frame, TCP, UDP } from '../dissect/frame.ts';
 import { formatAddress, parseAddress } from '../dissect/ip-address.ts';
 import { ETHERTYPE_ARP } from '../dissect/link-layer.ts';
+import { isTunnel } from '../dissect/tunnel.ts';
 import { LINK_ETHERNET, LINK_SLL, LINK_SLL2 } from '../read/link-type.ts';
 import type { Packet } from '../read/packet.ts';
 import { AddressMap } from './address-map.ts';

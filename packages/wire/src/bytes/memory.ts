@@ -11,6 +11,10 @@ export class Memory {
 
 export const createMemory = (length: number): Memory => new Memory(new Uint8Array(length));
 
+/** A copy of bytes [start, end), also of a `Buffer`, whose own `slice` shares its memory. */
+export const copyOf = (bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array =>
+  new Uint8Array(bytes.subarray(start, end));
+
 /** Bytes written as hexadecimal; white space is ignored. */
 export const bytesOfHex = (text: string): Uint8Array => {
   const digits = text.replaceAll(/\s/g, '');
@@ -20,3 +24,6 @@ export const bytesOfHex = (text: string): Uint8Array => {
 
 export const hexOfBytes = (bytes: Uint8Array, start = 0, end = bytes.length): string =>
   Array.from(bytes.subarray(start, end), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+export const isSameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((byte, index) => byte === b[index]);

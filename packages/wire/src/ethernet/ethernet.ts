@@ -8,6 +8,10 @@ export const etherType = {
   mpls: 0x8847,
   mplsMulticast: 0x8848,
   serviceVlan: 0x88a8,
+  /** Outer tag of equipment from before 802.1ad. */
+  oldServiceVlan: 0x9100,
+  pppoeDiscovery: 0x8863,
+  pppoeSession: 0x8864,
   bridged: 0x6558,
 } as const;
 
@@ -43,6 +47,9 @@ export const writeEtherTypes = (view: DataView, end: number, tags: number, type:
   return end - 22;
 };
 
+const isTag = (type: number): boolean =>
+  type === etherType.vlan || type === etherType.serviceVlan || type === etherType.oldServiceVlan;
+
 /** A frame's header, parsed into one object that is used again. */
 export class EthernetHeader {
   tags = 0;
@@ -56,7 +63,7 @@ export class EthernetHeader {
     let at = start + 12;
     let type = view.getUint16(at);
     let tags = 0;
-    for (let depth = 0; depth < 2 && (type === etherType.vlan || type === etherType.serviceVlan); depth++) {
+    for (let depth = 0; depth < 2 && isTag(type); depth++) {
       if (at + 6 > end) return false;
       tags = (tags << 16) | view.getUint16(at + 2);
       at += 4;

@@ -55,6 +55,21 @@ const createLab = (options: Partial<HostGroupOptions> = {}, tags = 0) => {
   return { lab, client, server };
 };
 
+it('datagrams that wait for their neighbour keep their bytes when the sender uses its buffer again', () => {
+  const { lab, client, server } = createLab();
+  const received: number[] = [];
+  server.udp.bind(53, {
+    onDatagram: (_key, _packet, memory, start) => void received.push(memory.bytes[start] as number),
+  });
+  const buffer = Buffer.alloc(4);
+  for (let i = 0; i < 10; i++) {
+    buffer[0] = i;
+    client.udp.send(flowKey('10.0.0.4', serverAddress.v4, 4000, 53), 3, buffer);
+  }
+  lab.run(second, () => received.length === 10);
+  expect(received).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
 describe.each(['v4', 'v6'] as const)('hosts over %s', (version) => {
   const source = version === 'v4' ? '10.0.0.4' : 'fd00:0::4';
   const key = () => flowKey(source, serverAddress[version], 0, 80);

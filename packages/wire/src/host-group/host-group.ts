@@ -4,6 +4,7 @@ import { copyAddress, readAddress6, writeMapped } from '../ip/address.ts';
 import { defaultHeaderFields, type HeaderFields, ipProtocol } from '../ip/header-fields.ts';
 import { fragmentOffsetMask, Ipv4Header, moreFragments } from '../ip/ipv4.ts';
 import { Ipv6Header } from '../ip/ipv6.ts';
+import { completeChecksum } from '../ip/pseudo-header.ts';
 import { ReassemblyStore } from '../ip/reassembly.ts';
 import type { LinkCodec } from '../links/link.ts';
 import { NeighbourCache } from '../neighbours/neighbour-cache.ts';
@@ -36,11 +37,23 @@ export interface HostGroupOptions {
   readonly neighbours?: { readonly retryMs?: number; readonly maxRequests?: number; readonly reachableMs?: number };
 }
 
+/** Takes packets of all IP protocols but ICMP. */
+export type RawHandler = (packet: Packet, protocol: number, memory: Memory, start: number, end: number) => void;
+
 /** Takes packets of an IP protocol, or of a UDP port, that carry a tunnel. */
 export interface PacketHandler {
   /** The payload of the protocol [start, end). */
   receive(packet: Packet, memory: Memory, start: number, end: number): void;
 }
+
+/** Takes packets to groups, which no host has as its address. */
+export interface MulticastHandler {
+  /** The payload of an IP protocol [start, end); the path of the packet is -1. */
+  receive(packet: Packet, protocol: number, memory: Memory, start: number, end: number): void;
+}
+
+/** Takes frames that carry neither IP nor ARP: the frame [start, end) and its header. */
+export type OtherFrameHandler = (memory: Memory, start: number, end: number, header: EthernetHeader) => void;
 
 const word = (random: () => number): number => Math.floor(random() * 2 ** 32) | 0;
 
@@ -57,6 +70,10 @@ export class HostGroup {
   readonly talk: NeighbourTalk | undefined;
   readonly reassembly = new ReassemblyStore();
   readonly counters = { frames: 0, foreign: 0, invalid: 0, unknownProtocols: 0 };
+  /** Takes all packets to the hosts except ICMP; TCP and UDP then get none. */
+  rawHandler: RawHandler | undefined;
+  multicast: MulticastHandler | undefined;
+  otherFrames: OtherFrameHandler | undefined;
   readonly #hosts: HostDirectory;
   readonly #checks: boolean;
   readonly #shim: LinkCodec | undefined;
@@ -140,7 +157,8 @@ export class HostGroup {
     else if (type === etherType.mpls && this.#shim !== undefined) {
       const inner = this.#shim.unwrap(memory, payload, end);
       if (inner >= 0) this.#receiveIp(memory, inner, end, tags, start);
-    } else this.counters.unknownProtocols++;
+    } else if (this.otherFrames !== undefined) this.otherFrames(memory, start, end, header);
+    else this.counters.unknownProtocols++;
   }
 
   /** Sends what received frames and calls have caused. */
@@ -148,6 +166,7 @@ export class HostGroup {
     if (this.#isSettled) {
       this.#isSettled = false;
       this.udp.retry();
+      this.icmp.retry();
       while (this.tcp.blockedCount > 0) {
         const before = this.tcp.blockedCount;
         this.tcp.unblock();
@@ -170,6 +189,7 @@ export class HostGroup {
   /** The sink has room again. */
   unblock(): void {
     this.udp.retry();
+    this.icmp.retry();
     this.tcp.unblock();
     this.tcp.flush();
   }
@@ -240,9 +260,10 @@ export class HostGroup {
     return isSameMac(bytes, frame, this.#mac, 0);
   }
 
-  /** Multicast of IPv6: neighbour solicitations go to addresses that no host has. */
-  #isForAllNodes(packet: Packet): boolean {
-    return packet.isV6 && (packet.addresses[0] as number) >>> 24 === 0xff;
+  /** Multicast of IPv6: neighbour solicitations go to addresses that no host has. Of IPv4: only for a handler. */
+  #isForAllNodes({ isV6, addresses }: Packet): boolean {
+    if (isV6) return (addresses[0] as number) >>> 24 === 0xff;
+    return this.multicast !== undefined && ((addresses[3] as number) >>> 28 === 0xe || addresses[3] === -1);
   }
 
   #receiveFragment(memory: Memory, isV4: boolean): void {
@@ -261,12 +282,19 @@ export class HostGroup {
 
   #dispatch(protocol: number, memory: Memory, start: number, end: number): void {
     const packet = this.#packet;
-    if (protocol === ipProtocol.tcp) {
+    const isIcmp = protocol === (packet.isV6 ? ipProtocol.icmp6 : ipProtocol.icmp);
+    if (this.rawHandler !== undefined && !isIcmp) {
+      if (packet.path < 0) return;
+      if (!packet.checks) completeChecksum(packet.addresses, protocol, memory, start, end);
+      this.rawHandler(packet, protocol, memory, start, end);
+    } else if (packet.path < 0 && this.multicast !== undefined && protocol !== ipProtocol.icmp6)
+      this.multicast.receive(packet, protocol, memory, start, end);
+    else if (protocol === ipProtocol.tcp) {
       if (packet.path >= 0) this.tcp.receive(memory, start, end, packet);
     } else if (protocol === ipProtocol.udp) {
       if (packet.path >= 0 && !this.udp.receive(packet, memory, start, end))
         this.icmp.refusePort(packet, memory, start, end);
-    } else if (protocol === (packet.isV6 ? ipProtocol.icmp6 : ipProtocol.icmp)) {
+    } else if (isIcmp) {
       this.icmp.receive(packet, memory, start, end, this.talk, this.neighbours);
     } else {
       const handler = packet.path >= 0 ? this.#protocols.get(protocol) : undefined;
@@ -284,5 +312,6 @@ export class HostGroup {
       this.#hosts.nextHop(path, keys, at + 4, hop) && neighbours.hasFailed(hop, 0, this.#hosts.tagsOf(path));
     this.tcp.failBlocked(isAffected, 'EHOSTUNREACH');
     this.udp.dropUnreachable(isAffected);
+    this.icmp.dropUnreachable(isAffected);
   }
 }

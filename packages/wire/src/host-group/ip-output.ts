@@ -39,11 +39,16 @@ const checksumAt: Readonly<Record<number, number>> = {
   [ipProtocol.icmp6]: 2,
 };
 
+/** Fields for packets of a host and an IP protocol to the flow at `at` of `keys`; undefined: the usual ones. */
+export type FieldsOf = (keys: Int32Array, at: number, path: number, protocol: number) => HeaderFields | undefined;
+
 /** Writes IP and Ethernet headers before packets of hosts and sends them, in fragments where they are too large. */
 export class IpOutput {
   /** Memory of the packet begun last. */
   memory: Memory;
   fields: HeaderFields;
+  /** Header fields of the packets of a flow that differ from `fields`; undefined: none do. */
+  fieldsOf: FieldsOf | undefined;
   readonly counters = { packets: 0, bytes: 0, fragments: 0, unreachable: 0, refused: 0 };
   readonly #options: IpOutputOptions;
   /** Packets that are sent in fragments are written here first. */
@@ -54,6 +59,8 @@ export class IpOutput {
   #at = 0;
   #path = 0;
   #protocol = 0;
+  #ttl = 0;
+  #fields: HeaderFields;
   #neighbour = 0;
   #tags = 0;
   #isV6 = false;
@@ -74,6 +81,7 @@ export class IpOutput {
   constructor(options: IpOutputOptions) {
     this.#options = options;
     this.fields = options.fields;
+    this.#fields = options.fields;
     this.memory = options.sink.memory;
     this.#shimBytes = options.shim?.headerLength ?? 0;
     this.#identification = Math.floor(options.random() * 0x10000);
@@ -108,6 +116,7 @@ export class IpOutput {
     this.#at = at;
     this.#path = path;
     this.#protocol = protocol;
+    this.#fields = this.fieldsOf?.(keys, at, path, protocol) ?? this.fields;
     const ipLength = length + (this.#isV6 ? ipv6Bytes : ipv4Bytes);
     this.#isLarge = ipLength > this.#maxPacket();
     if (this.#isLarge) {
@@ -117,9 +126,10 @@ export class IpOutput {
     return this.#beginFrame(length);
   }
 
-  /** Sends the upper layer [offset, offset + length) written after `begin`. */
-  commit(offset: number, length: number, ecn: number): void {
-    const { fields } = this;
+  /** Sends the upper layer [offset, offset + length) written after `begin`. `ttl`: instead of that of `fields`. */
+  commit(offset: number, length: number, ecn: number, ttl?: number): void {
+    const fields = this.#fields;
+    this.#ttl = ttl ?? fields.ttl;
     if (fields.invalidChecksum) this.#spoilChecksum(offset);
     this.counters.packets++;
     const tos = (fields.dscp << 2) | (ecn === 0 ? fields.ecn : ecn);
@@ -128,7 +138,7 @@ export class IpOutput {
   }
 
   #maxPacket(): number {
-    const { fragmentSize } = this.fields;
+    const { fragmentSize } = this.#fields;
     const mtu = this.mtuOf(this.#path);
     return fragmentSize > 0 ? Math.min(fragmentSize, mtu) : mtu;
   }
@@ -164,7 +174,7 @@ export class IpOutput {
     if (this.#isV6) this.#finish(this.#writeV6(offset, length, tos, this.#protocol), offset + length);
     else {
       this.#identification = (this.#identification + 1) & 0xffff;
-      this.#finish(this.#writeV4(offset, length, tos, this.fields.df ? dontFragment : 0), offset + length);
+      this.#finish(this.#writeV4(offset, length, tos, this.#fields.df ? dontFragment : 0), offset + length);
     }
   }
 
@@ -174,7 +184,7 @@ export class IpOutput {
     v4.length = length + ipv4Bytes;
     v4.identification = this.#identification;
     v4.fragment = fragment;
-    v4.ttl = this.fields.ttl;
+    v4.ttl = this.#ttl;
     v4.protocol = this.#protocol;
     v4.source = this.#keys[this.#at + 3] as number;
     v4.destination = this.#keys[this.#at + 7] as number;
@@ -187,10 +197,10 @@ export class IpOutput {
     const { view } = this.memory;
     const at = offset - ipv6Bytes;
     v6.trafficClass = tos;
-    v6.flowLabel = this.fields.flowLabel < 0 ? this.#flowLabel() : this.fields.flowLabel;
+    v6.flowLabel = this.#fields.flowLabel < 0 ? this.#flowLabel() : this.#fields.flowLabel;
     v6.payloadLength = length;
     v6.protocol = protocol;
-    v6.hopLimit = this.fields.ttl;
+    v6.hopLimit = this.#ttl;
     writeIpv6(view, at, v6);
     writeAddress6(view, at + 8, this.#keys, this.#at);
     writeAddress6(view, at + 24, this.#keys, this.#at + 4);

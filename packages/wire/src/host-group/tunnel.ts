@@ -29,6 +29,7 @@ export class Tunnel implements FrameSink {
   readonly #path: number;
   readonly #protocol: number;
   readonly #udp: number;
+  readonly #isUnchecked: boolean;
 
   /** `key`: outer local and remote address (8 words) and ports. */
   constructor(lower: HostGroup, codec: LinkCodec, key: Int32Array, path: number) {
@@ -39,6 +40,8 @@ export class Tunnel implements FrameSink {
     this.#path = path;
     this.#protocol = codec.carrier.kind === 'ip' ? codec.carrier.protocol : ipProtocol.udp;
     this.#udp = codec.carrier.kind === 'udp' ? udpBytes : 0;
+    const isV4 = key[0] === 0 && key[2] === 0xffff;
+    this.#isUnchecked = isV4 && codec.carrier.kind === 'udp' && codec.carrier.hasChecksum !== true;
   }
 
   get memory(): Memory {
@@ -65,8 +68,7 @@ export class Tunnel implements FrameSink {
     let at = this.codec.wrap(memory, offset, end);
     if (this.#udp > 0) {
       at -= udpBytes;
-      const isV4 = this.#key[0] === 0 && this.#key[2] === 0xffff;
-      if (isV4) writeUdpUnchecked(memory, at, end, this.#key[8] as number);
+      if (this.#isUnchecked) writeUdpUnchecked(memory, at, end, this.#key[8] as number);
       else writeUdp(memory, at, end, this.#key[8] as number, pseudoHeaderSum(this.#key, 0, ipProtocol.udp));
     }
     this.counters.sentPackets++;

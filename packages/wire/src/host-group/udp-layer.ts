@@ -1,4 +1,4 @@
-import type { Memory } from '../bytes/memory.ts';
+import { copyOf, type Memory } from '../bytes/memory.ts';
 import type { IcmpErrorKind } from '../icmp/icmp.ts';
 import { ipProtocol } from '../ip/header-fields.ts';
 import { pseudoHeaderSum } from '../ip/pseudo-header.ts';
@@ -61,7 +61,7 @@ export class UdpLayer {
       this.counters.dropped++;
       return false;
     }
-    this.#waiting.push({ key: key.slice(0, keyWords), path, bytes: bytes.slice(start, end) });
+    this.#waiting.push({ key: key.slice(0, keyWords), path, bytes: copyOf(bytes, start, end) });
     return true;
   }
 

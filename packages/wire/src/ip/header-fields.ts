@@ -32,6 +32,7 @@ export const ipProtocol = {
   udp: 17,
   ipv6: 41,
   gre: 47,
+  esp: 50,
   icmp6: 58,
   l2tp: 115,
 } as const;

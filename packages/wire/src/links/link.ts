@@ -3,7 +3,7 @@ import type { Memory } from '../bytes/memory.ts';
 /** What carries the packets of a link: an IP protocol, a UDP port or an EtherType. */
 export type LinkCarrier =
   | { readonly kind: 'ip'; readonly protocol: number }
-  | { readonly kind: 'udp'; readonly port: number }
+  | { readonly kind: 'udp'; readonly port: number /** Over IPv4 as well. */; readonly hasChecksum?: boolean }
   | { readonly kind: 'ethernet'; readonly etherType: number };
 
 /** What a link carries. */

@@ -288,6 +288,14 @@ export class Tcp {
     }
   }
 
+  /** Ends the connections whose path is gone, without a word to their peers. Returns how many there were. */
+  failPaths(isGone: (path: number) => boolean, cause: CloseCause): number {
+    const context = this.#context;
+    const gone = context.connections.filter((c) => c !== undefined && isGone(c.path));
+    for (const c of gone) if (c !== undefined) endConnection(context, c, cause);
+    return gone.length;
+  }
+
   /** Microseconds until a timer may be due, at most `horizonUs`. */
   idleUs(horizonUs: number): number {
     const { timers, nowMs } = this.#context;

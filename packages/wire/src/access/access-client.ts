@@ -1,0 +1,127 @@
+import type { Memory } from '../bytes/memory.ts';
+import { EthernetHeader } from '../ethernet/ethernet.ts';
+import type { FrameSink } from '../host-group/hosts.ts';
+import { FrameWriter } from './frames.ts';
+import { Ipoe, type IpoeOptions } from './ipoe.ts';
+import { Lines, type VlanPlan } from './lines.ts';
+import { Pppoe, type PppoeClientOptions } from './pppoe/client.ts';
+import { sessionState } from './session-table.ts';
+import { type SessionLife, type SessionLoad, type SubscriberListener, Subscribers } from './subscribers.ts';
+
+export interface AccessClientOptions {
+  readonly sink: FrameSink;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly count: number;
+  readonly firstMac: Uint8Array;
+  readonly macStep: number;
+  readonly vlan: VlanPlan;
+  readonly load: SessionLoad;
+  readonly life: SessionLife;
+  readonly listener?: SubscriberListener;
+  /** Packets a second that each session sends to prove that it works. */
+  readonly proofPerSec: number;
+  readonly access: { readonly ipoe: IpoeOptions } | { readonly pppoe: PppoeClientOptions };
+}
+
+/** Packets at a steady rate, given to the sessions that are up in turn. */
+class ProofPace {
+  readonly #perMs: number;
+  #budget = 0;
+  #next = 0;
+
+  constructor(perSec: number) {
+    this.#perMs = perSec / 1000;
+  }
+
+  run(elapsedMs: number, { subscribers, protocol }: AccessClient): void {
+    const { table } = subscribers;
+    this.#budget = Math.min(table.count, this.#budget + elapsedMs * this.#perMs * table.count);
+    for (; this.#budget >= 1; this.#budget--) {
+      const session = this.#next;
+      this.#next = (session + 1) % table.count;
+      if (table.state[session] === sessionState.up) protocol.prove(session);
+    }
+  }
+}
+
+/** The subscribers of one port: frames in by `receive`, out through the sink, time by `advance`. */
+export class AccessClient {
+  readonly lines: Lines;
+  readonly subscribers: Subscribers;
+  readonly ipoe: Ipoe | undefined;
+  readonly pppoe: Pppoe | undefined;
+  readonly protocol: Ipoe | Pppoe;
+  readonly frames: FrameWriter;
+  readonly #ethernet = new EthernetHeader();
+  readonly #proof: ProofPace | undefined;
+  #isLinkUp = true;
+  /** Takes IP packets of sessions for the hosts above them. */
+  onPacket: ((session: number, memory: Memory, start: number, end: number) => void) | undefined;
+
+  constructor(options: AccessClientOptions) {
+    const { sink, random, count, firstMac, macStep, vlan, load, life } = options;
+    this.lines = new Lines({ count, firstMac, macStep, vlan });
+    this.subscribers = new Subscribers(count, load, life, options.listener);
+    this.frames = new FrameWriter(sink, vlan.outerTpid);
+    const { frames, lines, subscribers } = this;
+    const host = {
+      frames,
+      lines,
+      subscribers,
+      random,
+      onPacket: (session: number, memory: Memory, start: number, end: number) =>
+        this.onPacket?.(session, memory, start, end),
+    };
+    const { access } = options;
+    if ('ipoe' in access) {
+      this.ipoe = new Ipoe(host, access.ipoe);
+      this.protocol = this.ipoe;
+    } else {
+      this.pppoe = new Pppoe(host, access.pppoe);
+      this.protocol = this.pppoe;
+    }
+    subscribers.protocol = this.protocol;
+    if (options.proofPerSec > 0) this.#proof = new ProofPace(options.proofPerSec);
+  }
+
+  get isLinkUp(): boolean {
+    return this.#isLinkUp;
+  }
+
+  /** Takes the link down, which ends every session, or up again. */
+  setLink(isUp: boolean): void {
+    if (isUp === this.#isLinkUp) return;
+    this.#isLinkUp = isUp;
+    this.subscribers.hold(!isUp);
+    if (!isUp) this.subscribers.dropAll('link down');
+  }
+
+  isUp(session: number): boolean {
+    return this.subscribers.table.state[session] === sessionState.up;
+  }
+
+  /** Where an IP packet of a session of up to `length` bytes is written, or -1. */
+  beginPacket(session: number, length: number): number {
+    return this.protocol.begin(session, length);
+  }
+
+  /** Sends the IPv4 packet [at, end) of a session, whose start `beginPacket` gave. */
+  sendPacket(session: number, at: number, end: number): void {
+    this.subscribers.table.countSent(session, end - at);
+    this.protocol.sendPacket(session, at, end);
+  }
+
+  receive(memory: Memory, start: number, end: number): void {
+    if (!this.#isLinkUp) return;
+    const header = this.#ethernet;
+    if (header.parse(memory, start, end)) this.protocol.receive(memory, start, header, end);
+  }
+
+  /** Milliseconds since the start. */
+  advance(nowMs: number): void {
+    const before = this.subscribers.timers.nowMs;
+    this.subscribers.advance(nowMs);
+    this.#proof?.run(this.subscribers.timers.nowMs - before, this);
+  }
+}

@@ -1,0 +1,100 @@
+import type { Memory } from '../bytes/memory.ts';
+import { EthernetHeader } from '../ethernet/ethernet.ts';
+import type { FrameSink } from '../host-group/hosts.ts';
+import type { SessionCause } from './causes.ts';
+import { DelayedSink } from './delayed-sink.ts';
+import type { DhcpServerOptions } from './dhcp/server.ts';
+import { FrameWriter } from './frames.ts';
+import { IpoeGateway } from './ipoe-gateway.ts';
+import { PppoeServer, type PppoeServerOptions } from './pppoe/server.ts';
+
+export interface AccessGatewayOptions {
+  readonly sink: FrameSink;
+  readonly random: () => number;
+  readonly mac: Uint8Array;
+  readonly outerTpid?: number;
+  readonly pppoe?: (PppoeServerOptions & { readonly answerDelayMs: number }) | undefined;
+  /** A PPPoE session is up. */
+  readonly onEstablished?: ((session: number, setupMs: number) => void) | undefined;
+  /** A PPPoE session is gone. */
+  readonly onEnded?: ((session: number, cause: SessionCause, wasUp: boolean) => void) | undefined;
+  /** A DHCP lease is confirmed, or over. */
+  readonly onLease?: ((lease: number, isActive: boolean) => void) | undefined;
+  readonly dhcp?: (DhcpServerOptions & { readonly answerDelayMs: number }) | undefined;
+}
+
+/** The far end of subscribers on one port: frames in by `receive`, out through the sink, time by `advance`. */
+export class AccessGateway {
+  readonly ipoe: IpoeGateway | undefined;
+  readonly pppoe: PppoeServer | undefined;
+  readonly frames: FrameWriter;
+  readonly #ethernet = new EthernetHeader();
+  readonly #delayed: DelayedSink[] = [];
+  /** Takes IP packets of subscribers for hosts behind the gateway. */
+  onPacket: ((memory: Memory, start: number, end: number) => void) | undefined;
+  #receiver: { readonly link: IpoeGateway | PppoeServer; readonly index: number } | undefined;
+
+  constructor(options: AccessGatewayOptions) {
+    const { sink, mac, outerTpid, dhcp, pppoe, random, onEstablished, onEnded, onLease } = options;
+    const onPacket = (memory: Memory, start: number, end: number) => this.onPacket?.(memory, start, end);
+    this.frames = new FrameWriter(sink, outerTpid);
+    if (dhcp !== undefined) {
+      const dhcpFrames = this.#delayedFrames(options, dhcp.answerDelayMs);
+      this.ipoe = new IpoeGateway({ frames: this.frames, dhcpFrames, mac, onLease, onPacket }, dhcp);
+    }
+    if (pppoe !== undefined) {
+      const offerFrames = this.#delayedFrames(options, pppoe.answerDelayMs);
+      const host = { frames: this.frames, offerFrames, mac, random, onEstablished, onEnded, onPacket };
+      this.pppoe = new PppoeServer(host, pppoe);
+    }
+  }
+
+  /** Largest IP packet to any subscriber. */
+  get mtu(): number {
+    return this.pppoe?.mtu ?? this.frames.mtu;
+  }
+
+  /** Whether a subscriber has the IPv4 address. */
+  reaches(address: number): boolean {
+    return this.#find(address) !== undefined;
+  }
+
+  /** Where an IP packet of up to `length` bytes to the subscriber with the address is written, or -1. */
+  beginPacket(address: number, length: number): number {
+    this.#receiver = this.#find(address);
+    return this.#receiver?.link.begin(this.#receiver.index, length) ?? -1;
+  }
+
+  /** Sends the IPv4 packet [at, end) to the subscriber of the last `beginPacket`. */
+  sendPacket(at: number, end: number): void {
+    this.#receiver?.link.sendPacket(this.#receiver.index, at, end);
+  }
+
+  receive(memory: Memory, start: number, end: number): void {
+    const header = this.#ethernet;
+    if (!header.parse(memory, start, end)) return;
+    this.ipoe?.receive(memory, start, header, end);
+    this.pppoe?.receive(memory, start, header, end);
+  }
+
+  /** Milliseconds since the start. */
+  advance(nowMs: number): void {
+    this.ipoe?.dhcp.advance(nowMs);
+    this.pppoe?.advance(nowMs);
+    for (const sink of this.#delayed) sink.advance(nowMs);
+  }
+
+  #find(address: number): { readonly link: IpoeGateway | PppoeServer; readonly index: number } | undefined {
+    const session = this.pppoe?.sessionOf(address) ?? -1;
+    if (session >= 0) return { link: this.pppoe as PppoeServer, index: session };
+    const lease = this.ipoe?.dhcp.leaseOf(address) ?? -1;
+    return lease < 0 ? undefined : { link: this.ipoe as IpoeGateway, index: lease };
+  }
+
+  #delayedFrames({ sink, outerTpid }: AccessGatewayOptions, delayMs: number): FrameWriter {
+    if (delayMs === 0) return this.frames;
+    const delayed = new DelayedSink(sink, delayMs);
+    this.#delayed.push(delayed);
+    return new FrameWriter(delayed, outerTpid);
+  }
+}

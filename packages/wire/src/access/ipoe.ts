@@ -1,0 +1,343 @@
+import { KeyTable } from '../bytes/key-table.ts';
+import type { Memory } from '../bytes/memory.ts';
+import { ArpMessage, arpBytes, arpOperation, writeArp } from '../ethernet/arp.ts';
+import { copyMac, etherType, isSameMac, macBytes, vlanIds } from '../ethernet/ethernet.ts';
+import { icmp4Type } from '../icmp/icmp.ts';
+import { ipProtocol } from '../ip/header-fields.ts';
+import { Ipv4Header } from '../ip/ipv4.ts';
+import { udpBytes } from '../udp/udp.ts';
+import type { SessionCause } from './causes.ts';
+import { type DhcpClientOptions, DhcpClients } from './dhcp/client.ts';
+import { dhcpPort } from './dhcp/message.ts';
+import { echoPacketBytes, icmpTypeOf, writeEcho } from './echo.ts';
+import { broadcastMac, type FrameWriter } from './frames.ts';
+import type { Lines } from './lines.ts';
+import type { AccessProtocol, Subscribers } from './subscribers.ts';
+import { type TimerKind, timerKind } from './timers.ts';
+
+export interface IpoeOptions {
+  /** Where addresses come from: DHCP, or first address, gateway and distance. */
+  readonly ipv4:
+    | { readonly dhcp: DhcpClientOptions }
+    | { readonly first: number; readonly gateway: number; readonly step: number };
+  readonly releases: boolean;
+  readonly neighbours: {
+    readonly timeoutMs: number;
+    readonly retries: number;
+    /** Time between checks of the gateway; 0: none. */
+    readonly intervalMs: number;
+    /** Gateways that may answer; empty: any. */
+    readonly trusted: readonly number[];
+  };
+  /** DSCP of packets that prove a session. */
+  readonly dscp: number;
+}
+
+export interface IpoeHost {
+  readonly frames: FrameWriter;
+  readonly lines: Lines;
+  readonly subscribers: Subscribers;
+  readonly random: () => number;
+  /** An IP packet to the address of a session. */
+  onPacket?(session: number, memory: Memory, start: number, end: number): void;
+}
+
+/** Subscribers whose packets go directly over Ethernet: an address, and a gateway that answers. */
+export class Ipoe implements AccessProtocol {
+  readonly dhcp: DhcpClients | undefined;
+  readonly address: Int32Array;
+  readonly gateway: Int32Array;
+  readonly counters = { arpSent: 0, arpReceived: 0, arpTimeouts: 0, echoSent: 0, echoReceived: 0, invalid: 0 };
+  readonly #gatewayMacs: Uint8Array;
+  readonly #attempts: Uint8Array;
+  readonly #isKnown: Uint8Array;
+  readonly #options: IpoeOptions;
+  readonly #host: IpoeHost;
+  readonly #sessions = new KeyTable({ width: 1, seed: 0x6a09e667 });
+  #slotSession: Int32Array;
+  readonly #slotOf: Int32Array;
+  readonly #key = new Int32Array(1);
+  readonly #arp = new ArpMessage();
+  readonly #ip = new Ipv4Header();
+  readonly #mac = new Uint8Array(macBytes);
+  readonly #peerMac = new Uint8Array(macBytes);
+
+  constructor(host: IpoeHost, options: IpoeOptions) {
+    const { count } = host.lines;
+    this.#host = host;
+    this.#options = options;
+    this.address = new Int32Array(count);
+    this.gateway = new Int32Array(count);
+    this.#gatewayMacs = new Uint8Array(count * macBytes);
+    this.#attempts = new Uint8Array(count);
+    this.#isKnown = new Uint8Array(count);
+    this.#slotSession = new Int32Array(16);
+    this.#slotOf = new Int32Array(count).fill(-1);
+    if ('dhcp' in options.ipv4) this.dhcp = this.#createDhcp(options.ipv4.dhcp);
+  }
+
+  start(session: number): void {
+    const { ipv4 } = this.#options;
+    const { subscribers } = this.#host;
+    if (this.dhcp !== undefined) {
+      subscribers.onStep(session, 'DHCP');
+      this.dhcp.start(session);
+    } else if ('first' in ipv4) this.#setAddress(session, (ipv4.first + session * ipv4.step) | 0, ipv4.gateway);
+  }
+
+  stop(session: number): void {
+    this.dhcp?.stop(session, this.#options.releases);
+    this.drop(session);
+    this.#host.subscribers.onDown(session, 'stopped');
+  }
+
+  drop(session: number): void {
+    this.dhcp?.stop(session, false);
+    this.#clearAddress(session);
+  }
+
+  onTimer(session: number, kind: TimerKind): void {
+    if (kind === timerKind.ipv4) this.dhcp?.onTimer(session);
+    else if (kind === timerKind.keepAlive) this.#onArpTimer(session);
+  }
+
+  /** The session that has an address, or -1. */
+  sessionOf(address: number): number {
+    this.#key[0] = address;
+    const slot = this.#sessions.find(this.#key, 0);
+    return slot < 0 ? -1 : (this.#slotSession[slot] as number);
+  }
+
+  /** IPv4 address of a session; 0: it has none. */
+  addressOf(session: number): number {
+    return this.address[session] as number;
+  }
+
+  /** Largest IP packet of a session. */
+  get mtu(): number {
+    return this.#host.frames.mtu;
+  }
+
+  /** Where an IP packet of a session is written, or -1; a session without a gateway cannot send. */
+  begin(session: number, length: number): number {
+    return this.#isKnown[session] === 1 ? this.#host.frames.begin(session, length) : -1;
+  }
+
+  /** Sends the IPv4 packet [at, end) of a session to its gateway. */
+  sendPacket(session: number, at: number, end: number): void {
+    this.writeGatewayMac(session, this.#peerMac, 0);
+    this.#send(session, at, end, etherType.ipv4, this.#peerMac);
+  }
+
+  /** Writes the MAC of a session's gateway. */
+  writeGatewayMac(session: number, to: Uint8Array, at: number): void {
+    copyMac(this.#gatewayMacs, session * macBytes, to, at);
+  }
+
+  /** The payload [start, end) of an Ethernet frame whose addresses stand at `frame`. */
+  receive(memory: Memory, frame: number, header: { type: number; payload: number; tags: number }, end: number): void {
+    if (header.type === etherType.arp) this.#receiveArp(memory, header.payload, end, header.tags);
+    else if (header.type === etherType.ipv4) this.#receiveIp(memory, frame, header, end);
+  }
+
+  /** Sends an echo request to the gateway: the proof that the session carries packets. */
+  prove(session: number): void {
+    const { frames, subscribers } = this.#host;
+    const at = frames.begin(session, echoPacketBytes);
+    if (at < 0) return;
+    const end = writeEcho(frames, at, {
+      source: this.address[session] as number,
+      destination: this.gateway[session] as number,
+      word: (session << 16) | this.#nextEcho(),
+      dscp: this.#options.dscp,
+    });
+    this.counters.echoSent++;
+    subscribers.table.countSent(session, end - at);
+    this.writeGatewayMac(session, this.#peerMac, 0);
+    this.#send(session, at, end, etherType.ipv4, this.#peerMac);
+  }
+
+  #echo = 0;
+  #nextEcho(): number {
+    this.#echo = (this.#echo + 1) & 0xffff;
+    return this.#echo;
+  }
+
+  #createDhcp(options: DhcpClientOptions): DhcpClients {
+    const { frames, lines, subscribers, random } = this.#host;
+    return new DhcpClients(
+      {
+        frames,
+        lines,
+        random,
+        timers: subscribers.timers,
+        onBound: (session, isNew) => this.#onBound(session, isNew),
+        onFailed: (session, cause) => this.#fail(session, cause),
+      },
+      options,
+    );
+  }
+
+  #onBound(session: number, isNew: boolean): void {
+    const dhcp = this.dhcp as DhcpClients;
+    const address = dhcp.address[session] as number;
+    const router = dhcp.router[session] as number;
+    if (!isNew && address === this.address[session] && router === this.gateway[session]) return;
+    this.#clearAddress(session);
+    this.#setAddress(session, address, router);
+  }
+
+  #setAddress(session: number, address: number, gateway: number): void {
+    const { trusted } = this.#options.neighbours;
+    if (this.sessionOf(address) >= 0) {
+      if (this.dhcp === undefined) this.#fail(session, 'DHCP: address in use');
+      else this.dhcp.decline(session);
+      return;
+    }
+    if (trusted.length > 0 && !trusted.includes(gateway)) {
+      this.#fail(session, 'ARP: gateway is not trusted');
+      return;
+    }
+    this.#key[0] = address;
+    const slot = this.#sessions.add(this.#key, 0);
+    if (slot >= this.#slotSession.length) {
+      const grown = new Int32Array(this.#slotSession.length * 2);
+      grown.set(this.#slotSession);
+      this.#slotSession = grown;
+    }
+    this.#slotSession[slot] = session;
+    this.#slotOf[session] = slot;
+    this.address[session] = address;
+    this.gateway[session] = gateway;
+    this.#isKnown[session] = 0;
+    // A network without a gateway has nothing that must answer.
+    if (gateway === 0) {
+      this.#host.subscribers.onUp(session);
+      return;
+    }
+    this.#host.subscribers.onStep(session, 'gateway');
+    this.#attempts[session] = 0;
+    this.#askGateway(session);
+  }
+
+  #clearAddress(session: number): void {
+    const slot = this.#slotOf[session] as number;
+    if (slot >= 0) this.#sessions.remove(slot);
+    this.#slotOf[session] = -1;
+    this.address[session] = 0;
+    this.gateway[session] = 0;
+    this.#host.subscribers.timers.clear(session, timerKind.keepAlive);
+  }
+
+  #fail(session: number, cause: SessionCause): void {
+    this.drop(session);
+    this.#host.subscribers.onDown(session, cause);
+  }
+
+  #onArpTimer(session: number): void {
+    const attempts = this.#attempts[session] as number;
+    if (attempts > 0) this.counters.arpTimeouts++;
+    if (attempts >= this.#options.neighbours.retries) {
+      this.dhcp?.stop(session, this.#options.releases);
+      this.#fail(session, 'ARP: gateway does not answer');
+    } else this.#askGateway(session);
+  }
+
+  #askGateway(session: number): void {
+    this.#attempts[session] = (this.#attempts[session] as number) + 1;
+    const sender = this.address[session] as number;
+    this.#sendArp(session, { operation: arpOperation.request, sender, target: this.gateway[session] as number });
+    this.#host.subscribers.timers.set(session, timerKind.keepAlive, this.#options.neighbours.timeoutMs);
+  }
+
+  #receiveArp(memory: Memory, start: number, end: number, tags: number): void {
+    const arp = this.#arp;
+    if (!arp.parse(memory, start, end)) {
+      this.counters.invalid++;
+      return;
+    }
+    this.counters.arpReceived++;
+    const { lines } = this.#host;
+    const owner = this.sessionOf(arp.sender);
+    if (owner >= 0 && vlanIds(lines.tagsOf(owner)) === vlanIds(tags)) this.#checkConflict(owner, memory);
+    if (arp.operation === arpOperation.request) this.#answerArp(memory, tags);
+    const session = this.sessionOf(arp.target);
+    if (session < 0 || arp.sender !== this.gateway[session] || vlanIds(lines.tagsOf(session)) !== vlanIds(tags)) return;
+    copyMac(memory.bytes, arp.senderMacAt, this.#gatewayMacs, session * macBytes);
+    if (arp.operation === arpOperation.reply) this.#onGateway(session);
+  }
+
+  #onGateway(session: number): void {
+    const { timers } = this.#host.subscribers;
+    const { intervalMs } = this.#options.neighbours;
+    this.#attempts[session] = 0;
+    if (intervalMs > 0) timers.set(session, timerKind.keepAlive, intervalMs);
+    else timers.clear(session, timerKind.keepAlive);
+    if (this.#isKnown[session] === 1) return;
+    this.#isKnown[session] = 1;
+    this.#host.subscribers.onUp(session);
+  }
+
+  #checkConflict(session: number, { bytes }: Memory): void {
+    this.#host.lines.writeMac(session, this.#mac, 0);
+    if (isSameMac(bytes, this.#arp.senderMacAt, this.#mac, 0)) return;
+    if (this.dhcp !== undefined) this.dhcp.decline(session);
+    else this.#fail(session, 'DHCP: address in use');
+  }
+
+  /** Answers requests for addresses of sessions, and for the address of the relay. */
+  #answerArp(memory: Memory, tags: number): void {
+    const arp = this.#arp;
+    const isRelay = arp.target !== 0 && arp.target === this.dhcp?.relayAddress;
+    const session = isRelay ? 0 : this.sessionOf(arp.target);
+    if (session < 0 || arp.sender === arp.target) return;
+    if (!isRelay && vlanIds(this.#host.lines.tagsOf(session)) !== vlanIds(tags)) return;
+    copyMac(memory.bytes, arp.senderMacAt, this.#peerMac, 0);
+    const { sender, target } = arp;
+    const answer = { operation: arpOperation.reply, sender: target, target: sender, targetMac: this.#peerMac, tags };
+    this.#sendArp(session, answer);
+  }
+
+  #sendArp(
+    session: number,
+    message: { operation: number; sender: number; target: number; targetMac?: Uint8Array; tags?: number },
+  ): void {
+    const { frames, lines } = this.#host;
+    const at = frames.begin(session, arpBytes);
+    if (at < 0) return;
+    const { targetMac } = message;
+    lines.writeMac(session, this.#mac, 0);
+    writeArp(frames.memory, at, { ...message, targetMac, senderMac: this.#mac });
+    this.counters.arpSent++;
+    this.#send(session, at, at + arpBytes, etherType.arp, targetMac ?? broadcastMac, message.tags);
+  }
+
+  #receiveIp(memory: Memory, frame: number, { payload, tags }: { payload: number; tags: number }, end: number): void {
+    const ip = this.#ip;
+    if (!ip.parse(memory, payload, end, true)) {
+      this.counters.invalid++;
+      return;
+    }
+    if (ip.protocol === ipProtocol.udp && !ip.isFragment && ip.end - ip.payload >= udpBytes) {
+      const port = memory.view.getUint16(ip.payload + 2);
+      const isRelay = port === dhcpPort.server && this.dhcp?.relayAddress !== 0;
+      if (port === dhcpPort.client || isRelay) {
+        this.dhcp?.receive(memory, ip.payload + udpBytes, ip.end, frame + macBytes);
+        return;
+      }
+    }
+    const session = this.sessionOf(ip.destination);
+    if (session < 0 || vlanIds(this.#host.lines.tagsOf(session)) !== vlanIds(tags)) return;
+    this.#host.subscribers.table.countReceived(session, ip.end - payload);
+    const isFromGateway = ip.source === this.gateway[session];
+    if (isFromGateway && icmpTypeOf(memory, ip) === icmp4Type.echoReply) this.counters.echoReceived++;
+    this.#host.onPacket?.(session, memory, payload, ip.end);
+  }
+
+  #send(session: number, at: number, end: number, type: number, destinationMac: Uint8Array, tags?: number): void {
+    const { frames, lines } = this.#host;
+    lines.writeMac(session, this.#mac, 0);
+    const route = { path: session, tags: tags ?? lines.tagsOf(session), sourceMac: this.#mac, destinationMac };
+    frames.send(at, end, type, route);
+  }
+}

@@ -1,0 +1,209 @@
+import type { Memory } from '../../bytes/memory.ts';
+import { type ControlPolicy, type Verdict, verdict } from './control-protocol.ts';
+import { type OptionList, type PppPacket, pppCode, pppProtocol } from './packet.ts';
+
+const option = { mru: 1, authentication: 3, magic: 5 } as const;
+const chapAlgorithm = { md5: 5, msChapV2: 0x81 } as const;
+const defaultMru = 1500;
+const minMru = 64;
+const minEcho = 4;
+
+export const authMethod = { none: 0, pap: 1, chapMd5: 2, msChapV2: 3 } as const;
+export type AuthMethod = (typeof authMethod)[keyof typeof authMethod];
+/** What an end accepts: any method, CHAP of either kind, one method only, or no authentication. */
+export type AuthOffer = 'any' | 'chap' | 'pap' | 'msChapV2' | 'none';
+
+export interface LcpOptions {
+  readonly isServer: boolean;
+  readonly capacity: number;
+  readonly mru: number;
+  readonly magicNumber: boolean;
+  readonly vendorExtensions: boolean;
+  readonly offer: AuthOffer;
+}
+
+export interface LcpEvents extends Pick<ControlPolicy, 'onOpened' | 'onReopened' | 'onClosed' | 'onFailed'> {
+  readonly random: () => number;
+  reply(session: number, code: number, id: number, body: Uint8Array): void;
+  onEchoReply(session: number): void;
+  onProtocolRejected(session: number, protocol: number): void;
+  /** The ends do not agree on how to authenticate. */
+  onNoMethod(session: number): void;
+}
+
+const firstMethod: Record<AuthOffer, AuthMethod> = { any: 2, chap: 2, pap: 1, msChapV2: 3, none: 0 };
+
+const isAccepted = (offer: AuthOffer, method: AuthMethod): boolean =>
+  offer === 'any' || (offer === 'chap' ? method > authMethod.pap : method === firstMethod[offer]);
+
+const methodAt = ({ view }: Memory, at: number, length: number): AuthMethod => {
+  const protocol = length >= 4 ? view.getUint16(at + 2) : 0;
+  if (protocol === pppProtocol.pap && length === 4) return authMethod.pap;
+  if (protocol !== pppProtocol.chap || length !== 5) return authMethod.none;
+  const algorithm = view.getUint8(at + 4);
+  if (algorithm === chapAlgorithm.md5) return authMethod.chapMd5;
+  return algorithm === chapAlgorithm.msChapV2 ? authMethod.msChapV2 : authMethod.none;
+};
+
+const addMethod = (options: OptionList, method: AuthMethod): void => {
+  if (method === authMethod.pap) options.half(option.authentication, pppProtocol.pap);
+  else if (method !== authMethod.none) {
+    const algorithm = method === authMethod.chapMd5 ? chapAlgorithm.md5 : chapAlgorithm.msChapV2;
+    options.halfAndByte(option.authentication, pppProtocol.chap, algorithm);
+  }
+};
+
+/** Options of LCP (RFC 1661) of all sessions of a port, and its echoes and rejects. */
+export class Lcp implements ControlPolicy {
+  /** How the client authenticates itself. */
+  readonly method: Uint8Array;
+  /** Largest packet that the peer takes. */
+  readonly peerMru: Uint16Array;
+  readonly magic: Int32Array;
+  readonly #refused: Uint8Array;
+  readonly #options: LcpOptions;
+  readonly #events: LcpEvents;
+
+  constructor(options: LcpOptions, events: LcpEvents) {
+    const { capacity } = options;
+    this.#options = options;
+    this.#events = events;
+    this.method = new Uint8Array(capacity);
+    this.peerMru = new Uint16Array(capacity);
+    this.magic = new Int32Array(capacity);
+    this.#refused = new Uint8Array(capacity);
+  }
+
+  /** Sets a session back to what is asked for first. */
+  begin(session: number): void {
+    const { isServer, offer } = this.#options;
+    this.method[session] = isServer ? firstMethod[offer] : authMethod.none;
+    this.peerMru[session] = defaultMru;
+    this.#refused[session] = 0;
+    this.#newMagic(session);
+  }
+
+  request(session: number, options: OptionList): void {
+    const { mru, magicNumber, isServer } = this.#options;
+    const refused = this.#refused[session] as number;
+    if ((refused & (1 << option.mru)) === 0) options.half(option.mru, mru);
+    if (isServer) addMethod(options, this.method[session] as AuthMethod);
+    if (magicNumber && (refused & (1 << option.magic)) === 0) options.word(option.magic, this.magic[session] as number);
+  }
+
+  judge(session: number, memory: Memory, at: number, length: number, wanted: OptionList): Verdict {
+    switch (memory.view.getUint8(at)) {
+      case option.mru:
+        if (length !== 4) return verdict.reject;
+        this.peerMru[session] = memory.view.getUint16(at + 2);
+        if ((this.peerMru[session] as number) >= minMru) return verdict.ack;
+        wanted.half(option.mru, defaultMru);
+        return verdict.nak;
+      case option.magic:
+        return this.#judgeMagic(session, memory, at, length, wanted);
+      case option.authentication:
+        return this.#options.isServer ? verdict.reject : this.#judgeMethod(session, memory, at, length, wanted);
+      default:
+        return verdict.reject;
+    }
+  }
+
+  onNak(session: number, memory: Memory, at: number, length: number): void {
+    const type = memory.view.getUint8(at);
+    if (type === option.magic) this.#newMagic(session);
+    else if (type === option.authentication && this.#options.isServer) {
+      const method = methodAt(memory, at, length);
+      if (method !== authMethod.none && isAccepted(this.#options.offer, method)) this.method[session] = method;
+      else this.#events.onNoMethod(session);
+    }
+  }
+
+  onReject(session: number, type: number): void {
+    if (type === option.authentication) this.#events.onNoMethod(session);
+    else if (type < 8) this.#refused[session] = (this.#refused[session] as number) | (1 << type);
+  }
+
+  onOpened(session: number): void {
+    this.#events.onOpened(session);
+  }
+
+  onReopened(session: number): void {
+    this.#events.onReopened(session);
+    if (!this.#options.isServer) this.method[session] = authMethod.none;
+  }
+
+  onClosed(session: number, isPeer: boolean): void {
+    this.#events.onClosed(session, isPeer);
+  }
+
+  onFailed(session: number, reason: 'timeout' | 'options'): void {
+    this.#events.onFailed(session, reason);
+  }
+
+  onCode(session: number, { code, id, body, end }: PppPacket, memory: Memory): boolean {
+    const events = this.#events;
+    switch (code) {
+      case pppCode.protocolReject:
+        if (end - body >= 2) events.onProtocolRejected(session, memory.view.getUint16(body));
+        return true;
+      case pppCode.echoRequest:
+        if (end - body >= minEcho)
+          events.reply(session, pppCode.echoReply, id, this.#signed(session, memory, body, end));
+        return true;
+      case pppCode.echoReply:
+        events.onEchoReply(session);
+        return true;
+      case pppCode.discardRequest:
+        return true;
+      case pppCode.vendor:
+        return this.#answerVendor(session, id, memory, body, end);
+      default:
+        return false;
+    }
+  }
+
+  /** Body of an echo request. */
+  echo(session: number): Uint8Array {
+    const body = new Uint8Array(minEcho);
+    if (this.#options.magicNumber) new DataView(body.buffer).setInt32(0, this.magic[session] as number);
+    return body;
+  }
+
+  #judgeMagic(session: number, memory: Memory, at: number, length: number, wanted: OptionList): Verdict {
+    if (length !== 6) return verdict.reject;
+    const magic = memory.view.getInt32(at + 2);
+    if (magic !== 0 && (magic !== this.magic[session] || !this.#options.magicNumber)) return verdict.ack;
+    wanted.word(option.magic, Math.floor(this.#events.random() * 2 ** 32) | 1);
+    return verdict.nak;
+  }
+
+  #judgeMethod(session: number, memory: Memory, at: number, length: number, wanted: OptionList): Verdict {
+    const { offer } = this.#options;
+    if (offer === 'none') return verdict.reject;
+    const method = methodAt(memory, at, length);
+    if (method !== authMethod.none && isAccepted(offer, method)) {
+      this.method[session] = method;
+      return verdict.ack;
+    }
+    addMethod(wanted, firstMethod[offer]);
+    return verdict.nak;
+  }
+
+  /** The packet with our magic number in the place of the peer's. */
+  #signed(session: number, memory: Memory, body: number, end: number): Uint8Array {
+    const answer = memory.bytes.slice(body, end);
+    answer.set(this.echo(session));
+    return answer;
+  }
+
+  /** RFC 2153: magic number, organization, kind. The answer has the same kind and no values. */
+  #answerVendor(session: number, id: number, memory: Memory, body: number, end: number): boolean {
+    if (!this.#options.vendorExtensions || end - body < 8) return false;
+    this.#events.reply(session, pppCode.vendor, id, this.#signed(session, memory, body, body + 8));
+    return true;
+  }
+
+  #newMagic(session: number): void {
+    this.magic[session] = Math.floor(this.#events.random() * 2 ** 32) | 1;
+  }
+}

@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { bytesOfHex, hexOfBytes } from '../../bytes/memory.ts';
+import { createRandom } from '../../testing/random.ts';
+import { bfdState, parseBfd, writeBfd } from './packet.ts';
+import { BfdSession } from './session.ts';
+
+const packet = bytesOfHex('20 c8 03 18 00000001 00000002 000493e0 000493e0 0000c350');
+
+/** Two sessions over a wire that loses packets while it is cut. */
+const createPair = (times: { readonly txMs: number; readonly multiplier: number }) => {
+  const random = createRandom(7);
+  const changes: string[] = [];
+  const silences: number[] = [];
+  const pair = {
+    now: 0,
+    isCut: false,
+    changes,
+    silences,
+    sessions: [] as BfdSession[],
+    run(ms: number) {
+      for (const end = pair.now + ms; pair.now < end; pair.now++)
+        for (const one of pair.sessions) one.advance(pair.now);
+    },
+  };
+  for (const side of [0, 1]) {
+    const options = { discriminator: side + 1, rxMs: times.txMs, isPassive: side === 1, random, ...times };
+    const session = new BfdSession(options, {
+      send(bytes) {
+        const parsed = parseBfd(bytes, 0, bytes.length);
+        if (!pair.isCut && parsed !== undefined) pair.sessions[1 - side]?.receive(parsed, pair.now);
+      },
+      onChange(isUp, _reason, silentMs) {
+        changes.push(`${side} ${isUp ? 'up' : 'down'}`);
+        if (!isUp) silences.push(silentMs);
+      },
+    });
+    pair.sessions.push(session);
+    session.start(0);
+  }
+  return pair;
+};
+
+describe('BFD', () => {
+  it('writes and reads control packets byte for byte', () => {
+    const parsed = parseBfd(packet, 0, packet.length);
+    expect(parsed).toMatchObject({ state: bfdState.up, multiplier: 3, desiredTxUs: 300_000, requiredEchoUs: 50_000 });
+    const plain = bytesOfHex('20 c0 03 18 00000001 00000002 000493e0 000493e0 0000c350');
+    expect(hexOfBytes(writeBfd(parseBfd(plain, 0, plain.length) as never))).toBe(hexOfBytes(plain));
+  });
+
+  it.each([
+    ['another version', 0, 0x40],
+    ['a length beyond the packet', 3, 25],
+    ['a multiplier of 0', 2, 0],
+    ['the multipoint bit', 1, 0xc1],
+    ['authentication that is not agreed on', 1, 0xc4],
+  ])('discards packets with %s', (_name, at, value) => {
+    const bytes = packet.slice();
+    bytes[at] = value;
+    expect(parseBfd(bytes, 0, bytes.length)).toBeUndefined();
+  });
+
+  it('comes up and sends at the agreed pace, with jitter', () => {
+    const pair = createPair({ txMs: 50, multiplier: 3 });
+    pair.run(2000);
+    expect(pair.sessions.every(({ isUp }) => isUp)).toBe(true);
+    const before = pair.sessions[0]?.counters.tx as number;
+    pair.run(10_000);
+    const sent = (pair.sessions[0]?.counters.tx as number) - before;
+    expect(sent).toBeGreaterThan(10_000 / 50);
+    expect(sent).toBeLessThan(10_000 / 37);
+  });
+
+  it('notices silence within the detection time and recovers', () => {
+    const pair = createPair({ txMs: 10, multiplier: 3 });
+    pair.run(2000);
+    pair.isCut = true;
+    pair.run(100);
+    expect(pair.changes.toSorted()).toEqual(['0 down', '0 up', '1 down', '1 up']);
+    for (const silence of pair.silences) expect(silence).toBeLessThanOrEqual(31);
+    pair.isCut = false;
+    pair.run(5000);
+    expect(pair.sessions.every(({ isUp }) => isUp)).toBe(true);
+    expect(pair.sessions[0]?.lastError).toBe('control detection time expired');
+  });
+
+  it('goes down when the neighbour is taken out of service', () => {
+    const pair = createPair({ txMs: 100, multiplier: 3 });
+    pair.run(2000);
+    pair.sessions[0]?.stop();
+    expect(pair.sessions[1]?.lastError).toBe('neighbour is administratively down');
+  });
+
+  it('reads changed packets without failure', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat({ max: 23 }), fc.nat({ max: 255 })), { maxLength: 8 }), (changes) => {
+        const bytes = packet.slice();
+        for (const [at, value] of changes) bytes[at] = value;
+        parseBfd(bytes, 0, bytes.length);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+});

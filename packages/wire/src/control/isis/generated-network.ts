@@ -1,0 +1,140 @@
+import { parseAddress } from '../../ip/address.ts';
+import { MessageWriter } from '../message-writer.ts';
+import { createTopology, type TopologyOptions } from '../topology.ts';
+import { bytesOfHex, packedTlvs, systemIdBytes, type Tlv, tlvOf, tlvType } from './pdu.ts';
+
+export interface GeneratedNetwork {
+  /** Hexadecimal system id of the emulated router; those of the generated ones follow. */
+  readonly systemId: string;
+  readonly areas: readonly Uint8Array[];
+  readonly routerId: number;
+  readonly hasIpv4: boolean;
+  readonly hasIpv6: boolean;
+  /** Host name of router `n` behind the emulated one, which is 0. */
+  hostNameOf(n: number): string;
+  /** Index of the first prefix of all. */
+  readonly firstPrefix: number;
+  readonly topology: TopologyOptions & {
+    readonly prefixesPerNode: number;
+    readonly ipv4Start: string;
+    readonly ipv6Start: string;
+  };
+}
+
+const nodeMetric = 10;
+const prefixMetric = 10;
+const protocolIds = { ipv4: 0xcc, ipv6: 0x8e } as const;
+
+export const systemIdAfter = (systemId: string, steps: number): string =>
+  (Number.parseInt(systemId, 16) + steps).toString(16).padStart(2 * systemIdBytes, '0');
+
+/** Reachability of a neighbouring system or pseudonode with a wide metric (RFC 5305). */
+export const systemReachability = (nodeId: string, metric: number): Uint8Array =>
+  new MessageWriter(16).copy(bytesOfHex(nodeId)).u24(metric).u8(0).take();
+
+export const ipv4Reachability = (address: number, bits: number, metric: number): Uint8Array => {
+  const writer = new MessageWriter(16).u32(metric).u8(bits);
+  for (let byte = 0; byte < Math.ceil(bits / 8); byte++) writer.u8((address >>> (24 - 8 * byte)) & 255);
+  return writer.take();
+};
+
+const ipv6Reachability = (words: Int32Array, bits: number, metric: number): Uint8Array => {
+  const writer = new MessageWriter(32).u32(metric).u8(0).u8(bits);
+  for (let byte = 0; byte < Math.ceil(bits / 8); byte++)
+    writer.u8(((words[byte >> 2] as number) >>> (24 - 8 * (byte & 3))) & 255);
+  return writer.take();
+};
+
+/** Prefix `index` after the first one: 128-bit addition at the last bit of the prefix. */
+const prefixAfter = (text: string, index: number): { readonly words: Int32Array; readonly bits: number } => {
+  const [address = '', length] = text.split('/');
+  const isV4 = !address.includes(':');
+  const words = parseAddress(address);
+  const bits = Number(length);
+  const end = bits + (isV4 ? 96 : 0);
+  let carry = BigInt(index) << BigInt(128 - end);
+  for (let word = 3; word >= 0; word--) {
+    const sum = BigInt((words[word] as number) >>> 0) + (carry & 0xffffffffn);
+    words[word] = Number(BigInt.asIntN(32, sum));
+    carry = (carry >> 32n) + (sum >> 32n);
+  }
+  return { words, bits };
+};
+
+/** The systems and prefixes behind an emulated router. */
+export class IsisNetwork {
+  readonly neighboursOf: readonly (readonly number[])[];
+  readonly #options: GeneratedNetwork;
+  readonly #metrics: Uint32Array;
+
+  constructor(options: GeneratedNetwork) {
+    this.#options = options;
+    this.neighboursOf = createTopology(options.topology);
+    this.#metrics = new Uint32Array(this.nodes).fill(nodeMetric);
+  }
+
+  get nodes(): number {
+    return this.neighboursOf.length;
+  }
+
+  systemIdOf(node: number): string {
+    return systemIdAfter(this.#options.systemId, node + 1);
+  }
+
+  /** The generated router with a system id, or -1. */
+  nodeOf(systemId: string): number {
+    const node = Number.parseInt(systemId, 16) - Number.parseInt(this.#options.systemId, 16) - 1;
+    return node >= 0 && node < this.nodes ? node : -1;
+  }
+
+  /** Gives a router other metrics; returns which. */
+  changeMetric(random: () => number): number {
+    const node = Math.floor(random() * this.nodes);
+    this.#metrics[node] = 1 + Math.floor(random() * 100);
+    return node;
+  }
+
+  /** TLVs that every system has; `n` is 0 for the emulated router itself. */
+  commonTlvs(n: number): Tlv[] {
+    const { areas, hasIpv4, hasIpv6, hostNameOf, routerId } = this.#options;
+    const protocols = [...(hasIpv4 ? [protocolIds.ipv4] : []), ...(hasIpv6 ? [protocolIds.ipv6] : [])];
+    return [
+      tlvOf(tlvType.areas, (writer) => {
+        for (const area of areas) writer.u8(area.length).copy(area);
+      }),
+      tlvOf(tlvType.protocols, (writer) => {
+        for (const protocol of protocols) writer.u8(protocol);
+      }),
+      ...(hasIpv4 ? [tlvOf(tlvType.routerId, (writer) => writer.u32(routerId + n))] : []),
+      ...(hostNameOf(n) === '' ? [] : [{ type: tlvType.hostName, value: new TextEncoder().encode(hostNameOf(n)) }]),
+    ];
+  }
+
+  tlvsOf(node: number): Tlv[] {
+    const { systemId, topology, hasIpv4, hasIpv6, firstPrefix } = this.#options;
+    const metric = this.#metrics[node] as number;
+    const systems = [
+      ...(node === 0 ? [systemId] : []),
+      ...(this.neighboursOf[node] ?? []).map((one) => this.systemIdOf(one)),
+    ];
+    const first = firstPrefix + node * topology.prefixesPerNode;
+    const indexes = Array.from({ length: topology.prefixesPerNode }, (_, i) => first + i);
+    const ipv4 = (hasIpv4 ? indexes : []).map((index) => {
+      const { words, bits } = prefixAfter(topology.ipv4Start, index);
+      return ipv4Reachability(words[3] as number, bits, prefixMetric);
+    });
+    const ipv6 = (hasIpv6 ? indexes : []).map((index) => {
+      const { words, bits } = prefixAfter(topology.ipv6Start, index);
+      return ipv6Reachability(words, bits, prefixMetric);
+    });
+    return [
+      ...this.commonTlvs(node + 1),
+      ...packedTlvs(
+        tlvType.reachableSystems,
+        systems.map((system) => systemReachability(`${system}00`, metric)),
+      ),
+      ...packedTlvs(tlvType.reachableIpv4, ipv4),
+      ...packedTlvs(tlvType.reachableIpv6, ipv6),
+    ];
+  }
+}

@@ -1,0 +1,397 @@
+import type { MessageWriter } from '../message-writer.ts';
+import { electDesignated } from './election.ts';
+import { optionsOf } from './generated-area.ts';
+import {
+  createLsa,
+  initialSequence,
+  isLsaChecksumValid,
+  type LsaHeader,
+  lsaType,
+  maxAge,
+  readLsaHeader,
+  setLsaChecksum,
+  writeNetworkBody,
+  writeRouterBody,
+} from './lsa.ts';
+import { expiredLsa, Lsdb, type StoredLsa } from './lsdb.ts';
+import { neighbourState, OspfNeighbour } from './neighbour.ts';
+import { isHelloAccepted, type OspfEvents, type OspfOptions, ospfGroups } from './options.ts';
+import { OspfOutput } from './output.ts';
+import { ownLinks } from './own-links.ts';
+import {
+  ospfType,
+  parseOspf,
+  type ReceivedOspf,
+  readAcknowledgement,
+  readDescription,
+  readHello,
+  readRequest,
+  readUpdate,
+  writeHello,
+} from './packet.ts';
+
+const ageCheckMs = 1000;
+const never = Number.POSITIVE_INFINITY;
+
+/** An OSPFv2 router with one interface (RFC 2328) and a generated network behind it. */
+export class OspfRouter {
+  readonly lsdb = new Lsdb();
+  readonly neighbours = new Map<number, OspfNeighbour>();
+  readonly counters = { tx: 0, rx: 0, flaps: 0, invalid: 0 };
+  lastError = '';
+  designated = 0;
+  backup = 0;
+  readonly #options: OspfOptions;
+  readonly #events: OspfEvents;
+  readonly #lsaOptions: number;
+  readonly #output: OspfOutput;
+  #flood: StoredLsa[] = [];
+  #helloAt = never;
+  #electAt = never;
+  #ageAt = never;
+  #changeAt = never;
+  #now = 0;
+  #isStopping = false;
+
+  constructor(options: OspfOptions, events: OspfEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.#lsaOptions = optionsOf(options.areaKind);
+    this.#output = new OspfOutput(options, (bytes, destination) => {
+      this.counters.tx++;
+      events.send(bytes, destination);
+    });
+  }
+
+  start(now: number): void {
+    const { area, isBroadcast, deadSec, changeSec } = this.#options;
+    this.#setNow(now);
+    this.#isStopping = false;
+    if (this.lsdb.size === 0) for (const lsa of area.lsas()) this.lsdb.install(lsa, now);
+    this.#helloAt = now;
+    this.#ageAt = now + ageCheckMs;
+    this.#electAt = isBroadcast ? now + deadSec * 1000 : never;
+    this.#changeAt = changeSec > 0 && area.nodes > 0 ? now + changeSec * 1000 : never;
+    this.#originateOwn();
+  }
+
+  /** Takes everything back that was flooded, ends all adjacencies and falls silent. */
+  stop(now: number): void {
+    this.#setNow(now);
+    this.#isStopping = true;
+    for (const entry of [...this.lsdb.values()])
+      if (this.#isOwn(entry.header)) this.#flood.push(expiredLsa(entry, this.#now));
+    this.#sendFlood();
+    this.#drop('router stopped');
+    this.#helloAt = never;
+    this.#ageAt = never;
+    this.#changeAt = never;
+  }
+
+  /** Ends all adjacencies at once and falls silent, as if the link had failed. */
+  interrupt(now: number): void {
+    this.#setNow(now);
+    this.#drop('interrupted');
+    this.#helloAt = never;
+  }
+
+  receive(bytes: Uint8Array, source: number, now: number): void {
+    this.#setNow(now);
+    const packet = parseOspf(bytes, this.#options.authentication);
+    if (packet === undefined || packet.areaId !== this.#options.areaId || this.#helloAt === never) {
+      this.counters.invalid++;
+      return;
+    }
+    if (packet.routerId === this.#options.routerId) return;
+    this.counters.rx++;
+    if (packet.type === ospfType.hello) this.#receiveHello(packet, source);
+    else {
+      const neighbour = this.neighbours.get(packet.routerId);
+      if (neighbour !== undefined && neighbour.state >= neighbourState.exStart) this.#dispatch(packet, neighbour);
+    }
+    this.#output.flush(this.#groupOf());
+    this.#sendFlood();
+  }
+
+  advance(now: number): void {
+    this.#setNow(now);
+    if (now >= this.#helloAt) {
+      this.#helloAt = now + this.#options.helloSec * 1000;
+      this.#sendHello();
+    }
+    if (now >= this.#electAt) {
+      this.#electAt = never;
+      this.#elect();
+    }
+    for (const neighbour of [...this.neighbours.values()]) {
+      if (now - neighbour.heardAt >= this.#options.deadSec * 1000) this.#lose(neighbour, 'dead interval expired');
+      else neighbour.advance(now);
+    }
+    if (now >= this.#ageAt) this.#age();
+    if (now >= this.#changeAt) this.#changeMetric();
+    this.#sendFlood();
+  }
+
+  #setNow(now: number): void {
+    this.#now = now;
+    this.#output.now = now;
+  }
+
+  #drop(reason: string): void {
+    // A hello that lists nobody ends the adjacency at the other end as well.
+    const all = [...this.neighbours.values()];
+    for (const neighbour of all) this.#lose(neighbour, reason);
+    if (all.length > 0) this.#sendHello();
+  }
+
+  #lose(neighbour: OspfNeighbour, reason: string): void {
+    this.neighbours.delete(neighbour.routerId);
+    neighbour.setState(neighbourState.down, reason);
+    if (this.#options.isBroadcast) this.#elect();
+  }
+
+  #sendHello(): void {
+    const { mask, helloSec, deadSec, priority, isBroadcast } = this.#options;
+    const hello = writeHello({
+      mask,
+      helloSec,
+      deadSec,
+      options: this.#lsaOptions,
+      priority: isBroadcast ? priority : 1,
+      designated: this.designated,
+      backup: this.backup,
+      neighbours: [...this.neighbours.keys()],
+    });
+    this.#output.send(ospfType.hello, hello, ospfGroups.all);
+  }
+
+  #receiveHello(packet: ReceivedOspf, source: number): void {
+    const { isBroadcast, routerId } = this.#options;
+    const hello = readHello(packet);
+    if (hello === undefined) return;
+    if (!isHelloAccepted(hello, this.#options)) {
+      this.lastError = `hello of ${packet.routerId >>> 0} with other intervals, mask or area`;
+      return;
+    }
+    const neighbour = this.#neighbourOf(packet.routerId, source);
+    const isChanged =
+      neighbour.priority !== hello.priority ||
+      neighbour.designated !== hello.designated ||
+      neighbour.backup !== hello.backup;
+    Object.assign(neighbour, {
+      address: source,
+      heardAt: this.#now,
+      priority: hello.priority,
+      designated: hello.designated,
+      backup: hello.backup,
+    });
+    if (!hello.neighbours.includes(routerId)) {
+      if (neighbour.state >= neighbourState.bidirectional)
+        neighbour.setState(neighbourState.init, 'neighbour forgot us');
+      return;
+    }
+    const isNew = neighbour.state < neighbourState.bidirectional;
+    if (isNew) neighbour.setState(neighbourState.bidirectional);
+    if (isBroadcast && (isNew || isChanged)) this.#onBroadcastHello(hello.designated, hello.backup);
+    this.#beginIfAdjacent(neighbour);
+  }
+
+  /** A designated router that exists ends the wait for one. */
+  #onBroadcastHello(designated: number, backup: number): void {
+    if (this.#electAt !== never && designated === 0 && backup === 0) return;
+    this.#electAt = never;
+    this.#elect();
+  }
+
+  #neighbourOf(routerId: number, source: number): OspfNeighbour {
+    const known = this.neighbours.get(routerId);
+    if (known !== undefined) return known;
+    const { mtu, ignoresMtu, retransmitSec } = this.#options;
+    const neighbour = new OspfNeighbour(
+      {
+        routerId: this.#options.routerId,
+        mtu,
+        ignoresMtu,
+        options: this.#lsaOptions,
+        retransmitMs: retransmitSec * 1000,
+        lsdb: this.lsdb,
+        send: (to, type, write) => this.#output.send(type, write, to.address),
+        sendLsas: (to, lsas) => this.#output.updates(lsas, to.address),
+        onState: (one, before, reason) => this.#onState(one, before, reason),
+      },
+      routerId,
+      source,
+    );
+    this.neighbours.set(routerId, neighbour);
+    // The neighbour sees itself listed soon.
+    this.#helloAt = this.#now;
+    return neighbour;
+  }
+
+  #beginIfAdjacent(neighbour: OspfNeighbour): void {
+    const { isBroadcast, address } = this.#options;
+    const own = this.designated === address || this.backup === address;
+    const theirs = neighbour.address === this.designated || neighbour.address === this.backup;
+    const isAdjacent = !isBroadcast || (this.#electAt === never && (own || theirs));
+    if (isAdjacent && neighbour.state === neighbourState.bidirectional) neighbour.begin(this.#now);
+    else if (!isAdjacent && neighbour.state > neighbourState.bidirectional)
+      neighbour.setState(neighbourState.bidirectional);
+  }
+
+  #elect(): void {
+    const { address, priority, routerId } = this.#options;
+    const others = [...this.neighbours.values()].filter(({ state }) => state >= neighbourState.bidirectional);
+    const own = { routerId, address, priority, designated: this.designated, backup: this.backup };
+    const result = electDesignated(own, others);
+    if (result.designated === this.designated && result.backup === this.backup) return;
+    this.designated = result.designated;
+    this.backup = result.backup;
+    this.#helloAt = this.#now;
+    for (const neighbour of others) this.#beginIfAdjacent(neighbour);
+    this.#originateOwn();
+  }
+
+  #onState(neighbour: OspfNeighbour, before: number, reason: string): void {
+    const isUp = neighbour.state === neighbourState.full;
+    if (!isUp && before !== neighbourState.full) return;
+    if (!isUp) {
+      this.counters.flaps++;
+      this.lastError = reason;
+    }
+    this.#events.onNeighbour(neighbour, isUp, reason);
+    if (!this.#isStopping) this.#originateOwn();
+  }
+
+  #dispatch(packet: ReceivedOspf, neighbour: OspfNeighbour): void {
+    if (packet.type === ospfType.description) {
+      const description = readDescription(packet);
+      if (description !== undefined) neighbour.receiveDescription(description, this.#now);
+    } else if (neighbour.state < neighbourState.exchange) return;
+    else if (packet.type === ospfType.request) this.#answer(packet, neighbour);
+    else if (packet.type === ospfType.update) for (const lsa of readUpdate(packet)) this.#receiveLsa(lsa, neighbour);
+    else if (packet.type === ospfType.acknowledgement)
+      for (const header of readAcknowledgement(packet)) neighbour.acknowledged(header);
+  }
+
+  #answer(packet: ReceivedOspf, neighbour: OspfNeighbour): void {
+    const found = readRequest(packet).map((reference) => this.lsdb.find(reference));
+    if (found.some((entry) => entry === undefined)) neighbour.begin(this.#now);
+    else this.#output.updates(found as StoredLsa[], neighbour.address);
+  }
+
+  #receiveLsa(bytes: Uint8Array, neighbour: OspfNeighbour): void {
+    if (!isLsaChecksumValid(bytes)) return;
+    const header = readLsaHeader(new DataView(bytes.buffer), 0);
+    const order = this.lsdb.compare(header, this.#now);
+    const own = this.lsdb.find(header);
+    neighbour.received(header, this.#now);
+    if (order > 0) this.#accept(bytes, header, neighbour);
+    else if (order === 0) {
+      if (neighbour.unacknowledged.has(`${header.type} ${header.id} ${header.router}`)) neighbour.acknowledged(header);
+      else this.#output.acknowledge(bytes);
+    } else if (own !== undefined) this.#output.updates([own], neighbour.address);
+  }
+
+  #accept(bytes: Uint8Array, header: LsaHeader, from: OspfNeighbour): void {
+    this.#output.acknowledge(bytes);
+    if (this.#isOwn(header)) {
+      this.#outdo(bytes, header);
+      return;
+    }
+    if (header.age >= maxAge && this.lsdb.find(header) === undefined) return;
+    const entry = this.lsdb.install(bytes, this.#now);
+    for (const neighbour of this.neighbours.values()) {
+      neighbour.unacknowledged.delete(`${header.type} ${header.id} ${header.router}`);
+      if (neighbour !== from && neighbour.state >= neighbourState.exchange && !this.#flood.includes(entry))
+        this.#flood.push(entry);
+    }
+    if (header.age >= maxAge) this.lsdb.remove(header);
+  }
+
+  /** An instance of an own LSA from an earlier life: a newer one replaces it, or it is flushed. */
+  #outdo(bytes: Uint8Array, header: LsaHeader): void {
+    const own = this.lsdb.find(header);
+    if (own !== undefined && !this.#isStopping) this.#originate(own.bytes, header.sequence + 1);
+    else this.#flood.push(expiredLsa({ bytes, header, at: this.#now }, this.#now));
+  }
+
+  #isOwn({ router }: LsaHeader): boolean {
+    return router === this.#options.routerId || this.#options.area.isGenerated(router);
+  }
+
+  /** Installs and floods a copy of an LSA with a new sequence number. */
+  #originate(bytes: Uint8Array, sequence: number): void {
+    const copy = bytes.slice();
+    copy[0] = 0;
+    copy[1] = 0;
+    new DataView(copy.buffer).setInt32(12, sequence);
+    setLsaChecksum(copy);
+    this.#flood.push(this.lsdb.install(copy, this.#now));
+  }
+
+  /** The own router LSA, and the network LSA of a designated router. */
+  #originateOwn(): void {
+    const { routerId, area, mask, address, isBroadcast } = this.#options;
+    const header = { type: lsaType.router, id: routerId, router: routerId, options: this.#lsaOptions & 2 };
+    this.#originateNew(
+      header,
+      writeRouterBody(area.flags, ownLinks(this.#options, this.neighbours.values(), this.designated)),
+    );
+    if (!isBroadcast) return;
+    const full = [...this.neighbours.values()].filter(({ state }) => state === neighbourState.full);
+    const network = { type: lsaType.network, id: address, router: routerId, options: this.#lsaOptions & 2 };
+    if (this.designated === address && full.length > 0)
+      this.#originateNew(network, writeNetworkBody(mask, [routerId, ...full.map((one) => one.routerId)]));
+    else {
+      const known = this.lsdb.find(network);
+      if (known === undefined) return;
+      this.#flood.push(expiredLsa(known, this.#now));
+      this.lsdb.remove(network);
+    }
+  }
+
+  #originateNew(
+    header: { type: number; id: number; router: number; options: number },
+    write: (writer: MessageWriter) => void,
+  ): void {
+    const known = this.lsdb.find(header);
+    const sequence = known === undefined ? initialSequence : known.header.sequence + 1;
+    this.#flood.push(this.lsdb.install(createLsa({ ...header, sequence }, write), this.#now));
+  }
+
+  #age(): void {
+    this.#ageAt = this.#now + ageCheckMs;
+    for (const entry of [...this.lsdb.values()])
+      if (this.#isOwn(entry.header) && this.#now - entry.at >= refreshMs)
+        this.#originate(entry.bytes, entry.header.sequence + 1);
+    for (const old of this.lsdb.expire(this.#now)) this.#flood.push(expiredLsa(old, this.#now));
+  }
+
+  #changeMetric(): void {
+    const { area, changeSec, random } = this.#options;
+    this.#changeAt = this.#now + changeSec * 1000;
+    const node = area.changeMetric(random);
+    const id = area.idOf(node);
+    const known = this.lsdb.find({ type: lsaType.router, id, router: id });
+    if (known !== undefined) this.#originate(area.routerLsa(node), known.header.sequence + 1);
+  }
+
+  /** Floods what has changed to all neighbours that exchange databases. */
+  #sendFlood(): void {
+    if (this.#flood.length === 0) return;
+    const lsas = this.#flood;
+    this.#flood = [];
+    const receivers = [...this.neighbours.values()].filter(({ state }) => state >= neighbourState.exchange);
+    if (receivers.length === 0) return;
+    for (const neighbour of receivers) for (const lsa of lsas) neighbour.expectAcknowledgement(lsa, this.#now);
+    this.#output.updates(lsas, this.#groupOf());
+  }
+
+  #groupOf(): number {
+    const { isBroadcast, address } = this.#options;
+    const isDesignated = this.designated === address || this.backup === address;
+    return !isBroadcast || isDesignated ? ospfGroups.all : ospfGroups.designated;
+  }
+}
+
+const refreshMs = 1_800_000;

@@ -1,0 +1,228 @@
+import {
+  acceptChild,
+  answerChild,
+  type ChildRequest,
+  childRequestPayloads,
+  createChildRequest,
+  expiryTime,
+  rekeyTime,
+} from './child-exchange.ts';
+import type { IkeSa, Negotiation } from './ike-sa.ts';
+import { sharedKeyAuth } from './key-schedule.ts';
+import { concatBytes, type IkePayload, isSameBytes } from './message.ts';
+import {
+  authMethod,
+  configurationAttribute,
+  configurationType,
+  exchangeType,
+  idType,
+  notifyName,
+  notifyType,
+  payloadType,
+} from './numbers.ts';
+import { PayloadSet } from './payload-set.ts';
+import {
+  type Identification,
+  notify,
+  readAuth,
+  readCertificate,
+  readConfiguration,
+  readId,
+  writeAuth,
+  writeCertificate,
+  writeCertificateRequest,
+  writeConfiguration,
+  writeId,
+} from './payloads.ts';
+
+const empty = new Uint8Array(0);
+const textBytes = new TextEncoder();
+
+/** An identity by its text: an address, a name with "@", or a host name; "#" and hexadecimal digits: a key identifier. */
+export const identificationOf = (text: string, address: Uint8Array | undefined): Identification => {
+  if (address !== undefined) return { type: address.length === 4 ? idType.ipv4 : idType.ipv6, data: address };
+  if (text.startsWith('#')) return { type: idType.keyId, data: textBytes.encode(text.slice(1)) };
+  return { type: text.includes('@') ? idType.email : idType.fqdn, data: textBytes.encode(text) };
+};
+
+const ownIdentity = ({ peer, route }: IkeSa): Identification => {
+  if (peer.localId !== undefined) return peer.localId;
+  const { authentication } = peer;
+  if (authentication.kind === 'certificate') {
+    return { type: idType.distinguishedName, data: authentication.credential.subject };
+  }
+  const { localAddress } = route;
+  return { type: localAddress.length === 4 ? idType.ipv4 : idType.ipv6, data: localAddress };
+};
+
+/** The bytes that one side signs (RFC 7296, 2.15). */
+const signedOctets = (sa: IkeSa, { localInit, remoteInit, nonces }: Negotiation, side: 'own' | 'peer'): Uint8Array => {
+  const { crypto, keys, suite, isInitiator } = sa;
+  const isOfInitiator = (side === 'own') === isInitiator;
+  const identity = (side === 'own' ? sa.localIdentity : sa.remoteIdentity) as Identification;
+  const key = (isOfInitiator ? keys?.authInitiator : keys?.authResponder) ?? empty;
+  const nonce = (isOfInitiator ? nonces?.responder : nonces?.initiator) ?? empty;
+  const body = concatBytes(Uint8Array.of(identity.type, 0, 0, 0), identity.data);
+  return concatBytes(side === 'own' ? localInit : remoteInit, nonce, crypto.prf(suite?.prf ?? 0, key, body));
+};
+
+const authPayloads = (sa: IkeSa, negotiation: Negotiation): { certificates: IkePayload[]; auth: IkePayload } => {
+  const { authentication } = sa.peer;
+  const octets = signedOctets(sa, negotiation, 'own');
+  if (authentication.kind === 'sharedKey') {
+    const data = sharedKeyAuth(sa.crypto, { prf: sa.suite?.prf ?? 0, key: authentication.key, octets });
+    return { certificates: [], auth: writeAuth(authMethod.sharedKey, data) };
+  }
+  const { credential } = authentication;
+  const { method, data } = credential.sign(octets, negotiation.hashes);
+  return { certificates: credential.chain.map(writeCertificate), auth: writeAuth(method, data) };
+};
+
+/** Why the peer is not who it claims to be; undefined: it is. */
+const peerProblem = (sa: IkeSa, negotiation: Negotiation, message: PayloadSet): string | undefined => {
+  const { authentication, remoteId } = sa.peer;
+  const identity = sa.remoteIdentity as Identification;
+  if (remoteId !== undefined && (remoteId.type !== identity.type || !isSameBytes(remoteId.data, identity.data))) {
+    return 'unexpectedIdentity';
+  }
+  const { method, data } = readAuth(message.get(payloadType.auth));
+  const octets = signedOctets(sa, negotiation, 'peer');
+  if (authentication.kind === 'sharedKey') {
+    const expected = sharedKeyAuth(sa.crypto, { prf: sa.suite?.prf ?? 0, key: authentication.key, octets });
+    return method === authMethod.sharedKey && isSameBytes(expected, data) ? undefined : 'wrongSharedKey';
+  }
+  const certificates = message.all(payloadType.certificate).flatMap((body) => readCertificate(body) ?? []);
+  return authentication.credential.findProblem({ certificates, octets, method, data });
+};
+
+const certificateRequest = ({ peer: { authentication } }: IkeSa): IkePayload[] =>
+  authentication.kind === 'certificate' ? [writeCertificateRequest(authentication.credential.authorities)] : [];
+
+const addressAttribute = (version: 4 | 6): number =>
+  version === 4 ? configurationAttribute.ip4Address : configurationAttribute.ip6Address;
+
+/** The second message of an initiator. */
+export const startAuth = (sa: IkeSa): void => {
+  const negotiation = sa.negotiation as Negotiation;
+  sa.localIdentity = ownIdentity(sa);
+  const { certificates, auth } = authPayloads(sa, negotiation);
+  const child = createChildRequest(sa, 0, { hasGroups: false });
+  const { sa: proposals, selectors, mode } = childRequestPayloads(sa, child);
+  const { requestsAddress, remoteId } = sa.peer;
+  const payloads = [
+    writeId(payloadType.idInitiator, sa.localIdentity),
+    ...certificates,
+    ...certificateRequest(sa),
+    ...(remoteId === undefined ? [] : [writeId(payloadType.idResponder, remoteId)]),
+    auth,
+    ...(requestsAddress === undefined
+      ? []
+      : [writeConfiguration(configurationType.request, [{ type: addressAttribute(requestsAddress), value: empty }])]),
+    proposals,
+    ...selectors,
+    ...mode,
+  ];
+  sa.request(exchangeType.auth, payloads, (reply) => finishAuth(sa, child, new PayloadSet(reply)));
+};
+
+const finishAuth = (sa: IkeSa, child: ChildRequest, answer: PayloadSet): void => {
+  const negotiation = sa.negotiation as Negotiation;
+  const { error } = answer;
+  if (answer.find(payloadType.auth) === undefined) {
+    sa.close(error === undefined ? 'invalidResponse' : notifyName(error.type));
+    return;
+  }
+  sa.remoteIdentity = copyOf(readId(answer.get(payloadType.idResponder)));
+  if (peerProblem(sa, negotiation, answer) !== undefined) {
+    sa.sendLast(exchangeType.informational, [notify(notifyType.authenticationFailed)]);
+    sa.close('untrusted');
+    return;
+  }
+  readAddress(sa, answer);
+  const nonces = negotiation.nonces as NonNullable<Negotiation['nonces']>;
+  establish(sa);
+  const installed = acceptChild(sa, child, { answer, material: { nonces } });
+  if (typeof installed === 'number') sa.owner.events.onChildFailed(sa, child.index, notifyName(installed));
+  else sa.owner.events.onChildUp(sa, installed);
+  for (let index = 1; index < sa.peer.children.length; index++) sa.addTask({ kind: 'createChild', index });
+  sa.reschedule();
+};
+
+const copyOf = ({ type, data }: Identification): Identification => ({ type, data: data.slice() });
+
+const readAddress = (sa: IkeSa, answer: PayloadSet): void => {
+  const { requestsAddress } = sa.peer;
+  const body = answer.find(payloadType.configuration);
+  if (requestsAddress === undefined || body === undefined) return;
+  const found = readConfiguration(body).attributes.find(({ type }) => type === addressAttribute(requestsAddress));
+  const size = requestsAddress === 4 ? 4 : 16;
+  if (found !== undefined && found.value.length >= size) sa.innerAddress = found.value.slice(0, size);
+};
+
+/** The SA is authenticated: what was needed for that is forgotten, and timers start. */
+const establish = (sa: IkeSa): void => {
+  const { owner, peer } = sa;
+  sa.state = 'established';
+  sa.negotiation = undefined;
+  sa.establishedMs = owner.nowMs;
+  startTimers(sa);
+  if (sa.isBehindNat && peer.timers.keepaliveMs > 0) sa.keepaliveAt = owner.nowMs + peer.timers.keepaliveMs;
+  owner.events.onEstablished(sa);
+};
+
+export const startTimers = (sa: IkeSa): void => {
+  const { rekeyMs, lifetimeMs } = sa.peer.timers;
+  sa.rekeyAt = rekeyTime(sa, rekeyMs);
+  sa.expireAt = expiryTime(sa, lifetimeMs);
+};
+
+/** Answers the second message of an initiator. */
+export const answerAuth = (sa: IkeSa, payloads: readonly IkePayload[]): void => {
+  const negotiation = sa.negotiation as Negotiation;
+  const request = new PayloadSet(payloads);
+  sa.remoteIdentity = copyOf(readId(request.get(payloadType.idInitiator)));
+  sa.localIdentity = ownIdentity(sa);
+  if (peerProblem(sa, negotiation, request) !== undefined) {
+    sa.respond(exchangeType.auth, [notify(notifyType.authenticationFailed)]);
+    sa.close('untrusted');
+    return;
+  }
+  const { certificates, auth } = authPayloads(sa, negotiation);
+  const configuration = assign(sa, request);
+  const nonces = negotiation.nonces as NonNullable<Negotiation['nonces']>;
+  const child =
+    configuration === 'failed'
+      ? notifyType.internalAddressFailure
+      : answerChild(sa, request, { material: { nonces }, hasGroups: false });
+  sa.respond(exchangeType.auth, [
+    writeId(payloadType.idResponder, sa.localIdentity),
+    ...certificates,
+    auth,
+    ...(configuration === 'failed' ? [] : configuration),
+    ...(typeof child === 'number' ? [notify(child)] : child.payloads),
+  ]);
+  establish(sa);
+  if (typeof child === 'number') sa.owner.events.onChildFailed(sa, 0, notifyName(child));
+  else sa.owner.events.onChildUp(sa, child.child);
+  sa.reschedule();
+};
+
+/** The inner address of an initiator that asks for one. */
+const assign = (sa: IkeSa, request: PayloadSet): IkePayload[] | 'failed' => {
+  const body = request.find(payloadType.configuration);
+  const { assignAddress } = sa.peer;
+  if (body === undefined || assignAddress === undefined) return [];
+  const { type, attributes } = readConfiguration(body);
+  if (type !== configurationType.request) return [];
+  const version = attributes.some((one) => one.type === configurationAttribute.ip4Address)
+    ? 4
+    : attributes.some((one) => one.type === configurationAttribute.ip6Address)
+      ? 6
+      : undefined;
+  if (version === undefined) return [];
+  const address = assignAddress(version, sa.remoteIdentity as Identification);
+  if (address === undefined) return 'failed';
+  sa.innerAddress = address;
+  const value = version === 4 ? address : concatBytes(address, Uint8Array.of(128));
+  return [writeConfiguration(configurationType.reply, [{ type: addressAttribute(version), value }])];
+};

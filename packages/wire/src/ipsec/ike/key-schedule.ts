@@ -1,0 +1,104 @@
+import { encryptionKeyBytes, integrityKeyBytes, prfBytes } from './algorithms.ts';
+import type { CipherKeys, IpsecCrypto } from './crypto.ts';
+import { concatBytes } from './message.ts';
+import type { Suite } from './suites.ts';
+
+/** prf+ (RFC 7296, 2.13). */
+const expand = (crypto: IpsecCrypto, prf: number, key: Uint8Array, seed: Uint8Array, length: number): Uint8Array => {
+  const size = prfBytes(prf);
+  const output = new Uint8Array(Math.ceil(length / size) * size);
+  let block = new Uint8Array(0);
+  for (let i = 1, at = 0; at < length; i++, at += size) {
+    block = crypto.prf(prf, key, concatBytes(block, seed, Uint8Array.of(i))) as Uint8Array<ArrayBuffer>;
+    output.set(block, at);
+  }
+  return output.subarray(0, length);
+};
+
+/** Cuts consecutive pieces off one array. */
+const cutter = (bytes: Uint8Array) => {
+  let at = 0;
+  return (length: number): Uint8Array => {
+    at += length;
+    return bytes.slice(at - length, at);
+  };
+};
+
+export interface Nonces {
+  readonly initiator: Uint8Array;
+  readonly responder: Uint8Array;
+}
+
+export interface IkeKeys {
+  readonly derivation: Uint8Array;
+  readonly initiator: CipherKeys;
+  readonly responder: CipherKeys;
+  readonly authInitiator: Uint8Array;
+  readonly authResponder: Uint8Array;
+}
+
+export interface IkeKeyInput {
+  readonly suite: Suite;
+  readonly nonces: Nonces;
+  readonly shared: Uint8Array;
+  readonly initiatorSpi: Uint8Array;
+  readonly responderSpi: Uint8Array;
+  /** Of a rekeyed SA: the one it replaces. */
+  readonly previous?: { readonly prf: number; readonly derivation: Uint8Array } | undefined;
+}
+
+export const deriveIkeKeys = (crypto: IpsecCrypto, input: IkeKeyInput): IkeKeys => {
+  const { suite, nonces, shared, previous } = input;
+  const both = concatBytes(nonces.initiator, nonces.responder);
+  const seed =
+    previous === undefined
+      ? crypto.prf(suite.prf, both, shared)
+      : crypto.prf(previous.prf, previous.derivation, concatBytes(shared, both));
+  const [prfSize, integritySize] = [prfBytes(suite.prf), integrityKeyBytes(suite.integrity)];
+  const encryptionSize = encryptionKeyBytes(suite);
+  const length = 3 * prfSize + 2 * integritySize + 2 * encryptionSize;
+  const text = concatBytes(both, input.initiatorSpi, input.responderSpi);
+  const take = cutter(expand(crypto, suite.prf, seed, text, length));
+  const derivation = take(prfSize);
+  const [integrityI, integrityR] = [take(integritySize), take(integritySize)];
+  const [encryptionI, encryptionR] = [take(encryptionSize), take(encryptionSize)];
+  return {
+    derivation,
+    initiator: { encryption: encryptionI, integrity: integrityI },
+    responder: { encryption: encryptionR, integrity: integrityR },
+    authInitiator: take(prfSize),
+    authResponder: take(prfSize),
+  };
+};
+
+export interface ChildKeys {
+  readonly initiator: CipherKeys;
+  readonly responder: CipherKeys;
+}
+
+export interface ChildKeyInput {
+  readonly suite: Suite;
+  /** Of the IKE SA. */
+  readonly prf: number;
+  readonly derivation: Uint8Array;
+  readonly nonces: Nonces;
+  /** Of a key exchange of its own. */
+  readonly shared?: Uint8Array | undefined;
+}
+
+export const deriveChildKeys = (crypto: IpsecCrypto, input: ChildKeyInput): ChildKeys => {
+  const { suite, prf, derivation, nonces, shared = new Uint8Array(0) } = input;
+  const [encryptionSize, integritySize] = [encryptionKeyBytes(suite), integrityKeyBytes(suite.integrity)];
+  const seed = concatBytes(shared, nonces.initiator, nonces.responder);
+  const take = cutter(expand(crypto, prf, derivation, seed, 2 * (encryptionSize + integritySize)));
+  const keysOf = (): CipherKeys => ({ encryption: take(encryptionSize), integrity: take(integritySize) });
+  return { initiator: keysOf(), responder: keysOf() };
+};
+
+const keyPad = new TextEncoder().encode('Key Pad for IKEv2');
+
+/** AUTH data of a pre-shared key (RFC 7296, 2.15). */
+export const sharedKeyAuth = (
+  crypto: IpsecCrypto,
+  { prf, key, octets }: { readonly prf: number; readonly key: Uint8Array; readonly octets: Uint8Array },
+): Uint8Array => crypto.prf(prf, crypto.prf(prf, key, keyPad), octets);

@@ -1,0 +1,137 @@
+import { payloadType } from './numbers.ts';
+
+/** A message that breaks the format of IKEv2. */
+export class IkeSyntaxError extends Error {}
+
+/** A payload that the sender marks as critical and that is unknown here. */
+export class UnsupportedPayloadError extends Error {
+  readonly type: number;
+
+  constructor(type: number) {
+    super(`critical payload ${type} is not supported`);
+    this.type = type;
+  }
+}
+
+export interface IkeHeader {
+  readonly initiatorSpi: Uint8Array;
+  readonly responderSpi: Uint8Array;
+  readonly firstPayload: number;
+  readonly majorVersion: number;
+  readonly exchange: number;
+  readonly flags: number;
+  readonly messageId: number;
+  readonly length: number;
+}
+
+export interface IkePayload {
+  readonly type: number;
+  readonly body: Uint8Array;
+  /** Type of the payload after it; of an encrypted payload, the first one inside it. */
+  readonly next?: number;
+}
+
+export const ikeHeaderBytes = 28;
+const payloadHeaderBytes = 4;
+const knownTypes: ReadonlySet<number> = new Set(Object.values(payloadType));
+const criticalBit = 0x80;
+
+export const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+export const concatBytes = (...parts: readonly Uint8Array[]): Uint8Array => {
+  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+};
+
+export const isSameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((byte, index) => byte === b[index]);
+
+/** Undefined for what is not a whole IKE message. */
+export const readHeader = (message: Uint8Array): IkeHeader | undefined => {
+  if (message.length < ikeHeaderBytes) return undefined;
+  const view = viewOf(message);
+  const length = view.getUint32(24);
+  if (length !== message.length) return undefined;
+  return {
+    initiatorSpi: message.subarray(0, 8),
+    responderSpi: message.subarray(8, 16),
+    firstPayload: view.getUint8(16),
+    majorVersion: view.getUint8(17) >>> 4,
+    exchange: view.getUint8(18),
+    flags: view.getUint8(19),
+    messageId: view.getUint32(20),
+    length,
+  };
+};
+
+/** Payloads of [start, end). An encrypted payload is the last one. Unknown payloads that are not critical are left out. */
+export const readPayloads = (message: Uint8Array, start: number, first: number): IkePayload[] => {
+  const view = viewOf(message);
+  const payloads: IkePayload[] = [];
+  let at = start;
+  let type = first;
+  while (type !== payloadType.none) {
+    if (at + payloadHeaderBytes > message.length) throw new IkeSyntaxError('a payload is cut off');
+    const next = view.getUint8(at);
+    const length = view.getUint16(at + 2);
+    if (length < payloadHeaderBytes || at + length > message.length) {
+      throw new IkeSyntaxError(`payload ${type} has the length ${length}`);
+    }
+    const body = message.subarray(at + payloadHeaderBytes, at + length);
+    if (knownTypes.has(type)) payloads.push({ type, body, next });
+    else if ((view.getUint8(at + 1) & criticalBit) !== 0) throw new UnsupportedPayloadError(type);
+    at += length;
+    if (type === payloadType.encrypted || type === payloadType.encryptedFragment) break;
+    type = next;
+  }
+  if (at !== message.length) throw new IkeSyntaxError('bytes follow the last payload');
+  return payloads;
+};
+
+/** The chain of payloads, without a header. */
+export const writePayloads = (payloads: readonly IkePayload[]): Uint8Array => {
+  const size = payloads.reduce((sum, { body }) => sum + payloadHeaderBytes + body.length, 0);
+  const bytes = new Uint8Array(size);
+  const view = viewOf(bytes);
+  let at = 0;
+  payloads.forEach(({ body, next }, index) => {
+    view.setUint8(at, next ?? payloads[index + 1]?.type ?? payloadType.none);
+    view.setUint16(at + 2, payloadHeaderBytes + body.length);
+    bytes.set(body, at + payloadHeaderBytes);
+    at += payloadHeaderBytes + body.length;
+  });
+  return bytes;
+};
+
+export interface HeaderFields {
+  readonly initiatorSpi: Uint8Array;
+  readonly responderSpi: Uint8Array;
+  readonly exchange: number;
+  readonly flags: number;
+  readonly messageId: number;
+}
+
+/** Writes the header of a message of `message.length` bytes. */
+export const writeHeader = (message: Uint8Array, first: number, fields: HeaderFields): void => {
+  const view = viewOf(message);
+  message.set(fields.initiatorSpi, 0);
+  message.set(fields.responderSpi, 8);
+  view.setUint8(16, first);
+  view.setUint8(17, 0x20);
+  view.setUint8(18, fields.exchange);
+  view.setUint8(19, fields.flags);
+  view.setUint32(20, fields.messageId);
+  view.setUint32(24, message.length);
+};
+
+/** A message that is not encrypted. */
+export const writeMessage = (fields: HeaderFields, payloads: readonly IkePayload[]): Uint8Array => {
+  const message = concatBytes(new Uint8Array(ikeHeaderBytes), writePayloads(payloads));
+  writeHeader(message, payloads[0]?.type ?? payloadType.none, fields);
+  return message;
+};

@@ -1,0 +1,132 @@
+import { startTimers } from './auth-exchange.ts';
+import { lowerNonce } from './create-child.ts';
+import type { KeyExchange } from './crypto.ts';
+import type { IkeSa } from './ike-sa.ts';
+import type { IkePayload } from './message.ts';
+import { exchangeType, notifyType, payloadType } from './numbers.ts';
+import { PayloadSet } from './payload-set.ts';
+import { notify, readKeyExchange, readNonce, readSa, writeKeyExchange, writeNonce, writeSa } from './payloads.ts';
+import { compareBytes } from './selectors.ts';
+import { chooseProposal, proposalsOf } from './suites.ts';
+
+const nonceBytes = 32;
+const retryMs = 10_000;
+
+/** Keys of the SA that the new one replaces. */
+const previousOf = ({ suite, keys }: IkeSa) => ({
+  prf: suite?.prf ?? 0,
+  derivation: keys?.derivation ?? new Uint8Array(0),
+});
+
+/** Begins an IKE SA in place of this one. */
+export const startRekeyIke = (sa: IkeSa): void => {
+  const group = sa.suite?.group ?? 0;
+  const next = sa.owner.createReplacement(sa, { isInitiator: true });
+  const exchange = sa.crypto.createKeyExchange(group);
+  const nonce = sa.crypto.random(nonceBytes);
+  const payloads = [
+    writeSa(proposalsOf(sa.peer.ikeOffers, { spi: next.localSpi })),
+    writeNonce(nonce),
+    writeKeyExchange(group, exchange.publicValue),
+  ];
+  sa.replacement = next;
+  sa.request(exchangeType.createChild, payloads, (reply) =>
+    finishRekey(sa, next, { answer: new PayloadSet(reply), exchange, nonce, group }),
+  );
+};
+
+interface RekeyAnswer {
+  readonly answer: PayloadSet;
+  readonly exchange: KeyExchange;
+  readonly nonce: Uint8Array;
+  readonly group: number;
+}
+
+const finishRekey = (sa: IkeSa, next: IkeSa, reply: RekeyAnswer): void => {
+  const responder = setReplacementKeys(sa, next, reply);
+  const { collision } = sa;
+  sa.replacement = undefined;
+  if (responder === undefined) {
+    next.close('replaced');
+    if (collision === undefined) sa.rekeyAt = sa.owner.nowMs + retryMs;
+    else moveTo(sa, collision.sa);
+    return;
+  }
+  if (collision !== undefined && compareBytes(lowerNonce(reply.nonce, responder), collision.nonce) < 0) {
+    next.addTask({ kind: 'delete' });
+    next.reschedule();
+    moveTo(sa, collision.sa);
+    return;
+  }
+  moveTo(sa, next);
+  sa.addTask({ kind: 'delete' });
+};
+
+/** Returns the nonce of the responder; undefined when the answer has no usable keys. */
+const setReplacementKeys = (sa: IkeSa, next: IkeSa, { answer, exchange, nonce, group }: RekeyAnswer) => {
+  const body = answer.find(payloadType.sa);
+  const choice = body && chooseProposal(readSa(body), sa.peer.ikeOffers, { group });
+  if (choice === undefined || choice.suite.group !== group || choice.proposal.spi.length !== 8) return undefined;
+  const responder = readNonce(answer.get(payloadType.nonce)).slice();
+  next.remoteSpi = choice.proposal.spi.slice();
+  try {
+    const shared = exchange.derive(readKeyExchange(answer.get(payloadType.keyExchange)).data);
+    next.setKeys(choice.suite, { nonces: { initiator: nonce, responder }, shared, previous: previousOf(sa) });
+  } catch {
+    return undefined;
+  }
+  next.state = 'established';
+  return responder;
+};
+
+/** Child SAs, identities and timers go over to the new SA. */
+const moveTo = (sa: IkeSa, next: IkeSa): void => {
+  next.localIdentity = sa.localIdentity;
+  next.remoteIdentity = sa.remoteIdentity;
+  next.innerAddress = sa.innerAddress;
+  next.hasNat = sa.hasNat;
+  next.isBehindNat = sa.isBehindNat;
+  next.keepaliveAt = sa.keepaliveAt;
+  next.canFragment = sa.canFragment;
+  next.establishedMs = sa.establishedMs;
+  next.rekeys = sa.rekeys + 1;
+  next.context = sa.context;
+  for (const child of sa.children) next.children.add(child);
+  sa.children.clear();
+  for (const task of sa.tasks) if (task.kind !== 'rekeyIke' && task.kind !== 'check') next.addTask(task);
+  sa.tasks.length = 0;
+  sa.rekeyAt = Number.POSITIVE_INFINITY;
+  sa.isReplaced = true;
+  startTimers(next);
+  sa.owner.events.onReplaced(sa, next);
+  next.reschedule();
+};
+
+/** Answers a peer that replaces the IKE SA. */
+export const answerRekeyIke = (sa: IkeSa, request: PayloadSet): IkePayload[] => {
+  const { group, data } = readKeyExchange(request.get(payloadType.keyExchange));
+  const initiator = readNonce(request.get(payloadType.nonce)).slice();
+  const choice = chooseProposal(readSa(request.get(payloadType.sa)), sa.peer.ikeOffers, { group });
+  if (choice === undefined || choice.proposal.spi.length !== 8) return [notify(notifyType.noProposalChosen)];
+  const { suite } = choice;
+  if (suite.group !== group) return [notify(notifyType.invalidKe, Uint8Array.of(suite.group >>> 8, suite.group & 255))];
+  const exchange = sa.crypto.createKeyExchange(group);
+  let shared: Uint8Array;
+  try {
+    shared = exchange.derive(data);
+  } catch {
+    return [notify(notifyType.invalidSyntax)];
+  }
+  const next = sa.owner.createReplacement(sa, { isInitiator: false });
+  next.remoteSpi = choice.proposal.spi.slice();
+  const responder = sa.crypto.random(nonceBytes);
+  next.setKeys(suite, { nonces: { initiator, responder }, shared, previous: previousOf(sa) });
+  next.state = 'established';
+  if (sa.replacement === undefined) moveTo(sa, next);
+  else sa.collision = { sa: next, nonce: lowerNonce(initiator, responder) };
+  return [
+    writeSa([{ ...choice.proposal, spi: next.localSpi }]),
+    writeNonce(responder),
+    writeKeyExchange(group, exchange.publicValue),
+  ];
+};
