@@ -90,10 +90,14 @@ export type {
   RunEvent,
   RunResult,
   RunSummary,
+  RunTable,
+  RunTableRow,
   StopReason,
   ThresholdResult,
 } from './collections/tasks/run.ts';
-export type { LoadChange, StartBody } from './collections/tasks/run-control.ts';
+export { runTables } from './collections/tasks/run.ts';
+export type { LoadChange, PlaneCommand, StartBody } from './collections/tasks/run-control.ts';
+export { planeActions } from './collections/tasks/run-control.ts';
 export type { Schedule, ScheduleBody } from './collections/tasks/schedules.ts';
 export {
   type AccessPlaneEntry,
@@ -168,10 +172,13 @@ export {
 export { type WafValues, waf as wafPlugin } from './values/plugins/security/waf.ts';
 export { taskReferences } from './values/plugins/task-references.ts';
 export { type ApplicationValues, application as applicationPlugin } from './values/plugins/traffic/application.ts';
+export { type ConvergenceValues, convergence as convergencePlugin } from './values/plugins/traffic/convergence.ts';
 export { type DnsValues, dns as dnsPlugin } from './values/plugins/traffic/dns.ts';
 export { type HarReplayValues, harReplay as harReplayPlugin } from './values/plugins/traffic/har-replay.ts';
 export { type HttpValues, http as httpPlugin } from './values/plugins/traffic/http.ts';
 export { type IcmpValues, icmp as icmpPlugin } from './values/plugins/traffic/icmp.ts';
+export { type IpsecLoadValues, ipsecLoad as ipsecLoadPlugin } from './values/plugins/traffic/ipsec-load.ts';
+export { type IpsecTunnelValues, ipsecTunnel as ipsecTunnelPlugin } from './values/plugins/traffic/ipsec-tunnel.ts';
 export { type PcapReplayValues, pcapReplay as pcapReplayPlugin } from './values/plugins/traffic/pcap-replay.ts';
 export { standardFrameSizes } from './values/plugins/traffic/rfc2544.ts';
 export {
@@ -191,5 +198,6 @@ export {
   protocolNames,
   protocolProfiles,
 } from './values/protocols/profiles.ts';
+export { isSecretHeader, type SecretSlot, secretSlotsIn, secretSlotsOf } from './values/task-secrets.ts';
 
 export type Api = typeof import('./collections/index.ts');

@@ -95,7 +95,7 @@ const Webhook = section({
   url: Type.String({ pattern: '^https?://', maxLength: 2048 }),
   events: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
     maxItems: 64,
-    description: 'Kinds of notifications',
+    description: 'Kinds of notifications; `run.*` stands for all that begin so, `*` for all',
   }),
   secret: optional.string({ maxLength: 256, ...writeOnlySecret, description: 'Signs the call; reads back masked' }),
 });
@@ -107,6 +107,18 @@ const mail = section({
   user: Type.String({ default: '', maxLength: 254 }),
   password: Type.String({ default: '', maxLength: 256, ...writeOnlySecret, description: 'Reads back masked' }),
   from: Type.String({ default: '', maxLength: 254 }),
+  events: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+    default: [],
+    maxItems: 64,
+    description: 'Kinds of notifications that are mailed to those they are for; `run.*`, `*` as for webhooks',
+  }),
+});
+
+const delivery = section({
+  allowPrivateTargets: Type.Boolean({
+    default: false,
+    description: 'Webhooks may call loopback and private addresses; link-local ones never',
+  }),
 });
 
 const FreezeWindow = section({
@@ -149,6 +161,7 @@ export const Settings = StrictComponent('Settings', {
   agreement,
   webhooks: Type.Array(Webhook, { default: [], maxItems: 32 }),
   mail,
+  delivery,
   ai,
   malware,
 });

@@ -27,6 +27,9 @@ export const Attempt = Type.Object(
     exchange: Exchange,
     delayMs: Type.Optional(Type.Number({ minimum: 0, description: 'Wait before it, in addition to the rate.' })),
     requires: Type.Optional(Type.Array(attemptId, { description: 'Skipped unless these attempts have passed.' })),
+    host: Type.Optional(
+      countOf({ description: 'Sent from the source address of this number; hosts act at the same time.' }),
+    ),
     channel: Type.Optional(Type.String({ maxLength: 64 })),
     onBlocked: Type.Optional(
       word(['continue', 'stop', 'next-channel'], {

@@ -24,6 +24,7 @@ export {
   AttackTarget,
   SealedFile,
 } from './engines/attack.ts';
+export { ConvergenceClientConfig, ConvergenceConfig, ConvergenceServerConfig } from './engines/convergence.ts';
 export { DataPath, FramePath } from './engines/data-path.ts';
 export { DnsClientConfig, DnsConfig, DnsServerConfig, DnsType } from './engines/dns.ts';
 export { Listen, Port, Rotation, Sources, Target } from './engines/endpoint.ts';
@@ -36,10 +37,26 @@ export {
 export { HostStack, StackHeader, StackNetwork, StackTcp, StackTunnel } from './engines/host-stack.ts';
 export { HttpClientConfig, HttpConfig, HttpServerConfig } from './engines/http.ts';
 export { IcmpClientConfig, IcmpConfig, IcmpServerConfig } from './engines/icmp.ts';
+export {
+  IpsecLoadClientConfig,
+  IpsecLoadConfig,
+  IpsecLoadServerConfig,
+  IpsecTunnelClientConfig,
+  IpsecTunnelConfig,
+  IpsecTunnelServerConfig,
+} from './engines/ipsec.ts';
+export { AddressRange, IpsecSettings } from './engines/ipsec-settings.ts';
 export { Load } from './engines/load.ts';
 export { Payload } from './engines/payload.ts';
 export { PcapReplayClientConfig, PcapReplayConfig, PcapReplayServerConfig, ReplayPart } from './engines/pcap-replay.ts';
-export { longestRfc2544Sec, maxTrialsOf, Rfc2544Plan, Rfc2544Record } from './engines/rfc2544.ts';
+export {
+  AccessPlaneConfig,
+  ControlPlaneConfig,
+  controlProtocols,
+  PlaneCommand,
+  planeActions,
+} from './engines/plane.ts';
+export { longestRfc2544Sec, maxConfirmations, maxTrialsOf, Rfc2544Plan, Rfc2544Record } from './engines/rfc2544.ts';
 export { StatelessServerConfig } from './engines/stateless-server.ts';
 export { StreamClientConfig, StreamConfig, StreamModifier, StreamServerConfig } from './engines/stream.ts';
 export { TcpClientConfig, TcpConfig, TcpServerConfig } from './engines/tcp.ts';
@@ -89,6 +106,13 @@ export {
   verifyPackageTrailer,
 } from './package-signature.ts';
 export { releaseKeys } from './release-keys.ts';
+export {
+  maxRowsPerRecord,
+  ResultRow,
+  type ResultTable,
+  RowsRecord,
+  resultTables,
+} from './result-rows.ts';
 export { HeldRun, JobOutcome, LoadChange, LoadShortfall, NeededFile, RunCommand, RunReport } from './run-messages.ts';
 export {
   acceptIdentity,

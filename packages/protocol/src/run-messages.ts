@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { amount, count, instant, long, ordinal, short } from './bounds.ts';
 import { Capture } from './dump.ts';
+import { PlaneCommand } from './engines/plane.ts';
 import { Job } from './job.ts';
 import { Summary } from './summary.ts';
 
@@ -86,6 +87,16 @@ export const RunCommand = Type.Union([
   Type.Object({ type: Type.Literal('resume'), ...ofRun }, closed),
   Type.Object(
     { type: Type.Literal('changeLoad'), ...ofRun, order: Type.Integer({ minimum: 0 }), change: LoadChange },
+    closed,
+  ),
+  Type.Object(
+    {
+      type: Type.Literal('command'),
+      ...ofRun,
+      order: Type.Integer({ minimum: 0 }),
+      number: Type.Integer({ minimum: 1, description: 'Counts the commands of the job; a repeated one is ignored.' }),
+      command: PlaneCommand,
+    },
     closed,
   ),
   Type.Object(

@@ -55,7 +55,7 @@ export const Summary = Type.Object(
     records: Type.Optional(
       Type.Array(Type.Unknown(), {
         maxItems: maxRecords,
-        description: 'Records of attempts, see `AttemptRecord`; the rest follows with the next summary.',
+        description: 'Records of attempts and trials and rows of tables; the rest follows with the next summary.',
       }),
     ),
   },

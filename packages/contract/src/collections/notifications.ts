@@ -18,6 +18,17 @@ export const Notification = Component('Notification', {
   ]),
   createdAt: Timestamp,
   read: Type.Boolean(),
+  deliveries: optional.array(
+    Type.Object({
+      channel: OneOf(['webhook', 'mail']),
+      target: Type.String(),
+      state: OneOf(['pending', 'delivered', 'failed']),
+      attempts: Type.Integer(),
+      nextAt: Type.Union([Timestamp, Type.Null()], { description: 'When a pending one is tried next' }),
+      error: Type.String({ description: 'Of the last attempt; empty when it succeeded' }),
+    }),
+    { description: 'Webhooks and mails about it; only with `deliveries` and the permission to read settings' },
+  ),
 });
 export type Notification = Static<typeof Notification>;
 
@@ -34,6 +45,7 @@ export const notifications = collection({
         order: optional.oneOf(['asc', 'desc'], { default: 'desc' }),
         severity: optional.oneOf(severities),
         unread: optional.flag('true: only unread ones'),
+        deliveries: optional.flag('true: with webhooks and mails; needs the permission to read settings'),
       }),
       reply: Page(Notification),
     }),

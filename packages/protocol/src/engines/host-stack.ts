@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { IpsecSettings } from './ipsec-settings.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -68,10 +69,14 @@ export const StackTunnel = Type.Object(
       Type.Literal('l2tpv3'),
       Type.Literal('gtpu'),
       Type.Literal('mpls'),
+      Type.Literal('wireguard'),
+      Type.Literal('ipsec'),
     ]),
+    ipsec: Type.Optional(IpsecSettings),
     params: Type.Record(Type.String(), Type.Unknown(), { default: {} }),
     isServer: Type.Boolean({ description: 'The agent is the far end: identifiers of the two directions are swapped.' }),
     ends: Type.Array(Type.Object({ local: Type.String(), remote: Type.String() }, closed), { minItems: 1 }),
+    mtu: Type.Optional(Type.Integer({ minimum: 68, maximum: 65_535, description: 'Largest outer packet.' })),
     /** Where the outer addresses live; the MACs and the gateway of the outer packets. */
     outer: StackNetwork,
   },
@@ -83,7 +88,20 @@ export type StackTunnel = Static<typeof StackTunnel>;
 export const HostStack = Type.Object(
   {
     interface: Type.String({ description: 'Name of the interface that frames leave and enter by.' }),
-    networks: Type.Array(StackNetwork, { minItems: 1 }),
+    networks: Type.Array(StackNetwork, {
+      description:
+        'Where the hosts are; with `sessions`: addresses behind the gateway, or none if the hosts are subscribers.',
+    }),
+    sessions: Type.Optional(
+      Type.Object(
+        {
+          groupId: Type.Integer({ minimum: 0, description: 'Group of the entry of the access plane.' }),
+          index: Type.Integer({ minimum: 0 }),
+          count: Type.Integer({ minimum: 1, description: 'Jobs that share the sessions; each has every n-th one.' }),
+        },
+        { ...closed, description: 'The hosts are access sessions of a job of the same run, or behind its gateway.' },
+      ),
+    ),
     vlan: Type.Array(
       Type.Object(
         {

@@ -9,6 +9,18 @@ export const IcmpClientConfig = Type.Object(
     role: Type.Literal('client'),
     targets: Type.Array(Target, { minItems: 1, maxItems: 65_536, description: 'Ports are ignored.' }),
     rotation: Rotation,
+    messageType: Type.Union(
+      [
+        Type.Literal('echo'),
+        Type.Literal('timestamp'),
+        Type.Literal('unreachable'),
+        Type.Literal('redirect'),
+        Type.Literal('neighbourSolicitation'),
+        Type.Literal('routerSolicitation'),
+      ],
+      { default: 'echo', description: 'All but echo need emulated hosts.' },
+    ),
+    sourceRotation: Rotation,
     sourceAddress: Type.Optional(Type.String({ description: 'Source address; default: chosen by the kernel.' })),
     load: loadOf('Messages a second to all targets together. Without a rate, as fast as answers come.'),
     limit: Type.Optional(Type.Integer({ minimum: 1, description: 'Total number of messages.' })),
@@ -34,7 +46,7 @@ export const IcmpClientConfig = Type.Object(
 );
 export type IcmpClientConfig = Static<typeof IcmpClientConfig>;
 
-/** The kernel answers; the engine counts its answers and provides emulated addresses. */
+/** The kernel, or emulated hosts, answer; the engine counts the answers. */
 export const IcmpServerConfig = Type.Object(
   { role: Type.Literal('server'), listen: Type.Array(Listen, { minItems: 1 }) },
   closed,

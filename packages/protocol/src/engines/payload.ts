@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** Bytes to send. Files and dictionaries arrive here as `base64`. */
+/** Bytes to send. Files arrive here as `base64`, dictionaries as `values`. */
 export const Payload = Type.Object(
   {
     type: Type.Union(
@@ -10,6 +10,7 @@ export const Payload = Type.Object(
         Type.Literal('pattern'),
         Type.Literal('text'),
         Type.Literal('base64'),
+        Type.Literal('values'),
       ],
       { default: 'zero' },
     ),
@@ -20,6 +21,9 @@ export const Payload = Type.Object(
       description: 'Bytes; default for text and base64: their length.',
     }),
     data: Type.String({ default: '', description: 'The text, the base64, or the pattern to repeat up to `size`.' }),
+    values: Type.Optional(
+      Type.Array(Type.String(), { minItems: 1, maxItems: 10_000, description: 'Messages to send in turn.' }),
+    ),
   },
   { additionalProperties: false, default: {} },
 );

@@ -19,6 +19,9 @@ export const Rfc2544Plan = Type.Object(
     frameSizes: Type.Array(frameSize, { minItems: 1, maxItems: 32 }),
     tests: Type.Array(TestName, { minItems: 1, maxItems: 4, uniqueItems: true }),
     trialSec: Type.Number({ exclusiveMinimum: 0, description: 'Length of a trial.' }),
+    confirmSec: Type.Optional(
+      Type.Number({ minimum: 0, description: 'Length of the trial that confirms a throughput; 0 or absent: none.' }),
+    ),
     settleSec: Type.Number({ minimum: 0, description: 'Wait after a trial for frames in transit.' }),
     resolutionPct: Type.Number({ exclusiveMinimum: 0, maximum: 50, description: 'Resolution of the search.' }),
     acceptableLossPct: percent('Share of frames that may be missing in a trial that counts as passed.'),
@@ -123,16 +126,21 @@ export type Rfc2544Record = Static<typeof Rfc2544Record>;
 export const maxTrialsOf = ({ resolutionPct }: Pick<Rfc2544Plan, 'resolutionPct'>): number =>
   10 + Math.ceil(Math.log2(100 / resolutionPct));
 
+/** Maximum number of trials that confirm a throughput, each at a lower rate than the one before. */
+export const maxConfirmations = 4;
+
 const lossSteps = 10;
 const talkSec = 1;
 const beginSec = 10;
 
 /** Upper bound of the duration in seconds. */
 export const longestRfc2544Sec = (plan: Rfc2544Plan): number => {
-  const { tests, trialSec, settleSec, burstSec, burstRepeats, frameSizes } = plan;
+  const { tests, trialSec, confirmSec = 0, settleSec, burstSec, burstRepeats, frameSizes } = plan;
   const pauses = settleSec + talkSec;
   const each = {
-    throughput: maxTrialsOf(plan) * (trialSec + pauses),
+    throughput:
+      maxTrialsOf(plan) * (trialSec + pauses) +
+      (confirmSec > 0 ? maxConfirmations * (Math.max(trialSec, confirmSec) + pauses) : 0),
     latency: trialSec + pauses,
     frameLoss: lossSteps * (trialSec + pauses),
     // A burst may be sent far below the rate it was calculated from.

@@ -30,6 +30,10 @@ const PlaneCapability = Type.Object(
 export const AgentCapabilities = Component('AgentCapabilities', {
   plugins: Type.Array(PluginCapability),
   planes: Type.Array(PlaneCapability),
+  stack: Type.Object(ability, {
+    title: 'StackCapability',
+    description: 'Emulated hosts with addresses, MACs and tunnels of their own',
+  }),
   system: Type.Object({
     caps: Type.Array(Type.String(), { description: 'Capabilities of its process, such as CAP_NET_RAW' }),
     hugepages: Type.Integer(),

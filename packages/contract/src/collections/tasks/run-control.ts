@@ -33,6 +33,33 @@ export const LoadChange = StrictObject({
 });
 export type LoadChange = Static<typeof LoadChange>;
 
+/** Actions on the emulated sessions, routers and links of a running task. */
+export const planeActions = [
+  'start',
+  'stop',
+  'restart',
+  'join',
+  'leave',
+  'linkDown',
+  'linkUp',
+  'announce',
+  'withdraw',
+  'disconnect',
+] as const;
+
+export const PlaneCommand = StrictObject({
+  plane: OneOf(['access', 'control', 'configuration'], { description: 'Which list of the task the entry is in' }),
+  index: Type.Integer({ minimum: 0, description: 'Place in `accessPlane`, `controlPlane` or `configuration`' }),
+  action: OneOf(planeActions),
+  from: optional.integer([0, 1e9], 'First row of the table; the first when left out'),
+  to: optional.integer([0, 1e9], 'Last row of the table; the last when left out'),
+  values: optional.array(Type.String({ minLength: 1, maxLength: 256 }), {
+    maxItems: 10_000,
+    description: 'Multicast groups, prefixes or interfaces; all when left out',
+  }),
+});
+export type PlaneCommand = Static<typeof PlaneCommand>;
+
 /** Routes to start, stop and control runs. */
 export const runControlRoutes = {
   start: route('POST /tasks/:id/start', {
@@ -96,12 +123,23 @@ export const runControlRoutes = {
     body: StrictObject({
       id: Id,
       changes: optional.array(LoadChange, { maxItems: 1000 }),
+      commands: optional.array(PlaneCommand, {
+        maxItems: 100,
+        description: 'For emulated sessions, routers and links, in this order',
+      }),
       dumps: Type.Optional(Dumps),
     }),
     reply: Data(
       Type.Object({
         applied: Type.Array(Type.Integer({ description: 'Index' })),
         rejected: Type.Array(Type.Object({ index: Type.Integer(), reason: Type.String() })),
+        commands: Type.Array(
+          Type.Object({
+            agents: Type.Integer({ description: 'Agents that the command was given to' }),
+            reason: Type.String({ description: 'Why it was rejected; empty when it was given' }),
+          }),
+          { description: 'For each command what became of it' },
+        ),
       }),
     ),
     errors: [404, 409],

@@ -3,7 +3,18 @@ import { BulkResult, Data, IdParams, ListQuery, ManyIds, One, Page } from '../..
 import { route } from '../../route.ts';
 import { Id, NullableInteger, NullableNumber, Timestamp } from '../../scalars.ts';
 import { Component, OneOf, optional } from '../../schema.ts';
-import { MetricSeries, MetricSnapshot, Run, RunAgent, RunDump, RunEvent, RunLogLine, RunResult } from './run.ts';
+import {
+  MetricSeries,
+  MetricSnapshot,
+  Run,
+  RunAgent,
+  RunDump,
+  RunEvent,
+  RunLogLine,
+  RunResult,
+  RunTableRow,
+  runTables,
+} from './run.ts';
 
 const RunParams = Type.Object({ id: Id, runId: Id });
 const MetricNames = Type.String({
@@ -143,11 +154,17 @@ export const runResultRoutes = {
     errors: [404],
   }),
   runAgents: route('GET /tasks/:id/runs/:runId/agents', {
-    summary: 'What each agent contributed',
+    summary: 'What each agent contributed, or with `table` the rows of a table of the run',
     access: 'tasks.read',
     params: RunParams,
-    query: Type.Object(paging),
-    reply: Page(RunAgent),
+    query: Type.Object({
+      ...paging,
+      table: optional.oneOf(runTables, { description: 'Rows of this table instead of the agents' }),
+      agentID: optional.described(Id, 'Only rows of this agent'),
+      state: optional.text(256, 'Only rows in this state'),
+      search: optional.text(200, 'Only rows whose cells contain this'),
+    }),
+    reply: Page(Type.Union([RunAgent, RunTableRow])),
     errors: [404],
   }),
   dumps: route('GET /tasks/:id/runs/:runId/dumps', {
@@ -173,7 +190,10 @@ export const runResultRoutes = {
     params: RunParams,
     query: Type.Object({
       format: optional.oneOf(['html', 'pdf', 'csv', 'json', 'junit'], { default: 'html' }),
-      sections: optional.text(200, 'Of the HTML report, joined by commas'),
+      sections: optional.text(
+        200,
+        'Of the HTML report, joined by commas; of the CSV report, the name of a table of the run',
+      ),
       lang: optional.oneOf(['en']),
     }),
     download: ['text/html', 'application/pdf', 'text/csv', 'application/json', 'application/xml'],

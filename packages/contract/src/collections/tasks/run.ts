@@ -157,12 +157,24 @@ export const ThresholdResult = Component('ThresholdResult', {
 });
 export type ThresholdResult = Static<typeof ThresholdResult>;
 
+/** Tables of a run beside its metrics. */
+export const runTables = ['sessions', 'neighbours', 'routes', 'sas', 'tunnels', 'ports', 'flows'] as const;
+export type RunTable = (typeof runTables)[number];
+
 export const RunResult = Component('RunResult', {
   ...Run.properties,
   configSnapshot: Type.Record(Type.String(), Type.Unknown(), { description: 'The task as it ran, secrets masked' }),
   summary: RunSummary,
   thresholds: Type.Array(ThresholdResult),
   rfc2544: optional.array(Rfc2544Result, { description: 'Of runs that made such trials, by size of frames' }),
+  tables: optional.array(
+    Type.Object({
+      name: OneOf(runTables),
+      rows: Type.Integer(),
+      states: Type.Record(Type.String(), Type.Integer(), { description: 'Number of rows by state' }),
+    }),
+    { description: 'Tables of the run; their rows are in `…/agents?table=NAME`' },
+  ),
 });
 export type RunResult = Static<typeof RunResult>;
 
@@ -202,6 +214,16 @@ export const RunAgent = Component('RunAgent', {
   error: Type.String(),
 });
 export type RunAgent = Static<typeof RunAgent>;
+
+export const RunTableRow = Component('RunTableRow', {
+  table: OneOf(runTables),
+  agentID: Id,
+  job: Type.Integer({ description: 'Index of the job on the agent' }),
+  index: Type.Integer({ description: 'Identifies the row within its table and job' }),
+  state: Type.String(),
+  cells: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()])),
+});
+export type RunTableRow = Static<typeof RunTableRow>;
 
 export const RunDump = Component('RunDump', {
   id: Id,

@@ -65,6 +65,8 @@ export const TunnelTypeInfo = Component('TunnelType', {
   overheadBytes: Type.Integer({ description: 'What a full packet grows by over IPv4, without options' }),
   overheadBytesIpv6: Type.Integer({ description: 'The same over IPv6' }),
   engines: Type.Array(Type.String(), { description: 'Engines that build it; an agent says which it has' }),
+  available: Type.Boolean({ description: 'Agents with emulated hosts can open it' }),
+  reason: Type.String({ description: 'Why it is not available' }),
 });
 
 const TunnelCheck = Component('TunnelCheck', {

@@ -23,6 +23,7 @@ const word = 2 ** 32 - 1;
 const outerIp = {
   ttl: integer([1, 255], 'Hop limit of the outer header', { default: 64 }),
   dscp: integer([0, 63], 'DSCP of the outer header', { default: 0 }),
+  gateway: text('Router of outer packets to a far end outside the network of the interface', { maxLength: 64 }),
 };
 const df = { df: flag('The outer header forbids fragmentation', true) };
 const innerVlan = { innerVlan: flag('The inner frame carries a VLAN tag') };

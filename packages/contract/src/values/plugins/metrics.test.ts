@@ -4,27 +4,28 @@ import { expect, it } from 'vitest';
 import { plugins } from './index.ts';
 import { findMetric } from './metrics.ts';
 
-const engines = join(import.meta.dirname, '../../../../agent/src/engines');
+const agent = join(import.meta.dirname, '../../../../agent/src');
+const engines = join(agent, 'engines');
 
-const sourceOf = (engine: string) =>
-  readdirSync(join(engines, engine))
+const sourceOf = (engine: string, folder = engines) =>
+  readdirSync(join(folder, engine))
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-    .map((file) => readFileSync(join(engines, engine, file), 'utf8'))
+    .map((file) => readFileSync(join(folder, engine, file), 'utf8'))
     .join('\n');
 
-/** Metric names in the sources; a computed last part is replaced by `x`. */
-const writtenBy = (engine: string) => {
-  const calls = sourceOf(engine).matchAll(
-    new RegExp(`['\`](${engine}\\.[A-Za-z][\\w.]*(?:\\$\\{[^}]*\\}[^'\`]*)?)['\`]`, 'g'),
-  );
+/** Metric names in a source; a computed last part is replaced by `x`. */
+const metricsIn = (source: string, prefix: string) => {
+  const calls = source.matchAll(new RegExp(`['\`](${prefix}\\.[A-Za-z][\\w.]*(?:\\$\\{[^}]*\\}[^'\`]*)?)['\`]`, 'g'));
   return [...new Set([...calls].map(([, name = '']) => name.replace(/\$\{.*$/, 'x')))];
 };
+const writtenBy = (engine: string) => metricsIn(sourceOf(engine), engine);
 
 const built = readdirSync(engines, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name)
-  // Not an engine: the code shared by all security engines.
-  .filter((name) => name !== 'attack');
+  // Not engines with metrics of their own: the code shared by all security engines, and the planes.
+  .filter((name) => name !== 'attack' && !name.endsWith('-plane'));
+const planes = readdirSync(engines).filter((name) => name.endsWith('-plane'));
 
 it('every engine of the agent belongs to a plugin', () => {
   expect(built.length).toBeGreaterThanOrEqual(6);
@@ -43,6 +44,26 @@ it.each(built)('every metric that the engine %s writes is described, and no othe
     (name) => !byEveryEngine.includes(name) && !written.some((found) => findMetric(plugin, found)?.name === name),
   );
   expect(unwritten).toEqual([]);
+});
+
+it.each(planes)('every metric that the %s writes is described', (folder) => {
+  const prefix = folder.replace('-plane', '');
+  const plugin = plugins.find(({ name }) => name === `plane.${prefix}`);
+  if (plugin === undefined) throw new Error(`there is no plugin plane.${prefix}`);
+  const written = metricsIn(`${sourceOf(folder)}\n${sourceOf(prefix, agent)}`, prefix);
+  expect(written.length).toBeGreaterThan(4);
+  expect(written.filter((name) => findMetric(plugin, name) === undefined)).toEqual([]);
+});
+
+it('every metric of emulated routers is described', () => {
+  const folder = join(engines, '../control');
+  const source = readdirSync(folder)
+    .map((file) => readFileSync(join(folder, file), 'utf8'))
+    .join('\n');
+  const written = [...source.matchAll(/['`](control\.\w+(?:\.\w+)?)['`]/g)].map(([, name = '']) => name);
+  const plugin = plugins.find(({ name }) => name === 'plane.control');
+  expect(written.length).toBeGreaterThan(3);
+  expect(written.filter((name) => plugin === undefined || findMetric(plugin, name) === undefined)).toEqual([]);
 });
 
 it('every metric of security tests is described by each of their plugins', () => {

@@ -75,8 +75,34 @@ export const commonMetrics: readonly MetricDescription[] = [
   gauge('achievedLoad', 'The rate that was reached, in the unit of `targetLoad`', { unit: '1/s', better: 'higher' }),
 ];
 
+/** Metrics of emulated hosts and of tunnels, the same for every plugin that runs on them. */
+const hostMetrics: readonly MetricDescription[] = [
+  gauge('stack.hosts', 'Emulated hosts'),
+  counter('stack.txFrames', 'Frames that emulated hosts have sent'),
+  counter('stack.rxFrames', 'Frames that emulated hosts have received'),
+  counter('stack.dropped', 'Frames lost on the agent: its rings were full, or its interface refused them', {
+    better: 'lower',
+  }),
+  counter('stack.neighbours', 'Neighbours found by ARP or neighbour discovery'),
+  counter('stack.neighbourFailures', 'Neighbours that did not answer ARP or neighbour discovery', { better: 'lower' }),
+  counter('access.flowsLost', 'Connections that ended with the access session that carried them', { better: 'lower' }),
+  counter('stack.retransmits', 'TCP segments of emulated hosts that were sent again', { better: 'lower' }),
+  gauge('tunnel.count', 'Tunnels'),
+  gauge('tunnel.up', 'Tunnels whose far end was heard from', { better: 'higher' }),
+  latency('tunnel.setup', 'Time from the first packet of a tunnel, or of its handshake, to the first answer'),
+  counter('tunnel.txPackets', 'Packets sent through tunnels'),
+  counter('tunnel.rxPackets', 'Packets received from tunnels'),
+  bytes('tunnel.txBytes', 'Bytes of the packets sent through tunnels'),
+  bytes('tunnel.rxBytes', 'Bytes of the packets received from tunnels'),
+  family('tunnel.errors', 'cause', 'Packets dropped by tunnels: invalid, replayed, unknown, or no handshake', 'lower'),
+];
+
 /** All metrics of a plugin. */
-export const metricsOf = (plugin: PluginSpec): MetricDescription[] => [...plugin.metrics, ...commonMetrics];
+export const metricsOf = (plugin: PluginSpec): MetricDescription[] => [
+  ...plugin.metrics,
+  ...commonMetrics,
+  ...hostMetrics,
+];
 
 const fits = (pattern: string, name: string) =>
   pattern === name ||

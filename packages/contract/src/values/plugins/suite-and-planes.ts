@@ -46,9 +46,15 @@ export const accessPlane = definePlugin({
     family('access.timeouts', 'protocol', 'Messages without an answer by protocol', 'lower'),
     latency('access.join', 'Delay of joining a multicast group'),
     latency('access.leave', 'Delay of leaving a multicast group'),
+    family('access.failures', 'cause', 'Failed setups and broken sessions by cause', 'lower'),
+    counter('access.proofSent', 'Packets sent to prove that sessions work'),
+    counter('access.proofReceived', 'Answers to packets that prove that sessions work', { better: 'higher' }),
+    ...['discovery', 'request', 'lcp', 'authentication', 'network', 'dhcp', 'gateway', 'ipv6'].map((step) =>
+      latency(`access.step.${step}`, `Time of the step ${step} of a setup`),
+    ),
     gauge('access.lacpUp', 'Links whose aggregation is up', { better: 'higher' }),
   ],
-  requires: ['An agent with a program for subscriber access and a free interface'],
+  requires: ['An agent that may send raw frames, and a free interface'],
 });
 
 export const controlPlane = definePlugin({
@@ -73,5 +79,5 @@ export const controlPlane = definePlugin({
     family('control.tx', 'protocol', 'Messages sent by protocol'),
     family('control.rx', 'protocol', 'Messages received by protocol'),
   ],
-  requires: ['An agent with a routing program and a free interface'],
+  requires: ['An agent that may send raw frames, with an interface towards the router under test'],
 });

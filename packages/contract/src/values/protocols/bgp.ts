@@ -82,7 +82,7 @@ export const bgp = profile('Border Gateway Protocol (RFC 4271)', {
     sharePct: whole('Share of the prefixes withdrawn', 10, [1, 100]),
     downSec: whole('Time until they are announced again', 10, [1, 86_400]),
   }),
-  authentication: authentication(['none', 'md5']),
+  authentication: authentication(['none', 'md5'], ['md5']),
   flaps: flaps('the session'),
 });
 

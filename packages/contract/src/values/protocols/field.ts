@@ -1,4 +1,4 @@
-import { type TProperties, Type } from 'typebox';
+import { type TProperties, type TSchema, Type } from 'typebox';
 import { OneOf, optional, strict } from '../../schema.ts';
 import { secret } from '../../secret.ts';
 
@@ -92,9 +92,19 @@ export const flaps = (what: string) =>
   });
 
 /** Authentication by a shared key. */
-export const authentication = <const Kinds extends readonly [string, ...string[]]>(kinds: Kinds) =>
+export const authentication = <const Kinds extends readonly [string, ...string[]]>(
+  kinds: Kinds,
+  notYet: readonly Kinds[number][] = [],
+) =>
   section('How neighbours prove who they are', {
-    kind: choice('Algorithm', kinds),
+    kind: notYet.length > 0 ? unsupported(choice('Algorithm', kinds), notYet) : choice('Algorithm', kinds),
     keyId: whole('Number of the key, where the algorithm has one', 1, [0, 65_535]),
     key: secretText('The key'),
   });
+
+/** Some values of a member cannot be done yet: a run with one of them is refused. */
+export const unsupported = <S extends TSchema>(schema: S, values: readonly unknown[]): S =>
+  Object.defineProperties(
+    {},
+    { ...Object.getOwnPropertyDescriptors(schema), 'x-unsupported': { value: [...values], enumerable: true } },
+  ) as S;

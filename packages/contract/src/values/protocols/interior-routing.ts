@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { ignored } from '../plugins/members/values.ts';
 import {
   authentication,
   choice,
@@ -12,6 +13,7 @@ import {
   profile,
   section,
   subset,
+  unsupported,
   whole,
 } from './field.ts';
 
@@ -44,7 +46,7 @@ export const isis = profile('IS-IS (ISO 10589, RFC 5305, RFC 5308)', {
     routerId: optionalRouterId('First router id; the address of the interface when left out'),
     hostName: numbered('Host name', 'rushhour-{n}'),
     protocols: subset('Network protocols', ['ipv4', 'ipv6'], ['ipv4', 'ipv6']),
-    multiTopology: flag('A topology of its own for IPv6 (RFC 5120)'),
+    multiTopology: ignored(flag('A topology of its own for IPv6 (RFC 5120)')),
     overload: flag('Set the overload bit'),
     lspLifetimeSec: whole('Life of a link state packet', 1200, [330, 65_535]),
     lspRefreshSec: whole('Time between refreshes', 900, [1, 65_235]),
@@ -57,33 +59,35 @@ export const isis = profile('IS-IS (ISO 10589, RFC 5305, RFC 5308)', {
     priority: whole('Priority to become designated', 64, [0, 127]),
     padding: flag('Pad hellos to the MTU', true),
     csnpSec: whole('Time between complete sequence numbers', 10, [1, 600]),
-    bfd: flag('Watch the neighbour with BFD'),
+    bfd: ignored(flag('Watch the neighbour with BFD')),
   }),
   authentication: authentication(['none', 'simple', 'md5', 'hmac-sha-256']),
-  segmentRouting,
+  segmentRouting: ignored(segmentRouting),
   topology,
   flaps: flaps('the adjacency'),
 });
 
+const ospfNetworks = ['point-to-point', 'broadcast', 'non-broadcast', 'point-to-multipoint'] as const;
+
 export const ospf = profile('OSPF, version 2 (RFC 2328) or 3 (RFC 5340)', {
   instance: section('The emulated router', {
-    version: whole('Version', 2, [2, 3]),
+    version: unsupported(whole('Version', 2, [2, 3]), [3]),
     routerId: optionalRouterId('First router id; the address of the interface when left out'),
     area: Type.String({ description: 'Area', format: 'ipv4', default: '0.0.0.0' }),
     areaKind: choice('Kind of area', ['normal', 'stub', 'totally-stub', 'nssa']),
-    instanceId: whole('Instance id of version 3', 0, [0, 255]),
-    gracefulRestartSec: whole('Grace period; 0 for none', 0, [0, 1800]),
+    instanceId: ignored(whole('Instance id of version 3', 0, [0, 255])),
+    gracefulRestartSec: ignored(whole('Grace period; 0 for none', 0, [0, 1800])),
     overload: flag('Announce the highest metric'),
   }),
   interface: section('Neighbours', {
-    network: choice('Kind of network', ['point-to-point', 'broadcast', 'non-broadcast', 'point-to-multipoint']),
+    network: unsupported(choice('Kind of network', ospfNetworks), ['non-broadcast', 'point-to-multipoint']),
     helloSec: whole('Time between hellos', 10, [1, 65_535]),
     deadSec: whole('Silence after which the neighbour is lost', 40, [2, 65_535]),
     retransmitSec: whole('Wait before sending again', 5, [1, 3600]),
     cost: whole('Cost', 10, [1, 65_535]),
     priority: whole('Priority to become designated', 1, [0, 255]),
     ignoreMtu: flag('Accept neighbours with another MTU'),
-    bfd: flag('Watch the neighbour with BFD'),
+    bfd: ignored(flag('Watch the neighbour with BFD')),
   }),
   authentication: authentication(['none', 'simple', 'md5', 'hmac-sha-256']),
   externals: section('Routes from outside', {
@@ -92,7 +96,7 @@ export const ospf = profile('OSPF, version 2 (RFC 2328) or 3 (RFC 5340)', {
     metricKind: choice('Kind of metric', ['2', '1']),
     metric: whole('Metric', 20, [0, 16_777_214]),
   }),
-  segmentRouting,
+  segmentRouting: ignored(segmentRouting),
   topology,
   flaps: flaps('the adjacency'),
 });

@@ -1,19 +1,36 @@
-import { authentication, choice, flag, flaps, ipv4, optionalAddress, profile, section, whole } from './field.ts';
+import { ignored } from '../plugins/members/values.ts';
+import {
+  authentication,
+  choice,
+  flag,
+  flaps,
+  ipv4,
+  optionalAddress,
+  profile,
+  section,
+  unsupported,
+  whole,
+} from './field.ts';
+
+const bfdKinds = ['none', 'simple', 'md5', 'meticulous-md5', 'sha1', 'meticulous-sha1'] as const;
 
 export const bfd = profile('Bidirectional forwarding detection (RFC 5880)', {
   session: section('The session', {
-    kind: choice('What is watched', ['single-hop', 'multi-hop', 'micro', 'seamless']),
+    kind: unsupported(choice('What is watched', ['single-hop', 'multi-hop', 'micro', 'seamless']), [
+      'micro',
+      'seamless',
+    ]),
     localAddress: optionalAddress('Own address; the address of the interface when left out'),
     peerAddress: optionalAddress('Address of the other end; the gateway of the network when left out'),
     txMs: whole('Wished time between own packets', 300, [3, 60_000]),
     rxMs: whole('Shortest time between packets that can be received', 300, [3, 60_000]),
     multiplier: whole('Packets missed before the session is down', 3, [1, 255]),
     passive: flag('Wait for the other end'),
-    echoMs: whole('Time between echo packets; 0 for none', 0, [0, 60_000]),
-    demand: flag('Ask for demand mode'),
+    echoMs: ignored(whole('Time between echo packets; 0 for none', 0, [0, 60_000])),
+    demand: ignored(flag('Ask for demand mode')),
     ttl: whole('TTL of packets; 255 for adjacent neighbours', 255, [1, 255]),
   }),
-  authentication: authentication(['none', 'simple', 'md5', 'meticulous-md5', 'sha1', 'meticulous-sha1']),
+  authentication: authentication(bfdKinds, ['simple', 'md5', 'meticulous-md5', 'sha1', 'meticulous-sha1']),
   flaps: flaps('the session'),
 });
 

@@ -22,6 +22,14 @@ export const sources = listOf(
   item({
     agent: recordOf('agent', 'The agent that sends'),
     ...place,
+    accessGroup: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 2_147_483_647,
+        description:
+          '`groupId` of an entry of `accessPlane` on the same agent, instead of a network: traffic has the addresses of its sessions and goes through them',
+      }),
+    ),
     ports: ignored(
       optionalText('Local ports are told by `clientPortRange`', { maxLength: 1024, pattern: portsPattern }),
     ),
@@ -33,6 +41,14 @@ export const targets = listOf(
   item({
     agent: Type.Optional(recordOf('agent', 'The agent that answers')),
     ...place,
+    accessGroup: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 2_147_483_647,
+        description:
+          '`groupId` of an entry of `accessPlane` with `isServer` on the same agent: `ip` is an address behind that gateway, which its sessions reach',
+      }),
+    ),
     ports: optionalText('Ports such as "80,8000-8100"; each plugin has a default', {
       maxLength: 1024,
       pattern: portsPattern,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { optional } from '../../../schema.ts';
 import { choice, section } from '../../protocols/field.ts';
-import { ignored, ignoredAll, item, listOf, optionalInteger } from './values.ts';
+import { ignoredAll, item, listOf, optionalInteger } from './values.ts';
 
 const whole = (description: string, range: readonly [number, number]) => optionalInteger(description, range);
 
@@ -44,20 +44,9 @@ export const ipLayer = section('The IP header and what is around it', { version,
 /** For engines on sockets. Header fields and VLAN tags need emulated hosts: the kernel writes its own. */
 export const socketIpLayer = section('The IP header', { version, srcMode, ...header, vlan: Type.Optional(vlan) });
 
-const { ttl, ...otherFields } = header;
-const layers = { ...otherFields, vlan };
-
-/** For echoes, whose other fields the kernel writes. */
-export const echoIpLayer = section('The IP header and what is around it', {
-  version,
-  srcMode: ignored(srcMode),
-  ttl,
-  ...ignoredAll(layers),
-});
-
 /** For recorded packets, which say themselves what is changed in them. */
 export const recordedIpLayer = section('The IP header and what is around it', {
   version,
   srcMode,
-  ...ignoredAll({ ttl, ...layers }),
+  ...ignoredAll({ ...header, vlan }),
 });

@@ -5,7 +5,7 @@ import { optionalObject, optionalText } from './values.ts';
 
 const members = (size: number) => ({
   type: choice(
-    'Zeros, chance, `pattern` over and over, `text`, the content of a file, or the values of a dictionary, a line each',
+    'Zeros, chance, `pattern` over and over, `text`, the content of a file, or one value of a dictionary in each message',
     ['zero', 'random', 'pattern', 'text', 'file', 'dictionary'],
   ),
   size: Type.Integer({

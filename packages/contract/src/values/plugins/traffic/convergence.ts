@@ -1,8 +1,8 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { choice, section, whole } from '../../protocols/field.ts';
 import { frameMembers } from '../members/traffic-members.ts';
 import { address, listOf, optionalInteger, packetLoad, valuesOf } from '../members/values.ts';
-import { counter, errorsOf, gauge, latency, loadMetricsOf } from '../metrics.ts';
+import { bytes, counter, errorsOf, gauge, latency, loadMetricsOf } from '../metrics.ts';
 import { definePlugin } from '../plugin.ts';
 
 const schema = valuesOf({
@@ -20,6 +20,7 @@ const schema = valuesOf({
   ...packetLoad,
   frameSize: optionalInteger('Bytes of the whole Ethernet frame', [70, 9216]),
 });
+export type ConvergenceValues = Static<typeof schema>;
 
 export const convergence = definePlugin({
   id: 20,
@@ -44,12 +45,23 @@ export const convergence = definePlugin({
     counter('convergence.sent', 'Packets sent', { better: 'higher' }),
     counter('convergence.received', 'Packets received', { better: 'higher' }),
     counter('convergence.lost', 'Packets missing', { better: 'lower' }),
-    counter('convergence.lossDurationMs', 'How long losses lasted', { unit: 'ms', better: 'lower' }),
+    counter('convergence.lossDurationMs', 'How long losses lasted, mean over all flows', {
+      unit: 'ms',
+      better: 'lower',
+    }),
     latency('convergence.dataPlane', 'From the fall of the rate below to its rise above the threshold'),
     latency('convergence.controlToDataPlane', 'From the event to the recovery'),
     gauge('convergence.flowsDown', 'Flows that are interrupted', { better: 'lower' }),
     counter('convergence.events', 'Events of the control plane'),
+    gauge('convergence.streams', 'Flows under way'),
+    counter('convergence.reordered', 'Packets out of order', { better: 'lower' }),
+    counter('convergence.duplicates', 'Packets that arrived twice', { better: 'lower' }),
+    counter('convergence.bufferDrops', 'Packets that arrived and were not looked at in time', { better: 'lower' }),
+    counter('convergence.queueFull', 'Packets the card had no room for', { better: 'lower' }),
+    bytes('convergence.txBytes', 'Bytes sent'),
+    bytes('convergence.rxBytes', 'Bytes received'),
     errorsOf('convergence'),
-    ...loadMetricsOf('convergence'),
+    ...loadMetricsOf('convergence').filter(({ name }) => name !== 'convergence.begun'),
   ],
+  requires: ['Raw frames on the agent'],
 });

@@ -83,6 +83,7 @@ export const dns = definePlugin({
     counter('dns.mismatched', 'Answers to another question', { better: 'lower' }),
     counter('dns.truncated', 'Answers cut off', { better: 'lower' }),
     counter('dns.connections', 'Connections opened by TCP, TLS or HTTPS'),
+    counter('dns.resumed', 'Connections whose TLS session was resumed'),
     latency('dns.connect', 'Opening of connections'),
     latency('dns.latency', 'From the time a query was due to its answer'),
     latency('dns.service', 'From the time a query was sent last to its answer'),

@@ -64,6 +64,7 @@ export const http = definePlugin({
     bytes('http.txBytes', 'Bytes sent above TCP'),
     bytes('http.rxBytes', 'Bytes received above TCP'),
     counter('http.connections', 'Connections established by the client'),
+    counter('http.resumed', 'Connections whose TLS session was resumed'),
     gauge('http.concurrent', 'Connections open'),
     latency('http.latency', 'From the time a request was due to the end of its answer'),
     latency('http.service', 'From the time a request was written to the end of its answer'),

@@ -1,17 +1,22 @@
 import { type Static, Type } from 'typebox';
 import { choice, flag, section, whole } from '../../protocols/field.ts';
-import { echoIpLayer } from '../members/ip-layer.ts';
-import { frameMembers } from '../members/traffic-members.ts';
+import { socketMembers } from '../members/traffic-members.ts';
 import { optionalInteger, optionalRate, valuesOf } from '../members/values.ts';
 import { counter, errorsOf, family, latency, loadMetricsOf } from '../metrics.ts';
 import { definePlugin } from '../plugin.ts';
 
 const schema = valuesOf({
-  ...frameMembers,
-  ipLayer: echoIpLayer,
+  ...socketMembers,
   icmpParams: section('ICMP messages', {
     version: Type.Unsafe<4 | 6>({ type: 'integer', enum: [4, 6], default: 4, description: 'ICMP or ICMPv6' }),
-    type: choice('Message', ['echo', 'timestamp', 'unreachable', 'redirect', 'neighbourSolicitation']),
+    type: choice('Message; all but echo come from emulated hosts, so that sources need a network', [
+      'echo',
+      'timestamp',
+      'unreachable',
+      'redirect',
+      'neighbourSolicitation',
+      'routerSolicitation',
+    ]),
     size: whole('Bytes after the ICMP header', 56, [0, 65_507]),
     intervalMs: whole('Time between messages to one target, where no rate is given', 1000, [1, 3_600_000]),
     count: optionalInteger('Messages to each target', [1, 1e9]),

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox';
 import { choice, whole } from '../../protocols/field.ts';
 import { ipsecProposal } from '../members/ipsec-proposal.ts';
 import { frameMembers } from '../members/traffic-members.ts';
@@ -25,6 +26,8 @@ const schema = valuesOf({
   ipsecLoadResponderPoolCap: whole('Sessions the responder keeps', 100_000, [1, 10_000_000]),
 });
 
+export type IpsecLoadValues = Static<typeof schema>;
+
 export const ipsecLoad = definePlugin({
   id: 13,
   name: 'ipsec-load',
@@ -32,12 +35,14 @@ export const ipsecLoad = definePlugin({
   description: 'IKEv2 handshakes at a set rate from many addresses, without traffic inside.',
   kind: 'traffic',
   hazard: 2,
+  canPause: true,
+  canChangeLoad: true,
   engines: ['ipsec-load'],
   schema,
   examples: [
     {
-      sources: [{ agent: { id: 1 } }],
-      targets: [{ agent: { id: 2 } }],
+      sources: [{ agent: { id: 1 }, network: { id: 1 } }],
+      targets: [{ agent: { id: 2 }, network: { id: 2 } }],
       ipsecLoadRole: 'initiator',
       ipsecPsk: 'a long word that both know',
       ipsecLoadHsRatePps: 50,
@@ -51,12 +56,12 @@ export const ipsecLoad = definePlugin({
     gauge('ipsec-load.halfOpen', 'Handshakes under way'),
     counter('ipsec-load.cookies', 'Times the peer asked for a cookie'),
     counter('ipsec-load.retransmits', 'Messages sent again', { better: 'lower' }),
-    counter('ipsec-load.recycled', 'Sessions closed and opened again'),
+    counter('ipsec-load.recycled', 'Sessions closed and opened again, or forgotten by the responder'),
     gauge('ipsec-load.poolUsed', 'Sessions the responder keeps'),
     latency('ipsec-load.exchange', 'Exchanges'),
     latency('ipsec-load.handshake', 'Whole handshakes'),
     errorsOf('ipsec-load'),
     ...loadMetricsOf('ipsec-load'),
   ],
-  requires: ['An IKE engine on the agent'],
+  requires: ['Agents that can emulate hosts (CAP_NET_RAW)'],
 });

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox';
 import { whole } from '../../protocols/field.ts';
 import { ipsecManualKeys, ipsecProposal } from '../members/ipsec-proposal.ts';
 import { frameMembers } from '../members/traffic-members.ts';
@@ -37,19 +38,22 @@ const schema = valuesOf({
   ipsecMultiChildCount: whole('Child SAs of each tunnel', 1, [1, 1000]),
 });
 
+export type IpsecTunnelValues = Static<typeof schema>;
+
 export const ipsecTunnel = definePlugin({
   id: 12,
   name: 'ipsec-tunnel',
   title: 'IPsec tunnels',
-  description: 'Opens IPsec tunnels and keeps them. Traffic inside is another entry with `tunnelID`.',
+  description:
+    'Opens IPsec tunnels between emulated hosts and keeps them. With addresses inside, echoes prove each tunnel; other traffic inside is an entry with `tunnelID`.',
   kind: 'traffic',
   hazard: 1,
   engines: ['ipsec-tunnel'],
   schema,
   examples: [
     {
-      sources: [{ agent: { id: 1 } }],
-      targets: [{ agent: { id: 2 } }],
+      sources: [{ agent: { id: 1 }, network: { id: 1 } }],
+      targets: [{ agent: { id: 2 }, network: { id: 2 } }],
       ipsecPsk: 'a long word that both know',
       ipsecTunnelCount: 10,
       ipsecTunnelOpenRatePps: 5,
@@ -60,7 +64,12 @@ export const ipsecTunnel = definePlugin({
     gauge('ipsec-tunnel.ikeUp', 'IKE SAs up', { better: 'higher' }),
     gauge('ipsec-tunnel.childUp', 'Child SAs up', { better: 'higher' }),
     counter('ipsec-tunnel.opened', 'Tunnels opened', { better: 'higher' }),
-    family('ipsec-tunnel.failed', 'notify', 'Tunnels that failed, by what the peer said', 'lower'),
+    family(
+      'ipsec-tunnel.failed',
+      'notify',
+      'Tunnels that failed, by the notification of the peer or why this side gave up',
+      'lower',
+    ),
     counter('ipsec-tunnel.rekeys', 'Keys renewed'),
     counter('ipsec-tunnel.dpdTimeouts', 'Peers that were silent', { better: 'lower' }),
     counter('ipsec-tunnel.replayErrors', 'Packets that came twice', { better: 'lower' }),
@@ -70,5 +79,5 @@ export const ipsecTunnel = definePlugin({
     bytes('ipsec-tunnel.rxBytes', 'Bytes received by ESP'),
     errorsOf('ipsec-tunnel'),
   ],
-  requires: ['An IKE daemon or keys in the kernel on the agent'],
+  requires: ['Agents that can emulate hosts (CAP_NET_RAW)'],
 });

@@ -25,6 +25,13 @@ export const rfc2544 = optionalObject(
     }),
     tests: subset('Which tests are made', rfc2544Tests, rfc2544Tests),
     trialSec: seconds('Length of a trial', 60, 3600),
+    confirmSec: Type.Number({
+      description:
+        'Length of the trial that confirms the throughput, 60 seconds by the standard: a shorter one lets buckets and queues pass more than the path carries. 0: none',
+      default: 60,
+      minimum: 0,
+      maximum: 3600,
+    }),
     settleSec: Type.Number({
       description: 'Wait after a trial for frames that are still on their way',
       default: 2,

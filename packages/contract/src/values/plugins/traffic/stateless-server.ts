@@ -16,7 +16,10 @@ const schema = valuesOf({
   l2PolicyVersion,
   isServer: Type.Literal(true, { default: true, description: 'It has no other side' }),
   statelessServerParams: section('What is done with what arrives', {
-    protocol: choice('Transport', ['udp', 'tcp']),
+    protocol: choice(
+      'Transport; icmp: echo requests, raw: IP packets of all protocols but ICMP, both at emulated hosts, so that targets need a network',
+      ['udp', 'tcp', 'icmp', 'raw'],
+    ),
     mode: choice(
       'echo: send it back; discard: drop it; chargen: send characters (RFC 864); reply: answer with `reply`',
       ['echo', 'discard', 'chargen', 'reply'],
@@ -37,7 +40,7 @@ export const statelessServer = definePlugin({
   name: 'stateless-server',
   title: 'Stateless server',
   description:
-    'Answers whatever arrives by UDP or TCP without keeping any state: echo, discard, chargen or a set reply.',
+    'Answers whatever arrives by UDP, TCP, ICMP or IP without keeping any state: echo, discard, chargen or a set reply.',
   kind: 'traffic',
   hazard: 0,
   engines: ['stateless-server'],

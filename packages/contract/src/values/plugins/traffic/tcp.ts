@@ -57,7 +57,11 @@ export const tcp = definePlugin({
     latency('tcp.connect', 'Opening of connections'),
     latency('tcp.latency', 'From the time a connection was due until it was open'),
     latency('tcp.echo', 'Round trip of a message in mode echo'),
-    counter('tcp.retransmits', 'Segments the agent’s machine sent again', { better: 'lower' }),
+    counter(
+      'tcp.retransmits',
+      'Segments that connections of the client sent again; absent where sockets do not report it',
+      { better: 'lower' },
+    ),
     counter('tcp.accepted', 'Connections taken by the server'),
     errorsOf('tcp'),
     ...loadMetricsOf('tcp'),
