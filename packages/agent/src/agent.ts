@@ -20,6 +20,7 @@ import { Supervisor } from './runs/supervisor/supervisor.ts';
 import type { Identity } from './session/identity.ts';
 import type { BadMessage } from './session/parse-message.ts';
 import { Session, type SessionMessage } from './session/session.ts';
+import { checkStack } from './stack/open-stack.ts';
 import { Versions } from './upgrade/versions.ts';
 import { agentVersion } from './version.ts';
 
@@ -207,7 +208,8 @@ export class Agent {
   }
 
   async #facts(controllerVia: string): Promise<AgentFacts> {
-    return collectFacts({ machineId: this.#deps.machineId, engines, host: describeHost(), controllerVia });
+    const { machineId } = this.#deps;
+    return collectFacts({ machineId, engines, host: describeHost(), controllerVia, checks: { stack: checkStack } });
   }
 
   async #reset(): Promise<void> {

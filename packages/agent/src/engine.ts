@@ -1,5 +1,6 @@
-import type { Duration } from '@rushhour/protocol';
+import type { Duration, PlaneCommand, ResultRow, ResultTable } from '@rushhour/protocol';
 import type { TSchema } from 'typebox';
+import type { AccessGroups } from './access/access-groups.ts';
 import type { HostNetwork } from './net/host-network.ts';
 import type { EngineRecord, Samples } from './samples.ts';
 
@@ -15,6 +16,8 @@ export interface Host {
   readonly addresses: readonly string[];
   /** The run is captured on this machine: packets must pass the capture point of the kernel. */
   readonly isCaptured?: boolean;
+  /** Jobs are prepared only to find out whether they could run: nothing may be sent. */
+  readonly isDryRun?: boolean;
 }
 
 /** Whether an engine can run on a machine: its data path, or the reason why not. */
@@ -30,6 +33,8 @@ export interface EngineContext<Config> {
   readonly host: Host;
   /** Emulated hosts to use instead of the sockets of the kernel. */
   readonly hostNetwork?: HostNetwork | undefined;
+  /** Sessions of this run that carry traffic of its other jobs. */
+  readonly accessGroups?: AccessGroups | undefined;
   /** Index and number of cores. Servers on several cores listen with SO_REUSEPORT. */
   readonly core: { readonly index: number; readonly count: number };
   /**
@@ -41,6 +46,8 @@ export interface EngineContext<Config> {
   addressOf(host: string): string;
   /** Reports one attempt or trial. Records are sent with the summaries and arrive exactly once. */
   record(record: EngineRecord): void;
+  /** Adds or replaces a row of a table of the run, such as a session with its state. */
+  putRow(table: ResultTable, row: ResultRow): void;
   /** Shows progress in the live view of the run. */
   progress(message: string): void;
   /** Adds a remark to the result, such as fewer source addresses than requested. */
@@ -74,6 +81,12 @@ export interface LoadChangeable {
   changeLoad(change: LoadChange): { readonly rejected?: string };
 }
 
+/** An engine with emulated sessions, routers or links that obey commands during a run. */
+export interface Commandable {
+  /** `rejected`: why the command cannot be carried out. */
+  command(command: PlaneCommand): { readonly rejected?: string };
+}
+
 /** An engine that reports generator limits itself; generator load metrics do not invalidate its run. */
 export interface SelfJudging {
   readonly judgesItself: true;
@@ -82,6 +95,7 @@ export interface SelfJudging {
 export const isSelfJudging = (run: PreparedEngine): run is PreparedEngine & SelfJudging =>
   'judgesItself' in run && run.judgesItself === true;
 export const isPausable = (run: PreparedEngine): run is PreparedEngine & Pausable => 'pause' in run && 'resume' in run;
+export const isCommandable = (run: PreparedEngine): run is PreparedEngine & Commandable => 'command' in run;
 export const isLoadChangeable = (run: PreparedEngine): run is PreparedEngine & LoadChangeable => 'changeLoad' in run;
 
 /** A traffic generator. `prepare` may be slow; `start` must be fast. */

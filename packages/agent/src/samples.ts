@@ -1,4 +1,13 @@
-import { type AttemptRecord, Histogram, histogramBytes, type Rfc2544Record } from '@rushhour/protocol';
+import {
+  type AttemptRecord,
+  Histogram,
+  histogramBytes,
+  maxRowsPerRecord,
+  type ResultRow,
+  type ResultTable,
+  type Rfc2544Record,
+  type RowsRecord,
+} from '@rushhour/protocol';
 
 /** Records an engine reports in addition to metrics. */
 export type EngineRecord = AttemptRecord | Rfc2544Record;
@@ -58,6 +67,8 @@ export class SampleStore implements Samples {
   readonly metrics: Metric[] = [];
   /** Records for the next summary, oldest first. */
   readonly records: EngineRecord[] = [];
+  /** Rows that have changed since they were reported, by table and index. */
+  readonly #rows = new Map<ResultTable, Map<number, ResultRow>>();
   readonly #made = new Map<string, Counter | Gauge | Histogram>();
   readonly #onMetric: (metric: Metric) => void;
 
@@ -84,6 +95,26 @@ export class SampleStore implements Samples {
     };
   }
 
+  /** Reports a row of a table. Only its newest state is sent if it changes several times within a second. */
+  putRow(table: ResultTable, row: ResultRow): void {
+    const rows = this.#rows.get(table) ?? new Map<number, ResultRow>();
+    this.#rows.set(table, rows);
+    rows.set(row.index, row);
+  }
+
+  /** Removes and returns up to `max` records: those of engines first, then changed rows. */
+  takeRecords(max: number): (EngineRecord | RowsRecord)[] {
+    const taken: (EngineRecord | RowsRecord)[] = this.records.splice(0, max);
+    for (const [table, rows] of this.#rows) {
+      while (rows.size > 0 && taken.length < max) taken.push({ side: 'rows', table, rows: firstOf(rows) });
+    }
+    return taken;
+  }
+
+  get hasRecords(): boolean {
+    return this.records.length > 0 || this.#rows.values().some((rows) => rows.size > 0);
+  }
+
   /** Adds a metric written by another thread. */
   adopt(metric: Metric): void {
     this.metrics.push(metric);
@@ -107,3 +138,9 @@ export class SampleStore implements Samples {
     return value;
   }
 }
+
+const firstOf = (rows: Map<number, ResultRow>): ResultRow[] => {
+  const first = rows.values().take(maxRowsPerRecord).toArray();
+  for (const { index } of first) rows.delete(index);
+  return first;
+};

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { arch, availableParallelism, hostname, release, totalmem, type } from 'node:os';
 import type { AgentFacts, EngineAbility } from '@rushhour/protocol';
-import type { Engine, Host } from '../engine.ts';
+import type { Availability, Engine, Host } from '../engine.ts';
 import { agentVersion } from '../version.ts';
 import { addressesIn, describeInterfaces } from './interfaces.ts';
 import { readText } from './proc.ts';
@@ -50,10 +50,10 @@ const describeSystem = (): AgentFacts['system'] => {
 
 const systemName = (): string => /^PRETTY_NAME="?([^"\n]+)/m.exec(readText('/etc/os-release'))?.[1] ?? type();
 
-const abilityOf = async (engine: Engine, host: Host): Promise<EngineAbility> => {
-  const about = { engine: engine.id, version: agentVersion };
+const abilityOf = async (engine: string, check: () => Availability | Promise<Availability>): Promise<EngineAbility> => {
+  const about = { engine, version: agentVersion };
   try {
-    const found = await engine.check(host);
+    const found = await check();
     if (found.isAvailable) return { ...about, available: true, way: found.path, missing: [], reason: '' };
     return { ...about, available: false, way: '', missing: [...found.missing], reason: found.reason };
   } catch (error) {
@@ -65,6 +65,8 @@ export interface FactSources {
   readonly machineId: string;
   readonly engines: ReadonlyMap<string, Engine>;
   readonly host: Host;
+  /** Abilities that are no engines, such as emulated hosts, by name. */
+  readonly checks?: Readonly<Record<string, () => Availability>>;
   /** The local address of the connection to the controller. */
   readonly controllerVia: string;
 }
@@ -84,7 +86,10 @@ export const collectFacts = async (sources: FactSources): Promise<AgentFacts> =>
     memoryMb: Math.round(memory / 2 ** 20),
     addresses: addressesIn(interfaces),
     interfaces,
-    engines: await Promise.all([...sources.engines.values()].map((engine) => abilityOf(engine, sources.host))),
+    engines: await Promise.all([
+      ...[...sources.engines.values()].map((engine) => abilityOf(engine.id, () => engine.check(sources.host))),
+      ...Object.entries(sources.checks ?? {}).map(([name, check]) => abilityOf(name, check)),
+    ]),
     system: describeSystem(),
   };
 };

@@ -1,12 +1,15 @@
 import type { HostStack } from '@rushhour/protocol';
 import { formatAddress } from '@rushhour/wire';
-import type { HostNetwork } from '../net/host-network.ts';
+import type { Samples } from '../engine.ts';
+import type { HostLayers, HostNetwork } from '../net/host-network.ts';
 import type { Transport } from '../net/transport/transport.ts';
 import { NodeDatagramSocket } from './node-datagram-socket.ts';
 import { dialNodeSocket, NodeSocket } from './node-socket.ts';
 import { openStack, type StackDeps } from './open-stack.ts';
 import type { Stack } from './stack.ts';
 import { createStackDatagrams } from './stack-datagrams.ts';
+import { createStackIcmp, createStackPackets } from './stack-icmp.ts';
+import { StackMeters } from './stack-meters.ts';
 import { createStackTransport } from './stack-transport.ts';
 
 const streamOptions = {
@@ -25,9 +28,24 @@ const addressesOf = ({ hosts }: Stack): string[] => {
   });
 };
 
+const layersOf = (stack: Stack): HostLayers => ({
+  group: stack.group,
+  interface: stack.config.interface,
+  hostCount: stack.hosts.count,
+  sink: stack.port,
+  hostOf: (address) => stack.hosts.indexOf(address, 0),
+  writeAddress: (host, to, at) => stack.hosts.writeAddress(host, to, at),
+  writeMac: (host, to, at) => stack.hosts.writeMac(host, to, at),
+  tagsOf: (host) => stack.hosts.tagsOf(host),
+  scheduleFlush: () => stack.scheduleFlush(),
+});
+
 /** The emulated hosts of a job, ready for its engine. */
-export const openHostNetwork = (config: HostStack, deps: StackDeps): HostNetwork => {
-  const stack = openStack(config, deps);
+export const openHostNetwork = (config: HostStack, deps: StackDeps): HostNetwork =>
+  createHostNetwork(openStack(config, deps), deps.samples);
+
+export const createHostNetwork = (stack: Stack, samples: Samples): HostNetwork => {
+  const meters = new StackMeters(stack, samples);
   let streams: Transport | undefined;
   const streamTransport = (): Transport => {
     streams ??= createStackTransport(stack, streamOptions);
@@ -35,8 +53,11 @@ export const openHostNetwork = (config: HostStack, deps: StackDeps): HostNetwork
   };
   return {
     addresses: addressesOf(stack),
+    layers: layersOf(stack),
     createTransport: (options) => createStackTransport(stack, options),
     createDatagrams: () => createStackDatagrams(stack),
+    createIcmp: (events) => createStackIcmp(stack, events),
+    createPackets: (onPacket) => createStackPackets(stack, onPacket),
     createDatagramSocket: () =>
       new NodeDatagramSocket(createStackDatagrams(stack)) as unknown as ReturnType<HostNetwork['createDatagramSocket']>,
     dial: (route) => dialNodeSocket(streamTransport(), route),
@@ -48,8 +69,10 @@ export const openHostNetwork = (config: HostStack, deps: StackDeps): HostNetwork
       });
       return () => listener.close();
     },
+    poll: () => stack.port.poll(),
     async close() {
       await streams?.close();
+      meters.close();
       stack.close();
     },
   };

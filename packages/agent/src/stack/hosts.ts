@@ -6,6 +6,15 @@ const macBytes = 6;
 /** Each host takes 6 bytes of memory for its MAC. */
 const maxHosts = 4_000_000;
 
+/** The hosts of a job as its engine uses them. */
+export interface HostTable extends HostDirectory {
+  readonly count: number;
+  readonly version: 4 | 6;
+  writeAddress(index: number, to: Int32Array, toAt: number): void;
+  /** The host that the engine knows by this text, where that may differ from its address. */
+  hostNamed?(text: string): number | undefined;
+}
+
 /** Consecutive addresses. All their words but the last are the same, or a range is split. */
 interface HostRange {
   readonly first: Int32Array;
@@ -17,7 +26,7 @@ interface HostRange {
 const lowWords = 2n ** 32n;
 
 /** The hosts of a job: address i ↔ MAC i, found by arithmetic. */
-export class Hosts implements HostDirectory {
+export class Hosts implements HostTable {
   readonly count: number;
   readonly nextHop: HostDirectory['nextHop'];
   readonly #ranges: readonly HostRange[];

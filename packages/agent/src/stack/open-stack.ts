@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import type { HostStack } from '@rushhour/protocol';
-import type { Availability, Host } from '../engine.ts';
+import type { Availability, Host, Samples } from '../engine.ts';
 import { type Device, requireDevice } from '../net/packet/device.ts';
 import { probePackets } from '../net/packet/packet-socket.ts';
 import { probeEpoll } from '../net/path-probe.ts';
@@ -20,6 +20,7 @@ export const checkStack = (): Availability => {
 export interface StackDeps {
   readonly host: Host;
   readonly note: (remark: string) => void;
+  readonly samples: Samples;
 }
 
 const receiveQueues = ({ name }: Device): number => {
@@ -50,24 +51,22 @@ const openPort = (config: HostStack, hosts: Hosts, device: Device, { host, note 
   }
 };
 
-const createHosts = (config: HostStack, mac: Uint8Array): StackHosts => {
+const createHosts = (config: HostStack, mac: Uint8Array): StackHosts & { readonly linkHosts: Hosts } => {
   const { tunnel, networks, vlan } = config;
   if (tunnel === undefined || tunnel.type === 'mpls') {
     const hosts = new Hosts({ networks, vlan }, mac);
-    return { hosts, outerHosts: hosts };
+    return { hosts, linkHosts: hosts };
   }
-  return {
-    hosts: new Hosts({ networks, vlan: [] }, mac),
-    outerHosts: new Hosts({ networks: [tunnel.outer], vlan }, mac),
-  };
+  const outerHosts = new Hosts({ networks: [tunnel.outer], vlan }, mac);
+  return { hosts: new Hosts({ networks, vlan: [] }, mac), outerHosts, linkHosts: outerHosts };
 };
 
 /** Opens the interface and starts the hosts of a job. */
 export const openStack = (config: HostStack, deps: StackDeps): Stack => {
   const device = requireDevice(config.interface);
   if (!device.isEthernet) throw new Error(`hosts cannot be emulated on ${device.name}: it has no Ethernet`);
-  const stackHosts = createHosts(config, device.mac);
-  const port = openPort(config, stackHosts.outerHosts, device, deps);
+  const { linkHosts, ...stackHosts } = createHosts(config, device.mac);
+  const port = openPort(config, linkHosts, device, deps);
   try {
     return new Stack(config, stackHosts, port);
   } catch (error) {

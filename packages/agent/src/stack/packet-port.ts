@@ -210,6 +210,10 @@ class PacketPort implements Port {
     this.memory = this.#sender.wire;
   }
 
+  poll(): void {
+    this.#receiver?.ready();
+  }
+
   get sentFrames(): number {
     return this.#sender.sent;
   }

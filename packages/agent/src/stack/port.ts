@@ -13,12 +13,18 @@ export interface FrameReceiver {
 /** Frames of one interface. What is committed is sent by the next `flush`. */
 export interface Port extends FrameSink {
   readonly name: string;
+  /** False: it carries IP packets. */
+  readonly hasEthernet?: boolean;
   readonly sentFrames: number;
   /** Frames that the interface refused for good, such as while it is down. */
   readonly sendErrors: number;
+  /** Whether a host can send at all; without it, always. */
+  isUp?(host: number): boolean;
   /** Frames that arrived and were lost because the ring was full, since the last call. */
   takeDrops(): number;
   receive(receiver: FrameReceiver): void;
+  /** Handles the frames that have arrived, without waiting for the event loop. */
+  poll(): void;
   flush(): void;
   close(): void;
 }

@@ -109,7 +109,7 @@ class StackSocket implements DatagramSocket, Flushable {
   }
 
   #transmit(key: Int32Array, path: number, bytes: Uint8Array, token: number): void {
-    const isSent = this.#stack.group.udp.send(key, path, bytes);
+    const isSent = this.#stack.port.isUp?.(path) !== false && this.#stack.group.udp.send(key, path, bytes);
     (isSent ? this.#sent : this.#failed).push(token);
     this.#stack.scheduleFlush();
     if (this.#isScheduled) return;

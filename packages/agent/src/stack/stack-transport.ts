@@ -15,6 +15,8 @@ import { StackConnection } from './stack-connection.ts';
 
 const backlog = 65_535;
 const portsWord = 8;
+/** A connection from a host that cannot send fails after this time. */
+const unreachableMs = 10;
 
 /** Endpoints as the stack has them, parsed once. */
 export class EndpointCache {
@@ -48,7 +50,8 @@ export class EndpointCache {
   #hostOf(text: string): number {
     const known = this.#hosts.get(text);
     if (known !== undefined) return known;
-    const host = this.#stack.hosts.indexOf(parseAddress(text), 0);
+    const { hosts } = this.#stack;
+    const host = hosts.hostNamed?.(text) ?? hosts.indexOf(parseAddress(text), 0);
     if (host < 0) throw new RangeError(`${text} is not an emulated host of this job`);
     this.#hosts.set(text, host);
     return host;
@@ -106,6 +109,11 @@ class StackTransport implements Transport {
     const connection = this.#create(false);
     connection.events = events;
     const path = this.#endpoints.writeKey(route, this.#key);
+    if (this.#stack.port.isUp?.(path) === false) {
+      // Not at once: an engine that tries again would do nothing else.
+      setTimeout(() => connection.fail('ENETUNREACH'), unreachableMs);
+      return connection;
+    }
     connection.tcp = this.#stack.group.tcp.connect(this.#key, { settings: this.#settings, events: connection, path });
     if (connection.tcp === undefined) connection.fail('EADDRNOTAVAIL');
     this.#stack.scheduleFlush();
@@ -128,6 +136,10 @@ class StackTransport implements Transport {
         if (servers.any === undefined && servers.byHost.size === 0) servers.close();
       },
     };
+  }
+
+  retransmits(): number {
+    return this.#stack.group.tcp.counters.retransmits;
   }
 
   async close(): Promise<void> {

@@ -11,7 +11,8 @@ import { epollPoller } from '../net/epoll/epoll-poller.ts';
 import type { Alarm } from '../net/loop/alarm.ts';
 import { kernelEventLoop } from '../net/loop/kernel-event-loop.ts';
 import type { Flushable } from '../net/loop/pre-wait-tasks.ts';
-import { fixedGateways, type Hosts } from './hosts.ts';
+import { fixedGateways, type Hosts, type HostTable } from './hosts.ts';
+import { IpsecTunnels } from './ipsec/ipsec-tunnels.ts';
 import type { FrameReceiver, Port } from './port.ts';
 import { tunnelCodec } from './tunnel-codec.ts';
 import { Tunnels } from './tunnels.ts';
@@ -23,23 +24,27 @@ const maxAnnounced = 4096;
 
 const microseconds = (ms: number): number => Math.floor(ms * 1000);
 
-/** The hosts that engines use, and those on the interface: the same unless there are tunnels. */
 export interface StackHosts {
-  readonly hosts: Hosts;
-  readonly outerHosts: Hosts;
+  /** The hosts that engines use. */
+  readonly hosts: HostTable;
+  /** The hosts on the interface, where the others are inside tunnels. */
+  readonly outerHosts?: Hosts;
 }
 
 /** The emulated hosts of one job: a port, an IP stack on it, and the event loop that drives both. */
 export class Stack implements FrameReceiver, Flushable {
-  readonly hosts: Hosts;
+  readonly hosts: HostTable;
   /** The group on the interface; with tunnels, of their outer addresses. */
   readonly outer: HostGroup;
   /** The group that engines use. */
   readonly group: HostGroup;
   readonly port: Port;
   readonly config: HostStack;
+  /** Tunnels of type `ipsec`. */
+  readonly ipsec: IpsecTunnels | undefined;
   receivedFrames = 0;
-  readonly #outerHosts: Hosts;
+  readonly #linkHosts: HostTable;
+  readonly tunnels: Tunnels | IpsecTunnels | undefined;
   readonly #alarm: Alarm;
   readonly #poller = epollPoller();
   readonly #datagrams = new Set<UdpHandler>();
@@ -62,21 +67,24 @@ export class Stack implements FrameReceiver, Flushable {
     const common = { nowUs: microseconds(performance.now()), random: Math.random };
     const fields = fieldsOf(config.header);
     const { tunnel } = config;
-    if (tunnel === undefined || tunnel.type === 'mpls') {
+    if (tunnel === undefined || outerHosts === undefined) {
       const shim = tunnel && tunnelCodec(tunnel, { index: 0, isServer: tunnel.isServer, version: hosts.version });
-      this.group = new HostGroup({ ...common, sink: port, hosts, fields, shim });
+      const { hasEthernet = true } = port;
+      this.group = new HostGroup({ ...common, sink: port, hosts, fields, shim, hasEthernet });
       this.outer = this.group;
     } else {
       this.outer = new HostGroup({ ...common, sink: port, hosts: outerHosts, fields: fieldsOf(outerHeader(tunnel)) });
-      const tunnels = new Tunnels(tunnel, this.outer, outerHosts, hosts.version);
+      const tunnels = createTunnels(tunnel, this.outer, { hosts: outerHosts, version: hosts.version });
       const { hasEthernet } = tunnels;
+      this.tunnels = tunnels;
       this.group = new HostGroup({ ...common, sink: tunnels, hosts, fields, hasEthernet });
       tunnels.inner = this.group;
+      if (tunnels instanceof IpsecTunnels) this.ipsec = tunnels;
     }
+    this.#linkHosts = outerHosts ?? hosts;
     const networks = this.outer === this.group ? config.networks : [(tunnel as StackTunnel).outer];
     for (const { address, mac } of fixedGateways(networks))
-      this.outer.neighbours?.setFixed(address, 0, outerHosts.tagsOf(), mac);
-    this.#outerHosts = outerHosts;
+      this.outer.neighbours?.setFixed(address, 0, this.#linkHosts.tagsOf(0), mac);
     this.#alarm = kernelEventLoop.createAlarm(() => this.#tick());
     kernelEventLoop.acquire();
     port.receive(this);
@@ -144,6 +152,7 @@ export class Stack implements FrameReceiver, Flushable {
 
   close(): void {
     if (this.#isClosed) return;
+    this.ipsec?.close();
     this.flush();
     this.#isClosed = true;
     this.#alarm.cancel();
@@ -155,29 +164,35 @@ export class Stack implements FrameReceiver, Flushable {
     if (this.#isClosed) return;
     const now = performance.now();
     if (this.outer !== this.group) this.outer.advance(microseconds(now));
+    this.tunnels?.advance(now);
     this.group.advance(microseconds(now));
     this.#settleOuter();
     this.port.flush();
     this.#alarm.set(now + tickMs);
   };
 
-  /** Packets inside tunnels wait until the far ends of the tunnels are known. */
+  /** Packets inside tunnels wait until the far ends of the tunnels are known and have keys. */
   #settleOuter(): void {
-    if (this.outer === this.group) return;
+    if (this.tunnels === undefined) return;
     this.outer.flush();
-    this.group.unblock();
+    if (this.tunnels.takeRefusal()) this.group.unblock();
   }
 
   /** Switches learn where the hosts are, and neighbours forget who had the addresses before. */
   #announce(): void {
     const words = new Int32Array(4);
-    for (let host = 0; host < Math.min(this.#outerHosts.count, maxAnnounced); host++) {
-      this.#outerHosts.writeAddress(host, words, 0);
+    for (let host = 0; host < Math.min(this.#linkHosts.count, maxAnnounced); host++) {
+      this.#linkHosts.writeAddress(host, words, 0);
       this.outer.talk?.announce(words, 0, host);
     }
     this.port.flush();
   }
 }
+
+const createTunnels = (tunnel: StackTunnel, outer: HostGroup, inside: { hosts: Hosts; version: 4 | 6 }) =>
+  tunnel.type === 'ipsec'
+    ? new IpsecTunnels(tunnel, outer, inside.hosts, inside.version)
+    : new Tunnels(tunnel, outer, inside);
 
 const outerHeader = ({ params }: StackTunnel): StackHeader => {
   const { ttl, dscp, df } = params as StackHeader;

@@ -8,6 +8,7 @@ import {
   createL2tpv3,
   createMpls,
   createVxlan,
+  type GeneveOption,
   type LinkCodec,
 } from '@rushhour/wire';
 
@@ -25,6 +26,15 @@ const numbered = (params: Params, name: string, index: number, first = 1): numbe
 const portIn = (params: Params) => (typeof params['port'] === 'number' ? { port: params['port'] } : {});
 const cookieIn = (params: Params, name: string): Uint8Array => bytesOfHex(String(params[name] ?? ''));
 
+/** Experimental options (class 0xffff, RFC 8926) of so many bytes, their headers included. */
+const geneveOptions = (bytes: number): GeneveOption[] => {
+  const maxData = 124;
+  const options: GeneveOption[] = [];
+  for (let left = bytes; left >= 4; left -= 4 + maxData)
+    options.push({ optionClass: 0xffff, type: 0, data: new Uint8Array(Math.min(left - 4, maxData)) });
+  return options;
+};
+
 interface Where {
   readonly index: number;
   readonly isServer: boolean;
@@ -32,7 +42,9 @@ interface Where {
   readonly version: 4 | 6;
 }
 
-const creators: Readonly<Record<StackTunnel['type'], (params: Params, where: Where) => LinkCodec>> = {
+type CodecType = Exclude<StackTunnel['type'], 'wireguard' | 'ipsec'>;
+
+const creators: Readonly<Record<CodecType, (params: Params, where: Where) => LinkCodec>> = {
   gre: (params, { index }) =>
     createGre({
       key: params['key'] === undefined ? undefined : numbered(params, 'key', index),
@@ -42,7 +54,12 @@ const creators: Readonly<Record<StackTunnel['type'], (params: Params, where: Whe
     }),
   ipip: (_params, { version }) => createIpip(version),
   vxlan: (params, { index }) => createVxlan({ network: numbered(params, 'vni', index), ...portIn(params) }),
-  geneve: (params, { index }) => createGeneve({ network: numbered(params, 'vni', index), ...portIn(params) }),
+  geneve: (params, { index }) =>
+    createGeneve({
+      network: numbered(params, 'vni', index),
+      options: geneveOptions(numberIn(params, 'optionBytes', 0)),
+      ...portIn(params),
+    }),
   l2tpv3: (params, { index, isServer }) => {
     const [own, peer] = isServer
       ? (['peerSessionId', 'sessionId'] as const)
@@ -85,4 +102,9 @@ const creators: Readonly<Record<StackTunnel['type'], (params: Params, where: Whe
 };
 
 /** The header of the tunnel with this index. */
-export const tunnelCodec = ({ type, params }: StackTunnel, where: Where): LinkCodec => creators[type](params, where);
+export const tunnelCodec = ({ type, params }: StackTunnel, where: Where): LinkCodec => {
+  const codec = creators[type as CodecType](params, where);
+  const { carrier } = codec;
+  if (carrier.kind !== 'udp' || params['udpChecksum'] !== true) return codec;
+  return { ...codec, carrier: { ...carrier, hasChecksum: true } };
+};

@@ -3,17 +3,76 @@ import {
   type FrameSink,
   type HostGroup,
   KeyTable,
+  type LinkCodec,
   type Memory,
   parseAddress,
   type Tunnel,
   TunnelSet,
+  WireGuardSet,
+  WireGuardTunnel,
 } from '@rushhour/wire';
 import type { Hosts } from './hosts.ts';
 import { tunnelCodec } from './tunnel-codec.ts';
+import { wireGuardCrypto } from './wireguard-crypto.ts';
+import { wireGuardSettings } from './wireguard-settings.ts';
 
 const addressWords = 4;
 const mapped = 0xffff;
+/** Every IPv4 network carries packets of this size; smaller announcements are attacks or mistakes. */
+const minOuterMtu = 552;
+/** Above this a WireGuard end asks for cookies. */
+const maxHandshakesPerSecond = 2000;
 const etherType = { ipv4: 0x0800, arp: 0x0806, ipv6: 0x86dd } as const;
+
+type AnyTunnel = Tunnel | WireGuardTunnel;
+
+interface TunnelEnd {
+  /** Outer local and remote address. */
+  readonly addresses: Int32Array;
+  /** Outer host. */
+  readonly path: number;
+}
+
+interface CreatedTunnels {
+  readonly tunnels: readonly AnyTunnel[];
+  /** Packets that belonged to no tunnel, by cause. */
+  readonly errors: () => Readonly<Record<string, number>>;
+  /** Frames are inside, not IP packets. */
+  readonly hasEthernet: boolean;
+  readonly advance: (nowMs: number) => void;
+}
+
+const createCodecTunnels = (
+  config: StackTunnel,
+  outer: HostGroup,
+  { ends, version }: { ends: readonly TunnelEnd[]; version: 4 | 6 },
+): CreatedTunnels => {
+  const codecs = ends.map((_, index) => tunnelCodec(config, { index, isServer: config.isServer, version }));
+  const [sample] = codecs;
+  if (sample === undefined) throw new RangeError('a tunnel needs two ends');
+  const set = new TunnelSet(outer, sample);
+  const tunnels = ends.map(({ addresses, path }, index) => set.add(codecs[index] as LinkCodec, addresses, path));
+  const errors = () => ({ unknown: set.counters.unknown });
+  return { tunnels, hasEthernet: sample.payload === 'ethernet', advance: () => {}, errors };
+};
+
+const createWireGuardTunnels = (config: StackTunnel, outer: HostGroup, ends: readonly TunnelEnd[]): CreatedTunnels => {
+  const { port, keepaliveSec, allowed, keysOf } = wireGuardSettings(config);
+  const nowMs = performance.now();
+  const set = new WireGuardSet(outer, {
+    crypto: wireGuardCrypto,
+    nowMs,
+    wallMs: Date.now,
+    port,
+    maxHandshakesPerSecond,
+  });
+  const tunnels = ends.map((end, index) => set.add({ ...end, ...keysOf(index), keepaliveSec, allowed }));
+  const errors = () => {
+    const { invalid, replayed, unknownPeers, failed } = set.counters;
+    return { invalid, replayed, unknown: unknownPeers, handshake: failed };
+  };
+  return { tunnels, hasEthernet: false, advance: (now) => set.advance(now), errors };
+};
 
 /**
  * The tunnels of a job as the link of the hosts inside them. A client's host i uses tunnel i modulo their number; a
@@ -22,39 +81,89 @@ const etherType = { ipv4: 0x0800, arp: 0x0806, ipv6: 0x86dd } as const;
 export class Tunnels implements FrameSink {
   readonly carriesTags = true;
   readonly hasEthernet: boolean;
-  readonly mtu: number;
-  readonly tunnels: readonly Tunnel[];
+  readonly tunnels: readonly AnyTunnel[];
+  /** A packet has been refused since the last call of `takeRefusal`. */
+  #hasRefused = false;
+  readonly #advance: (nowMs: number) => void;
+  readonly #errors: () => Readonly<Record<string, number>>;
+  /** When the first packet of each tunnel left and arrived, for tunnels without a handshake. */
+  readonly #firstSent: Float64Array;
+  readonly #firstReceived: Float64Array;
   /** Takes what the tunnels unwrap; set before the first packet. */
   inner: HostGroup | undefined;
+  readonly #outer: HostGroup;
+  #outerMtu: number;
   readonly #isServer: boolean;
   readonly #heard = new KeyTable({ width: addressWords, seed: 0x7f4a7c15 });
   readonly #tunnelOf: number[] = [];
   readonly #source = new Int32Array(addressWords);
-  #current: Tunnel;
+  #current: AnyTunnel;
   #last = 0;
 
-  constructor(config: StackTunnel, outer: HostGroup, outerHosts: Hosts, version: 4 | 6) {
+  constructor(config: StackTunnel, outer: HostGroup, { hosts, version }: { hosts: Hosts; version: 4 | 6 }) {
     this.#isServer = config.isServer;
-    const codecs = config.ends.map((_, index) => tunnelCodec(config, { index, isServer: config.isServer, version }));
-    const [sample] = codecs;
-    if (sample === undefined) throw new RangeError('a tunnel needs two ends');
-    const set = new TunnelSet(outer, sample);
-    this.tunnels = config.ends.map(({ local, remote }, index) => {
+    const ends = config.ends.map(({ local, remote }): TunnelEnd => {
       const addresses = new Int32Array(2 * addressWords);
       addresses.set(parseAddress(local), 0);
       addresses.set(parseAddress(remote), addressWords);
-      const path = outerHosts.indexOf(addresses, 0);
+      const path = hosts.indexOf(addresses, 0);
       if (path < 0) throw new RangeError(`${local} is not among the outer addresses of the tunnels`);
-      const tunnel = set.add(codecs[index] as (typeof codecs)[number], addresses, path);
-      tunnel.receiver = {
-        receive: (memory, start, end) => this.#receive(index, memory, start, end),
-        flush() {},
-      };
-      return tunnel;
+      return { addresses, path };
     });
-    this.#current = this.tunnels[0] as Tunnel;
-    this.hasEthernet = sample.payload === 'ethernet';
-    this.mtu = this.#current.mtu;
+    const { tunnels, hasEthernet, advance, errors } =
+      config.type === 'wireguard'
+        ? createWireGuardTunnels(config, outer, ends)
+        : createCodecTunnels(config, outer, { ends, version });
+    const [first] = tunnels;
+    if (first === undefined) throw new RangeError('a tunnel needs two ends');
+    for (const [index, tunnel] of tunnels.entries()) {
+      const receive = (memory: Memory, start: number, end: number) => this.#receive(index, memory, start, end);
+      tunnel.receiver = { receive, flush() {} };
+    }
+    this.tunnels = tunnels;
+    this.#advance = advance;
+    this.#errors = errors;
+    this.#firstSent = new Float64Array(tunnels.length).fill(Number.NaN);
+    this.#firstReceived = new Float64Array(tunnels.length).fill(Number.NaN);
+    this.#current = first;
+    this.hasEthernet = hasEthernet;
+    this.#outer = outer;
+    this.#outerMtu = config.mtu ?? outer.output.mtu;
+    outer.icmp.onPathMtu = (mtu) => {
+      this.#outerMtu = Math.min(this.#outerMtu, Math.max(mtu, minOuterMtu));
+    };
+  }
+
+  /** Largest inner packet: outer ones are limited by the interface, the record and what routers on the way say. */
+  get mtu(): number {
+    return this.#current.mtu - Math.max(0, this.#outer.output.mtu - this.#outerMtu);
+  }
+
+  /** Runs timers of the tunnels. */
+  advance(nowMs: number): void {
+    this.#advance(nowMs);
+  }
+
+  /** Whether the far end has been heard from, and the milliseconds from the first packet to that. */
+  stateOf(index: number): { readonly isUp: boolean; readonly setupMs: number | undefined } {
+    const tunnel = this.tunnels[index];
+    if (tunnel instanceof WireGuardTunnel) return tunnel;
+    const setupMs = (this.#firstReceived[index] as number) - (this.#firstSent[index] as number);
+    return { isUp: !Number.isNaN(this.#firstReceived[index]), setupMs: setupMs >= 0 ? setupMs : undefined };
+  }
+
+  /** Packets that were lost or refused, by cause. */
+  errors(): Readonly<Record<string, number>> {
+    const invalid = this.tunnels.reduce((sum, { counters }) => sum + counters.invalid, 0);
+    const others = this.#errors();
+    return { ...others, invalid: invalid + (others['invalid'] ?? 0) };
+  }
+
+  /** True if packets were refused since the last call: their senders have to be called again. */
+  takeRefusal(): boolean {
+    const hasRefused = this.#hasRefused;
+    this.#hasRefused = false;
+    return hasRefused;
   }
 
   get memory(): Memory {
@@ -62,8 +171,12 @@ export class Tunnels implements FrameSink {
   }
 
   begin(length: number, path: number, keys?: Int32Array, at = 0): number {
-    this.#current = this.tunnels[this.#indexFor(path, keys, at)] as Tunnel;
-    return this.#current.begin(length);
+    const index = this.#indexFor(path, keys, at);
+    this.#current = this.tunnels[index] as AnyTunnel;
+    if (Number.isNaN(this.#firstSent[index])) this.#firstSent[index] = performance.now();
+    const offset = this.#current.begin(length);
+    if (offset < 0) this.#hasRefused = true;
+    return offset;
   }
 
   commit(offset: number, length: number): void {
@@ -79,6 +192,7 @@ export class Tunnels implements FrameSink {
 
   #receive(index: number, memory: Memory, start: number, end: number): void {
     this.#last = index;
+    if (Number.isNaN(this.#firstReceived[index])) this.#firstReceived[index] = performance.now();
     if (this.#isServer && this.tunnels.length > 1 && this.#readSource(memory, start, end)) {
       const known = this.#heard.find(this.#source, 0);
       this.#tunnelOf[known < 0 ? this.#heard.add(this.#source, 0) : known] = index;

@@ -10,6 +10,7 @@ import {
   bindXdp,
   mapRing,
   openXdpSocket,
+  receiveDrops,
   registerFrames,
   sizeRings,
   type XdpRing,
@@ -28,6 +29,8 @@ const sendChunks = 2048;
 const dontWait = 0x40;
 /** Frames handled before other descriptors get their turn. */
 const framesPerIteration = 1024;
+/** Calls that handle a full ring. */
+const pollRounds = receiveChunks / framesPerIteration;
 
 export interface XdpPortOptions {
   readonly device: Device;
@@ -114,7 +117,7 @@ class XdpPort implements Port {
   readonly name = 'AF_XDP';
   readonly mtu: number;
   readonly memory: WireMemory;
-  readonly sendErrors = 0;
+  sendErrors = 0;
   sentFrames = 0;
   readonly #device: Device;
   readonly #libc: Libc = requireLibc();
@@ -128,6 +131,7 @@ class XdpPort implements Port {
   #producer = 0;
   #neighbours: PacketReceiver | undefined;
   #handler: FrameReceiver | undefined;
+  #reportedDrops = 0;
   #hasRefused = false;
   #isClosed = false;
 
@@ -160,6 +164,10 @@ class XdpPort implements Port {
     for (const queue of this.#queues) queue.receive(handler, this.#poller);
   }
 
+  poll(): void {
+    for (let round = 0; round < pollRounds && !this.#isClosed; round++) for (const queue of this.#queues) queue.ready();
+  }
+
   begin(length: number): number {
     if (this.#freeCount === 0) this.#reclaim();
     if (this.#freeCount > 0 && length <= maxFrame) return this.#free[this.#freeCount - 1] as number;
@@ -182,7 +190,7 @@ class XdpPort implements Port {
     Atomics.store(words, producer, this.#producer);
     // A call sends a part of what is in the ring.
     for (let left = this.#waiting(); left > 0; ) {
-      if (this.#libc.send(this.#first.fd, 0, 0, dontWait) < 0 && !isTemporary(this.#libc.errno())) break;
+      if (this.#libc.send(this.#first.fd, 0, 0, dontWait) < 0 && !this.#isTemporary(this.#libc.errno())) break;
       const now = this.#waiting();
       if (now >= left) break;
       left = now;
@@ -192,7 +200,10 @@ class XdpPort implements Port {
   }
 
   takeDrops(): number {
-    return this.#neighbours?.takeDrops() ?? 0;
+    const all = this.#queues.reduce((sum, { fd }) => sum + receiveDrops(fd), 0);
+    const drops = all - this.#reportedDrops;
+    this.#reportedDrops = all;
+    return drops + (this.#neighbours?.takeDrops() ?? 0);
   }
 
   close(): void {
@@ -201,6 +212,12 @@ class XdpPort implements Port {
     this.#neighbours?.close();
     for (const { fd } of this.#queues) this.#poller.forget(fd);
     this.#release();
+  }
+
+  /** EBUSY: the interface has dropped the frame, as a veth does whose other end is not run in time (256 frames). */
+  #isTemporary(error: number): boolean {
+    if (error === errno.EBUSY) this.sendErrors++;
+    return error === errno.EAGAIN || error === errno.EBUSY || error === errno.ENOBUFS || error === errno.EINTR;
   }
 
   #waiting(): number {
@@ -238,9 +255,6 @@ class XdpPort implements Port {
     for (const queue of this.#queues) queue.close();
   }
 }
-
-const isTemporary = (error: number): boolean =>
-  error === errno.EAGAIN || error === errno.EBUSY || error === errno.ENOBUFS || error === errno.EINTR;
 
 /** In the driver where it can, else in front of the kernel's stack. */
 const attach = (program: number, device: number): number => {

@@ -100,3 +100,37 @@ describe('the source address of attacks', () => {
     expect(clients[2]?.skipped).toBe('path_not_proven');
   });
 });
+
+describe('attempts of several hosts', () => {
+  const runHosts = async (hosts: number) => {
+    const port = freePort();
+    const transferred = { service: 'http', protocol: 'http', transport: 'tcp', isTls: false };
+    const endpoint = { host: '127.0.0.1', port, ...transferred };
+    const attempts = Array.from({ length: hosts * 2 }, (_, id) => ({
+      ...httpAttempt(id, `/${id}`),
+      host: Math.floor(id / 2),
+      delayMs: 200,
+    }));
+    return runBothEnds({
+      attempts,
+      targets: [{ ...endpoint, weight: 1 }],
+      listen: [endpoint],
+      client: { sources: { addresses, networks: [], ranges: [], rotation: 'roundRobin' } },
+    });
+  };
+
+  it('come from an address each and at the same time', async () => {
+    const { clients, notes } = await runHosts(3);
+    expect(clients.map(({ ip }) => ip)).toEqual(addresses.flatMap((address) => [address, address]));
+    // Every host has begun before the first one sends again.
+    const begun = clients.map(({ startedMs }) => startedMs);
+    expect(Math.max(begun[0] ?? 0, begun[2] ?? 0, begun[4] ?? 0)).toBeLessThan(begun[1] ?? 0);
+    expect(notes).toEqual([]);
+  });
+
+  it('share addresses when there are too few, which is noted', async () => {
+    const { clients, notes } = await runHosts(4);
+    expect(clients[6]?.ip).toBe(addresses[0]);
+    expect(notes).toEqual(['4 hosts send from 3 source addresses']);
+  });
+});

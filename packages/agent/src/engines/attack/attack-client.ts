@@ -1,6 +1,6 @@
 import type { AttackClientConfig, AttackTarget, Attempt, ClientObservation } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
-import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
+import { type LocalEndpoint, prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
 import { ConnectionPool } from './connection-pool.ts';
@@ -18,6 +18,11 @@ type Skipped = NonNullable<ClientObservation['skipped']>;
 
 /** After this many failed proofs in a row a path is given up, so that a dead path does not take hours. */
 const maxLostProofs = 3;
+
+const originOf = ({ localAddress, via }: LocalEndpoint): Origin => ({
+  ...(localAddress !== undefined && { localAddress }),
+  ...(via && { via }),
+});
 
 const isSilence = ({ connect, end }: ClientOutcome) =>
   connect === 'timeout' || connect === 'refused' || connect === 'unreachable' || end === 'timeout';
@@ -69,7 +74,9 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
       const driver = driverFor(target.protocol);
       return { target, weight: target.weight, driver, isProven: false, lostProofs: 0, sinceControl: 0 };
     });
-    const attempts = readAttempts(config.attempts).filter((_, index) => index % share.count === share.index);
+    const attempts = readAttempts(config.attempts).filter(
+      ({ host }, index) => (host ?? index) % share.count === share.index,
+    );
     this.#sequence = new Sequence(attempts);
     this.#controls = new Controls({
       context: this.#clientContext,
@@ -88,7 +95,9 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
       if (!isProven) this.#context.note(`${target.host}:${target.port} did not prove to be the server agent`);
     }
     this.#pace.begin();
-    await Promise.all(Array.from({ length: this.#config.concurrency }, () => this.#work()));
+    this.#noteSharedAddresses();
+    const workers = Array.from({ length: this.#config.concurrency }, () => this.#work(undefined));
+    await Promise.all([...workers, ...this.#sequence.hosts.map((host) => this.#work(host))]);
     for (const path of this.#paths) if (path.isProven && path.sinceControl > 0) await this.#prove(path, 'end');
   }
 
@@ -112,10 +121,10 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
     await this.#sources.close();
   }
 
-  async #work(): Promise<void> {
+  async #work(host: number | undefined): Promise<void> {
     const { signal } = this.#context;
     for (;;) {
-      const next = signal.aborted ? undefined : this.#sequence.next();
+      const next = signal.aborted ? undefined : this.#sequence.next(host);
       if (next === undefined) return;
       const skipped = await this.#sequence.reasonToSkip(next);
       const path = this.#pathOf(next);
@@ -130,7 +139,8 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
 
   async #try(attempt: Attempt, path: TargetPath): Promise<void> {
     const { timeoutMs, addressRotation, control } = this.#config;
-    const from = addressRotation === 'perAttempt' ? this.#nextOrigin() : this.#origin;
+    const isRotated = addressRotation === 'perAttempt';
+    const from = this.#originOf(attempt.host) ?? (isRotated ? this.#nextOrigin() : this.#origin);
     const startedMs = this.#clientContext.elapsedMs();
     const seen = await path.driver
       .attempt(attempt, this.#routeOf(path.target, from, timeoutMs), this.#clientContext)
@@ -202,8 +212,18 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
   }
 
   #nextOrigin(): Origin {
-    const { localAddress, via } = this.#sources.next(0);
-    return { ...(localAddress !== undefined && { localAddress }), ...(via && { via }) };
+    return originOf(this.#sources.next(0));
+  }
+
+  /** Hosts have addresses of their own, as far as there are enough. */
+  #originOf(host: number | undefined): Origin | undefined {
+    return host === undefined ? undefined : originOf(this.#sources.at(Math.floor(host / this.#config.share.count)));
+  }
+
+  #noteSharedAddresses(): void {
+    const hosts = this.#sequence.hosts.length;
+    const addresses = Math.max(1, this.#sources.count);
+    if (hosts > addresses) this.#context.note(`${hosts} hosts send from ${addresses} source addresses`);
   }
 
   #routeOf(target: AttackTarget, from: Origin, timeoutMs: number): AttackRoute {

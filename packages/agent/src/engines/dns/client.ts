@@ -7,7 +7,7 @@ import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
-import { clientTlsOptions } from '../../net/tls/tls-options.ts';
+import { createStartTls, type StartTls } from '../../net/tls/start-tls.ts';
 import { changeRate, LoadDrivenClient } from '../load-driven-client.ts';
 import { DohTransport } from './doh-transport.ts';
 import type { MessageTransport } from './message-transport.ts';
@@ -28,6 +28,7 @@ interface TransportDeps {
   readonly context: Context;
   readonly datagrams: DatagramTransport;
   readonly queryBytes: number;
+  readonly startTls: StartTls;
 }
 
 /** Sends queries at the configured load over the configured number of channels. */
@@ -78,6 +79,8 @@ class DnsClient extends LoadDrivenClient {
   }
 
   async open(targets: readonly Target[]): Promise<void> {
+    const { tls, transport } = this.#config;
+    const startTls = createStartTls(tls, transport === 'doh' ? ['h2'] : tls.alpn);
     for (const [index, channel] of this.#channels.entries()) {
       channel.transport = await transportFor(targets[index] as Target, index, {
         channel,
@@ -85,6 +88,7 @@ class DnsClient extends LoadDrivenClient {
         context: this.#context,
         datagrams: this.#datagrams,
         queryBytes: this.#questions.maxBytes,
+        startTls,
       });
     }
   }
@@ -130,7 +134,7 @@ class DnsClient extends LoadDrivenClient {
 }
 
 const transportFor = async (target: Target, index: number, deps: TransportDeps): Promise<MessageTransport> => {
-  const { channel, sources, context, datagrams, queryBytes } = deps;
+  const { channel, sources, context, datagrams, queryBytes, startTls } = deps;
   const { config } = context;
   const route = () => ({ address: context.addressOf(target.host), port: target.port, ...sources.next(index) });
   if (config.transport === 'udp') {
@@ -138,14 +142,14 @@ const transportFor = async (target: Target, index: number, deps: TransportDeps):
     return openUdpTransport(datagrams, route(), { sendBatch, events: channel });
   }
   if (config.transport === 'tcp') return new StreamTransport(route, undefined, channel);
-  if (config.transport === 'dot') return new StreamTransport(route, clientTlsOptions(config.tls), channel);
+  if (config.transport === 'dot') return new StreamTransport(route, startTls, channel);
   const authority = `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`;
-  return new DohTransport(route, clientTlsOptions(config.tls, ['h2']), { authority, path: config.path }, channel);
+  return new DohTransport(route, startTls, { authority, path: config.path }, channel);
 };
 
 export const prepareDnsClient = async (context: Context): Promise<LoadDrivenClient> => {
   const { config } = context;
-  const sources = await prepareSources(config.sources, context);
+  const sources = await prepareSources(config.sources, { ...context, reportsUse: false });
   const choose = chooserOf(config.targets, config.rotation);
   const targets = Array.from({ length: Math.min(config.sockets, config.concurrency) }, (_, index) => choose(index));
   noteUnusedSources(context.note, { available: sources.count, used: targets.length, per: 'socket' });

@@ -1,6 +1,6 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { errorCodeOf } from '../../net/metrics/count-error.ts';
+import type { StartTls } from '../../net/tls/start-tls.ts';
 import { dialSocket } from '../../net/transport/dial-socket.ts';
 import type { Route } from '../../net/transport/transport.ts';
 import type { MessageTransport, MessageTransportEvents } from './message-transport.ts';
@@ -8,19 +8,19 @@ import type { MessageTransport, MessageTransportEvents } from './message-transpo
 /** Queries over HTTP/2 (RFC 8484), one stream each. */
 export class DohTransport implements MessageTransport {
   readonly #route: () => Route;
-  readonly #tls: ConnectionOptions;
+  readonly #startTls: StartTls;
   readonly #target: { readonly authority: string; readonly path: string };
   readonly #events: MessageTransportEvents;
   #session: ClientHttp2Session | undefined;
 
   constructor(
     route: () => Route,
-    tls: ConnectionOptions,
+    startTls: StartTls,
     target: { readonly authority: string; readonly path: string },
     events: MessageTransportEvents,
   ) {
     this.#route = route;
-    this.#tls = tls;
+    this.#startTls = startTls;
     this.#target = target;
     this.#events = events;
   }
@@ -61,10 +61,12 @@ export class DohTransport implements MessageTransport {
 
   #open(): ClientHttp2Session {
     const beganAt = performance.now();
-    const tcp = dialSocket(this.#route());
-    const socket = connectTls({ ...this.#tls, socket: tcp });
+    const route = this.#route();
+    const socket = this.#startTls(dialSocket(route), route);
     const session = connect(`https://${this.#target.authority}`, { createConnection: () => socket });
-    session.on('connect', () => this.#events.onConnect(performance.now() - beganAt));
+    session.on('connect', () =>
+      this.#events.onConnect({ ms: performance.now() - beganAt, isResumed: socket.isSessionReused() }),
+    );
     // Each stream reports the failure of its own query.
     session.on('error', () => {});
     session.on('close', () => {

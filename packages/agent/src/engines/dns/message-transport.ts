@@ -42,7 +42,8 @@ export interface MessageTransportEvents {
   onFail(token: number, code: string): void;
   /** An error that belongs to no single query. */
   onError(code: string): void;
-  onConnect(ms: number): void;
+  /** A connection took so long to open; `isResumed`: by resuming a TLS session. */
+  onConnect(opening: { readonly ms: number; readonly isResumed: boolean }): void;
 }
 
 /** Carries queries to one server. Tokens are also the message ids. */

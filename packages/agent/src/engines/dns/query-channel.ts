@@ -120,7 +120,8 @@ export class QueryChannel implements MessageTransportEvents {
     countError(this.#deps.samples, 'dns', code);
   }
 
-  onConnect(ms: number): void {
+  onConnect({ ms, isResumed }: { readonly ms: number; readonly isResumed: boolean }): void {
+    if (isResumed) this.#deps.samples.counter('dns.resumed').add(1);
     this.#deps.samples.counter('dns.connections').add(1);
     this.#deps.samples.histogram('dns.connect').record(ms * 1000);
   }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { errorCodeOf } from '../../net/metrics/count-error.ts';
+import type { StartTls } from '../../net/tls/start-tls.ts';
 import { dialSocket } from '../../net/transport/dial-socket.ts';
 import type { Route } from '../../net/transport/transport.ts';
 import { Deframer, frame } from './framing.ts';
@@ -9,15 +10,15 @@ import type { MessageTransport, MessageTransportEvents } from './message-transpo
 /** Queries over TCP or TLS. The connection is opened on demand and reopened after the server closes it. */
 export class StreamTransport implements MessageTransport {
   readonly #route: () => Route;
-  readonly #tls: ConnectionOptions | undefined;
+  readonly #startTls: StartTls | undefined;
   readonly #events: MessageTransportEvents;
   readonly #waiting = new Set<number>();
   #socket: Socket | undefined;
   #isClosed = false;
 
-  constructor(route: () => Route, tls: ConnectionOptions | undefined, events: MessageTransportEvents) {
+  constructor(route: () => Route, startTls: StartTls | undefined, events: MessageTransportEvents) {
     this.#route = route;
-    this.#tls = tls;
+    this.#startTls = startTls;
     this.#events = events;
   }
 
@@ -38,12 +39,16 @@ export class StreamTransport implements MessageTransport {
 
   #open(): Socket {
     const beganAt = performance.now();
-    const tcp = dialSocket(this.#route());
-    const socket = this.#tls === undefined ? tcp : connectTls({ ...this.#tls, socket: tcp });
+    const route = this.#route();
+    const tcp = dialSocket(route);
+    const socket = this.#startTls?.(tcp, route) ?? tcp;
     const deframer = new Deframer();
     let failure: string | undefined;
-    socket.on(this.#tls === undefined ? 'connect' : 'secureConnect', () =>
-      this.#events.onConnect(performance.now() - beganAt),
+    socket.on(this.#startTls === undefined ? 'connect' : 'secureConnect', () =>
+      this.#events.onConnect({
+        ms: performance.now() - beganAt,
+        isResumed: this.#startTls !== undefined && (socket as TLSSocket).isSessionReused(),
+      }),
     );
     socket.on('data', (bytes: Buffer) =>
       deframer.feed(bytes, (message) => {

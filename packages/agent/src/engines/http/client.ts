@@ -5,10 +5,10 @@ import { prepareSources, type SourcePool } from '../../net/addresses/source-addr
 import { createStreamTransport, noteIgnoredTuning } from '../../net/data-path.ts';
 import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
-import { chooserOf } from '../../net/load/rotation.ts';
+import { chooserOf, cyclerOf } from '../../net/load/rotation.ts';
 import { IndexedSet } from '../../net/loop/indexed-set.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
-import { clientTlsOptions } from '../../net/tls/tls-options.ts';
+import { createStartTls } from '../../net/tls/start-tls.ts';
 import { createNodeTlsTransport } from '../../net/transport/node-transport.ts';
 import type { Transport } from '../../net/transport/transport.ts';
 import { LoadDrivenClient } from '../load-driven-client.ts';
@@ -17,7 +17,7 @@ import { createTimes, H1Slot } from './h1-slot.ts';
 import { H2Slot } from './h2-slot.ts';
 import { KnownHead } from './known-head.ts';
 import { HttpMeters } from './meters.ts';
-import { createRequest } from './request.ts';
+import { bodiesOf, createRequest } from './request.ts';
 import type { ResponseHead } from './response-parser.ts';
 import type { Slot, SlotOwner, SlotPlan } from './slot.ts';
 
@@ -30,7 +30,7 @@ const createTransport = ({ config, note, hostNetwork }: Context): Transport => {
   if (config.tls !== undefined) {
     noteIgnoredTuning(note, config.tuning);
     const alpn = config.tls.alpn.length > 0 ? config.tls.alpn : ['http/1.1'];
-    return createNodeTlsTransport({ client: clientTlsOptions(config.tls, alpn), hostNetwork });
+    return createNodeTlsTransport({ startTls: createStartTls(config.tls, alpn), hostNetwork });
   }
   // HTTP/2 uses the implementation and the sockets of Node.
   const path = config.version === '2' ? 'node' : config.dataPath;
@@ -46,12 +46,15 @@ const createTransport = ({ config, note, hostNetwork }: Context): Transport => {
 /** Chooses target and source of the next connection. */
 const createPlan = (context: Context, sources: SourcePool, transport: Transport): SlotPlan => {
   const { config } = context;
+  const bodies = bodiesOf(config);
   const httpTargets = config.targets.map((target) => ({
     target,
     weight: target.weight,
     address: context.addressOf(target.host),
     meters: new HttpMeters(context.samples.target(`${target.host}:${target.port}`)),
-    request: transport.prepareMessage(createRequest(config, target)),
+    nextRequest: cyclerOf(
+      bodies.map((body) => ({ message: transport.prepareMessage(createRequest(config, target, { body })), body })),
+    ),
     known: new KnownHead<ResponseHead>(),
   }));
   const choose = chooserOf(httpTargets, config.rotation);
@@ -66,6 +69,8 @@ const createPlan = (context: Context, sources: SourcePool, transport: Transport)
       };
     },
     createExpectation: createExpectations(config.expect),
+    nextBody: cyclerOf(bodies),
+    ...(config.version === '2' && config.tls !== undefined && { startTls: createStartTls(config.tls, ['h2']) }),
   };
 };
 

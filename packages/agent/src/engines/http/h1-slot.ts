@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks';
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
-import type { Chunk, Connection, ConnectionEvents, Message, Transport } from '../../net/transport/transport.ts';
+import type { Chunk, Connection, ConnectionEvents, Transport } from '../../net/transport/transport.ts';
 import type { Expectation } from './expectation.ts';
 import type { HttpMeters } from './meters.ts';
 import { redirectOf } from './request.ts';
 import { type ResponseEvents, ResponseParser } from './response-parser.ts';
-import type { Slot, SlotOwner, SlotPlan } from './slot.ts';
+import type { PreparedRequest, Slot, SlotOwner, SlotPlan } from './slot.ts';
 
 /** Due and send times of requests in flight. All slots share two arrays for cache locality. */
 interface Times {
@@ -57,7 +57,8 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
   #now = 0;
   #target!: Target;
   #meters!: HttpMeters;
-  #request!: Message;
+  #nextRequest!: () => PreparedRequest;
+  #body: Buffer | undefined;
   #redirects = 0;
   #path: string;
 
@@ -79,11 +80,11 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
 
   connect(intended: number): void {
     const { httpTarget, route } = this.#deps.plan.chooseTarget(this.index);
-    const { target, meters, known, request } = httpTarget;
+    const { target, meters, known, nextRequest } = httpTarget;
     this.session++;
     this.#target = target;
     this.#meters = meters;
-    this.#request = request;
+    this.#nextRequest = nextRequest;
     this.#sent = 0;
     this.#isClosing = false;
     this.#failure = undefined;
@@ -102,8 +103,10 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     this.#sentAt[index] = now;
     this.inFlight++;
     this.#sent++;
-    this.#countSent(this.#request.bytes.length);
-    this.#connection?.write(this.#request);
+    const { message, body } = this.#nextRequest();
+    this.#body = body;
+    this.#countSent(message.bytes.length);
+    this.#connection?.write(message);
   }
 
   sweep(now: number): void {
@@ -134,6 +137,10 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
   onConnect(): void {
     this.#connectedAt = performance.now();
     this.#meters.connect.record((this.#connectedAt - this.#connectAt) * 1000);
+  }
+
+  onResume(): void {
+    this.#meters.resumed();
   }
 
   onOpen(now: number): void {
@@ -217,7 +224,7 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
   #follows(status: number, location: string): boolean {
     const isRedirect = status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
     if (!isRedirect || this.inFlight > 1 || this.#redirects >= this.#config.followRedirects) return false;
-    const next = redirectOf(this.#config, this.#target, { status, location, from: this.#path });
+    const next = redirectOf(this.#config, this.#target, { status, location, from: this.#path, body: this.#body });
     if (next === undefined) return false;
     this.#expectation.isMet(status);
     this.#redirects++;

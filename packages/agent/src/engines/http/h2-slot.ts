@@ -1,9 +1,6 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
-import { payloadBytes } from '../../net/load/payload.ts';
-import { clientTlsOptions } from '../../net/tls/tls-options.ts';
 import { dialSocket } from '../../net/transport/dial-socket.ts';
 import type { Route } from '../../net/transport/transport.ts';
 import type { Expectation } from './expectation.ts';
@@ -26,14 +23,6 @@ export interface H2SlotDeps {
   readonly owner: SlotOwner;
 }
 
-const tlsCache = new WeakMap<HttpClientConfig, ConnectionOptions>();
-const tlsFor = (config: HttpClientConfig): ConnectionOptions | undefined => {
-  if (config.tls === undefined) return undefined;
-  const made = tlsCache.get(config) ?? clientTlsOptions(config.tls, ['h2']);
-  tlsCache.set(config, made);
-  return made;
-};
-
 /** HTTP/2 on consecutive connections, with up to `maxStreams` requests in flight. */
 export class H2Slot implements Slot {
   readonly index: number;
@@ -41,7 +30,7 @@ export class H2Slot implements Slot {
   session = 0;
   readonly #deps: H2SlotDeps;
   readonly #config: HttpClientConfig;
-  readonly #body: Buffer | undefined;
+  readonly #nextBody: () => Buffer | undefined;
   readonly #maxRequests: number;
   readonly #inFlight = new Set<InFlight>();
   #headers: Record<string, string> = {};
@@ -63,7 +52,7 @@ export class H2Slot implements Slot {
     this.#deps = deps;
     this.index = deps.index;
     this.#config = config;
-    this.#body = config.body === undefined ? undefined : payloadBytes(config.body);
+    this.#nextBody = deps.plan.nextBody;
     this.#maxRequests = config.keepAlive.enabled ? config.keepAlive.maxRequests || Number.POSITIVE_INFINITY : 1;
   }
 
@@ -97,8 +86,10 @@ export class H2Slot implements Slot {
 
   begin(intended: number, now: number): void {
     const client = this.#client as ClientHttp2Session;
-    const stream = client.request(this.#headers, { endStream: this.#body === undefined });
-    if (this.#body !== undefined) stream.end(this.#body);
+    const body = this.#nextBody();
+    const length = body === undefined ? undefined : { 'content-length': String(body.length) };
+    const stream = client.request({ ...this.#headers, ...length }, { endStream: body === undefined });
+    if (body !== undefined) stream.end(body);
     const due = this.#sent === 0 && this.#sessionIntended < intended ? this.#sessionIntended : intended;
     const expectation = this.#deps.plan.createExpectation();
     const entry: InFlight = { stream, intended: due, sentAt: now, expectation, status: 0, failure: undefined };
@@ -147,15 +138,17 @@ export class H2Slot implements Slot {
   #open(route: Route): Socket {
     const tcp = dialSocket(route);
     tcp.on('connect', () => this.#meters.connect.record((performance.now() - this.#connectAt) * 1000));
-    const options = tlsFor(this.#config);
-    if (options === undefined) return tcp;
+    const { startTls } = this.#deps.plan;
+    if (startTls === undefined) return tcp;
     const connectedAt = () => performance.now() - this.#connectAt;
     let beganAt = 0;
     tcp.on('connect', () => {
       beganAt = connectedAt();
     });
-    return connectTls({ ...options, socket: tcp }).on('secureConnect', () => {
+    const socket = startTls(tcp, route);
+    return socket.on('secureConnect', () => {
       this.#meters.tls.record((connectedAt() - beganAt) * 1000);
+      if (socket.isSessionReused()) this.#meters.resumed();
     });
   }
 
@@ -166,7 +159,6 @@ export class H2Slot implements Slot {
       ':method': this.#config.method,
       ':path': this.#config.path,
       ':authority': authorityOf(this.#config, target),
-      ...(this.#body !== undefined && { 'content-length': String(this.#body.length) }),
       ...headers,
     };
   }

@@ -79,6 +79,11 @@ export class HttpMeters {
     countError(this.#samples, 'http', code, count);
   }
 
+  /** Counts a resumed TLS session; the metric exists only where sessions are resumed. */
+  resumed(): void {
+    this.#samples.counter('http.resumed').add(1);
+  }
+
   unanswered(count: number): void {
     this.#samples.counter('http.unanswered').add(count);
   }

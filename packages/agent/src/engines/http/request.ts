@@ -1,5 +1,5 @@
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
-import { payloadBytes } from '../../net/load/payload.ts';
+import { messagesOf } from '../../net/load/payload.ts';
 
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
@@ -10,20 +10,21 @@ export const authorityOf = (config: HttpClientConfig, target: Target): string =>
   return isDefault ? bracketed(target.host) : `${bracketed(target.host)}:${target.port}`;
 };
 
-const bodyOf = (config: HttpClientConfig): Buffer | undefined =>
-  config.body === undefined ? undefined : payloadBytes(config.body);
+/** The bodies of requests, in turn; undefined: requests have none. */
+export const bodiesOf = ({ body }: HttpClientConfig): readonly (Buffer | undefined)[] =>
+  body === undefined ? [undefined] : messagesOf(body);
 
 const hasHeader = (config: HttpClientConfig, name: string): boolean =>
   config.headers.some((header) => header.name.toLowerCase() === name);
 
-/** The request as bytes, built once and sent repeatedly. */
+/** The request as bytes, built once and sent repeatedly. `body` belongs to the configured method only. */
 export const createRequest = (
   config: HttpClientConfig,
   target: Target,
-  override: { method?: string; path?: string } = {},
+  override: { method?: string; path?: string; body?: Buffer | undefined } = {},
 ): Buffer => {
   const method = override.method ?? config.method;
-  const body = method === config.method ? bodyOf(config) : undefined;
+  const body = method === config.method ? override.body : undefined;
   const lines = [`${method} ${override.path ?? config.path} HTTP/1.1`];
   if (!hasHeader(config, 'host')) lines.push(`Host: ${authorityOf(config, target)}`);
   for (const { name, value } of config.headers) lines.push(`${name}: ${value}`);
@@ -38,7 +39,7 @@ export const createRequest = (
 export const redirectOf = (
   config: HttpClientConfig,
   target: Target,
-  answer: { status: number; location: string; from: string },
+  answer: { status: number; location: string; from: string; body: Buffer | undefined },
 ): { request: Buffer; path: string } | undefined => {
   const scheme = config.tls === undefined ? 'http' : 'https';
   const base = new URL(answer.from, `${scheme}://${authorityOf(config, target)}`);
@@ -47,5 +48,6 @@ export const redirectOf = (
   if (next.origin !== base.origin) return undefined;
   const path = next.pathname + next.search;
   const keepsMethod = answer.status === 307 || answer.status === 308 || config.method === 'HEAD';
-  return { path, request: createRequest(config, target, { path, method: keepsMethod ? config.method : 'GET' }) };
+  const method = keepsMethod ? config.method : 'GET';
+  return { path, request: createRequest(config, target, { path, method, body: answer.body }) };
 };

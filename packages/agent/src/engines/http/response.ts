@@ -1,13 +1,13 @@
 import { STATUS_CODES } from 'node:http';
 import type { HttpServerConfig } from '@rushhour/protocol';
-import { payloadBytes } from '../../net/load/payload.ts';
+import { messagesOf } from '../../net/load/payload.ts';
+import { cyclerOf } from '../../net/load/rotation.ts';
 import type { Message } from '../../net/transport/transport.ts';
 
 type ResponseConfig = HttpServerConfig['responses'][number];
 
 /** A response in all its wire forms, built once. */
 export interface Response {
-  readonly weight: number;
   readonly status: number;
   readonly delayMs: number;
   readonly headers: readonly { readonly name: string; readonly value: string }[];
@@ -43,11 +43,20 @@ const formsOf = (response: ResponseConfig, body: Buffer, connection: string) => 
 
 const kept = ({ full, head }: { full: Buffer; head: Buffer }, keep: Keep) => ({ full: keep(full), head: keep(head) });
 
-export const createResponse = (response: ResponseConfig, keep: Keep): Response => {
-  const body = payloadBytes(response.body);
-  const { weight, status, delayMs, headers } = response;
+/** A configured response; with values as body it has a form for each. */
+export interface ResponseForms {
+  readonly weight: number;
+  readonly next: () => Response;
+}
+
+export const createResponse = (response: ResponseConfig, keep: Keep): ResponseForms => ({
+  weight: response.weight,
+  next: cyclerOf(messagesOf(response.body).map((body) => responseWith(body, response, keep))),
+});
+
+const responseWith = (body: Buffer, response: ResponseConfig, keep: Keep): Response => {
+  const { status, delayMs, headers } = response;
   return {
-    weight,
     status,
     delayMs,
     headers,

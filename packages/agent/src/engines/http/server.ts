@@ -76,7 +76,7 @@ const prepareH2 = async (context: Context, meters: ServerMeters): Promise<Prepar
     config.responses.map((response) => createResponse(response, (bytes) => ({ bytes, address: 0 }))),
     'roundRobin',
   );
-  const deps = { next: () => choose(0), meters, keepAlive: config.keepAlive };
+  const deps = { next: () => choose(0).next(), meters, keepAlive: config.keepAlive };
   const servers = await listenAll(config.listen, () => createH2Server(config, deps), context);
   return { start: () => aborted(signal), close: () => closeServers(servers) };
 };
@@ -92,7 +92,7 @@ const prepareH1 = async (context: Context, meters: ServerMeters): Promise<Prepar
   const connections = new IndexedSet<ServerConnection>();
   const known = new KnownHead<RequestHead>();
   const deps: ServerDeps = {
-    next: () => choose(0),
+    next: () => choose(0).next(),
     meters,
     keepAlive: config.keepAlive,
     transport,

@@ -1,17 +1,24 @@
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
 import type { IndexedMember } from '../../net/loop/indexed-set.ts';
+import type { StartTls } from '../../net/tls/start-tls.ts';
 import type { Message, Route } from '../../net/transport/transport.ts';
 import type { Expectation } from './expectation.ts';
 import type { KnownHead } from './known-head.ts';
 import type { HttpMeters } from './meters.ts';
 import type { ResponseHead } from './response-parser.ts';
 
+/** An HTTP/1.1 request and the body in it. */
+export interface PreparedRequest {
+  readonly message: Message;
+  readonly body: Buffer | undefined;
+}
+
 /** A target and the data shared by all its connections. */
 export interface HttpTarget {
   readonly target: Target;
   readonly meters: HttpMeters;
-  /** The HTTP/1.1 request. */
-  readonly request: Message;
+  /** The next HTTP/1.1 request: the bodies of all connections take turns. */
+  readonly nextRequest: () => PreparedRequest;
   /** Response heads of one target are mostly identical. */
   readonly known: KnownHead<ResponseHead>;
 }
@@ -21,6 +28,10 @@ export interface SlotPlan {
   readonly config: HttpClientConfig;
   readonly chooseTarget: (slot: number) => { readonly httpTarget: HttpTarget; readonly route: Route };
   readonly createExpectation: () => Expectation;
+  /** The body of the next HTTP/2 request. */
+  readonly nextBody: () => Buffer | undefined;
+  /** With HTTP/2 over TLS only. */
+  readonly startTls?: StartTls;
 }
 
 /** Receives the events of a slot; `now` is from `performance.now`. */

@@ -1,17 +1,11 @@
 import { randomInt } from 'node:crypto';
 import type { IcmpClientConfig } from '@rushhour/protocol';
+import { icmpRequests, parseAddress } from '@rushhour/wire';
 import type { EngineContext, LoadChange } from '../../engine.ts';
 import { PathUnavailable } from '../../net/data-path.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
-import {
-  type IcmpResponse,
-  numberRequest,
-  readMessage,
-  requestTemplate,
-  templateSumOf,
-} from '../../net/icmp/icmp-message.ts';
-import { type IcmpSocketKind, openIcmpSocket, probeIcmp } from '../../net/icmp/icmp-socket.ts';
-import { type IcmpEvents, IcmpTransport } from '../../net/icmp/icmp-transport.ts';
+import type { IcmpResponse } from '../../net/icmp/icmp-message.ts';
+import { type IcmpSocketKind, probeIcmp } from '../../net/icmp/icmp-socket.ts';
 import { writeSocketAddress } from '../../net/kernel/socket-address.ts';
 import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
@@ -20,6 +14,8 @@ import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
 import { countError } from '../../net/metrics/count-error.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { changeRate, LoadDrivenClient } from '../load-driven-client.ts';
+import { HostIcmpPath, type IcmpPath, type IcmpPathEvents } from './icmp-path.ts';
+import { KernelIcmpPath } from './kernel-path.ts';
 import { type IcmpTarget, targetMeters } from './meters.ts';
 import { Outstanding } from './outstanding.ts';
 
@@ -29,34 +25,29 @@ type Context = EngineContext<IcmpClientConfig>;
 const slotsWithRate = 32_768;
 const sweepMs = 20;
 
-/** Sends echo requests to all targets and tracks their replies. */
-class IcmpClient extends LoadDrivenClient implements IcmpEvents {
+/** Sends messages to all targets and tracks their replies. */
+class IcmpClient extends LoadDrivenClient implements IcmpPathEvents {
   readonly #context: Context;
-  readonly #version: 4 | 6;
-  readonly #kind: IcmpSocketKind;
   readonly #targets: readonly IcmpTarget[];
   readonly #choose: Chooser<IcmpTarget>;
-  readonly #port: IcmpTransport;
+  readonly #path: IcmpPath;
   readonly #outstanding = new Outstanding();
-  readonly #message: Buffer;
-  readonly #templateSum: number;
   readonly #identifier = randomInt(65_536);
-  readonly #news: IcmpResponse = { kind: 'none', reason: '', identifier: 0, sequence: 0 };
+  readonly #isAnswered: boolean;
   readonly #driver: LoadDriver;
   #count = 0;
+  /** Messages sent since the last sweep that nothing answers. */
+  #unanswered = 0;
 
-  constructor(context: Context, targets: readonly IcmpTarget[], kind: IcmpSocketKind) {
+  constructor(context: Context, targets: readonly IcmpTarget[], openPath: (events: IcmpPathEvents) => IcmpPath) {
     super();
     const { config, duration, samples } = context;
     this.#context = context;
     this.#targets = targets;
-    this.#kind = kind;
-    this.#version = targets[0]?.address.includes(':') ? 6 : 4;
+    const { v4, v6 } = icmpRequests[config.messageType];
+    this.#isAnswered = (v4 ?? v6)?.reply !== undefined;
     this.#choose = chooserOf(targets, config.rotation);
-    this.#message = requestTemplate(this.#version, config.payloadBytes);
-    // Off by one is enough for a wrong checksum.
-    this.#templateSum = templateSumOf(this.#message) + (config.hasWrongChecksums ? 1 : 0);
-    this.#port = this.#open();
+    this.#path = openPath(this);
     this.#driver = new LoadDriver({
       duration,
       lag: samples.histogram(generatorLoadMetrics.scheduleLag),
@@ -76,7 +67,7 @@ class IcmpClient extends LoadDrivenClient implements IcmpEvents {
       sweepMs,
       drainMs: config.timeoutMs + 2 * sweepMs,
       sweep: (now) => this.#sweep(now),
-      isDone: () => this.#driver.isExhausted && this.#outstanding.count === 0,
+      isDone: () => this.#driver.isExhausted && this.#outstanding.count + this.#unanswered === 0,
       isIdle: () => this.#outstanding.count === 0,
       retire: () => {},
     });
@@ -98,16 +89,12 @@ class IcmpClient extends LoadDrivenClient implements IcmpEvents {
   protected override async release(): Promise<void> {
     // Requests without a reply count as lost.
     this.#outstanding.expire(Number.POSITIVE_INFINITY, (target) => this.#targets[target]?.lost.add(1));
-    this.#port.close();
+    this.#path.close();
     kernelEventLoop.release();
   }
 
-  onMessage(bytes: Buffer, start: number, end: number, _index: number, now: number): void {
-    const news = this.#news;
-    readMessage(bytes, { start, end, version: this.#version, kind: this.#kind }, news);
-    if (news.kind === 'none') return;
-    // On ping sockets the kernel replaces the identifier.
-    const sentAt = this.#outstanding.settle(news.sequence, this.#kind === 'ping' ? -1 : news.identifier);
+  onResponse(news: IcmpResponse, now: number): void {
+    const sentAt = this.#outstanding.settle(news.sequence, news.identifier);
     if (Number.isNaN(sentAt)) return;
     const target = this.#targets[this.#outstanding.targetOf(news.sequence)] as IcmpTarget;
     if (news.kind === 'reply') {
@@ -133,24 +120,24 @@ class IcmpClient extends LoadDrivenClient implements IcmpEvents {
     countError(this.#context.samples, 'icmp', code);
   }
 
-  #open(): IcmpTransport {
-    const { sourceAddress, ttl, payloadBytes } = this.#context.config;
-    const fd = openIcmpSocket({ version: this.#version, kind: this.#kind, sourceAddress, ttl });
-    return new IcmpTransport(fd, { poller: epollPoller(), payloadBytes }, this);
-  }
-
   #send(now: number): void {
     const target = this.#choose(0);
     const identifier = this.#identifierOf(target);
+    if (!this.#isAnswered) {
+      this.#count++;
+      this.#unanswered++;
+      target.sent.add(1);
+      this.#path.send(target, identifier, this.#count & 0xffff);
+      return;
+    }
     const sequence = this.#outstanding.begin(target.index, identifier, now);
     if (sequence < 0) {
       this.#context.samples.counter('icmp.dropped').add(1);
       return;
     }
     this.#count++;
-    numberRequest(this.#message, { version: this.#version, identifier, sequence }, this.#templateSum);
     target.sent.add(1);
-    this.#port.send(target.peer, this.#message, sequence);
+    this.#path.send(target, identifier, sequence);
   }
 
   #identifierOf({ index }: IcmpTarget): number {
@@ -160,6 +147,9 @@ class IcmpClient extends LoadDrivenClient implements IcmpEvents {
   }
 
   #sweep(now: number): void {
+    const unanswered = this.#unanswered;
+    this.#unanswered = 0;
+    for (let i = 0; i < unanswered; i++) this.#settle(now);
     this.#outstanding.expire(now - this.#context.config.timeoutMs, (target) => {
       this.#targets[target]?.lost.add(1);
       this.#settle(now);
@@ -195,20 +185,35 @@ const peerOf = (address: string): Buffer => {
 };
 
 export const prepareIcmpClient = async (context: Context): Promise<LoadDrivenClient> => {
-  const { config, samples, note } = context;
+  const { config, samples } = context;
   const targets = config.targets.map(({ host, weight }, index) => {
     const address = context.addressOf(host);
-    return { index, address, weight, peer: peerOf(address), ...targetMeters(samples.target(host)) };
+    return {
+      index,
+      address,
+      weight,
+      peer: peerOf(address),
+      words: parseAddress(address),
+      ...targetMeters(samples.target(host)),
+    };
   });
   if (new Set(targets.map(({ address }) => address.includes(':'))).size > 1)
     throw new RangeError('targets mix IPv4 and IPv6 addresses');
-  const kind = chooseSocketKind(config, note);
+  const openPath = pathOpener(context, targets[0]?.address.includes(':') ?? false);
   epollPoller();
   kernelEventLoop.acquire();
   try {
-    return new IcmpClient(context, targets, kind);
+    return new IcmpClient(context, targets, openPath);
   } catch (error) {
     kernelEventLoop.release();
     throw error;
   }
+};
+
+const pathOpener = ({ config, hostNetwork, note }: Context, isV6: boolean): ((events: IcmpPathEvents) => IcmpPath) => {
+  if (hostNetwork !== undefined) return (events) => new HostIcmpPath(config, hostNetwork, { isV6, events });
+  if (config.messageType !== 'echo')
+    throw new PathUnavailable(`ICMP messages of type ${config.messageType} need emulated hosts`);
+  const kind = chooseSocketKind(config, note);
+  return (events) => new KernelIcmpPath(config, { version: isV6 ? 6 : 4, kind }, events);
 };

@@ -7,6 +7,8 @@ export interface IcmpTarget {
   readonly weight: number;
   /** Its socket address. */
   readonly peer: Buffer;
+  /** Its address as emulated hosts take it. */
+  readonly words: Int32Array;
   readonly samples: Samples;
   readonly sent: Counter;
   readonly received: Counter;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { IcmpServerConfig } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
+import type { HostNetwork } from '../../net/host-network.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
 import { requireDevice } from '../../net/packet/device.ts';
@@ -27,13 +28,37 @@ const answeredEchoes = (): number => {
   return four + numberIn('/proc/net/snmp6', /^Icmp6OutEchoReplies\s+(\d+)$/m);
 };
 
+/** Emulated hosts answer echo requests themselves. */
+const prepareEmulatedServer = (
+  hostNetwork: HostNetwork,
+  { samples, signal }: EngineContext<IcmpServerConfig>,
+): PreparedEngine => {
+  const counter = samples.counter('icmp.answered');
+  const icmp = hostNetwork.createIcmp({});
+  let before = 0;
+  const look = () => {
+    counter.add(icmp.answered - before);
+    before = icmp.answered;
+  };
+  let watch: NodeJS.Timeout | undefined;
+  return {
+    async start() {
+      before = icmp.answered;
+      watch = setInterval(look, lookMs);
+      await aborted(signal);
+      look();
+    },
+    async close() {
+      clearInterval(watch);
+      icmp.close();
+    },
+  };
+};
+
 /** The kernel answers echo requests. This engine counts them and answers ARP and ND for emulated addresses. */
-export const prepareIcmpServer = async ({
-  config,
-  host,
-  samples,
-  signal,
-}: EngineContext<IcmpServerConfig>): Promise<PreparedEngine> => {
+export const prepareIcmpServer = async (context: EngineContext<IcmpServerConfig>): Promise<PreparedEngine> => {
+  const { config, host, samples, signal, hostNetwork } = context;
+  if (hostNetwork !== undefined) return prepareEmulatedServer(hostNetwork, context);
   const answered = samples.counter('icmp.answered');
   const emulated = new Set(
     config.listen.map((listen) => listen.host).filter((address) => !host.addresses.includes(address)),

@@ -12,8 +12,6 @@ import { Side } from './side.ts';
 
 type Context = EngineContext<PcapReplayClientConfig>;
 
-const silenceMs = 500;
-const lookMs = 20;
 const askFirstMs = 1000;
 
 /** Replays the client side of a capture and counts frames of the servers. */
@@ -40,7 +38,7 @@ class ReplayClient implements PreparedEngine {
     const played = Promise.all([this.#side.play(origin), this.#untilOver(origin)]);
     await Promise.race([played, this.#rings.broken, aborted(signal)]);
     this.#side.stop();
-    if (!signal.aborted) await this.#untilQuiet();
+    await this.#receiver.untilQuiet();
     await this.#rings.drain();
     if (!signal.aborted) this.#receiver.giveUp();
     const drops = this.#rings.takeDrops();
@@ -62,16 +60,6 @@ class ReplayClient implements PreparedEngine {
     const isEndless = this.#context.config.loops === 0 && this.#side.schedule.stock.count === 0;
     if (isEndless && lengthMs === undefined) await aborted(this.#context.signal);
     else if (left > 0) await sleep(left, undefined, { signal: this.#context.signal }).catch(() => {});
-  }
-
-  /** Waits for frames in transit. */
-  async #untilQuiet(): Promise<void> {
-    const { signal } = this.#context;
-    const begun = performance.now();
-    while (this.#receiver.outstanding > 0 && !signal.aborted) {
-      if (performance.now() - Math.max(begun, this.#receiver.heardAt) > silenceMs) return;
-      await sleep(lookMs);
-    }
   }
 }
 

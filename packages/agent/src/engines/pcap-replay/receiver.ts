@@ -1,9 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { contentKeyOf, dissectEthernet, Frame, segmentOf } from '@rushhour/pcap';
 import type { Samples } from '../../engine.ts';
 import { numberToAddress } from '../../net/addresses/address-range.ts';
 import type { ArrivedFrame } from '../../net/packet/packet-ring.ts';
 import { ArrivalTracker } from './arrival-tracker.ts';
 import type { SegmentIndex } from './segment-index.ts';
+
+const lookMs = 20;
+const silenceMs = 500;
+const maxWaitMs = 3000;
 
 /** Frames expected from the peer in one loop. */
 export interface Expectation {
@@ -68,6 +73,16 @@ export class Receiver {
     this.#meters.rxBytes.add(expected.lengths[tracker.position] as number);
     this.heardAt = performance.now();
     return true;
+  }
+
+  /** Waits for frames in transit: until all have arrived, or none for longer than paths usually hold frames. */
+  async untilQuiet(): Promise<void> {
+    const begun = performance.now();
+    while (this.outstanding > 0) {
+      const now = performance.now();
+      if (now - Math.max(begun, this.heardAt) > silenceMs || now - begun > maxWaitMs) return;
+      await sleep(lookMs);
+    }
   }
 
   /** Counts all outstanding frames as lost. */

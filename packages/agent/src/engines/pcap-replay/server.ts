@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PcapReplayServerConfig, ReplayPart } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
@@ -16,8 +15,6 @@ type Context = EngineContext<PcapReplayServerConfig>;
 
 const askFirstMs = 1000;
 const wildcards = new Set(['0.0.0.0', '::']);
-/** Maximum transit time of the last frames. */
-const inFlightMs = 250;
 
 interface PartReplay {
   readonly part: ReplayPart;
@@ -57,10 +54,10 @@ class ReplayServer implements PreparedEngine {
     });
     await Promise.race([end, this.#rings.broken, failed]);
     for (const { side } of this.#partReplays) side.stop();
-    const restMs = this.#inFlight(performance.now() - origin);
-    if (restMs !== undefined) await sleep(restMs);
+    const haveEnded = performance.now() - origin > this.#lengthMs;
+    await this.#receiver.untilQuiet();
     await this.#rings.drain();
-    if (restMs !== undefined) this.#receiver.giveUp();
+    if (haveEnded) this.#receiver.giveUp();
     const drops = this.#rings.takeDrops();
     if (drops > 0) note(`${drops} received frames were dropped because the ring was full: they may count as lost`);
   }
@@ -79,13 +76,12 @@ class ReplayServer implements PreparedEngine {
     if (!this.#context.signal.aborted) await side.play(begin);
   }
 
-  /** Remaining transit time of the last frames; undefined when clients may still be sending. */
-  #inFlight(sinceMs: number): number | undefined {
+  /** When the last client ends; infinite when it is not known. */
+  get #lengthMs(): number {
     const ends = this.#partReplays.map(
       ({ side, part }) => part.startAfterMs + (side.lengthMs ?? Number.POSITIVE_INFINITY),
     );
-    const end = Math.max(...ends);
-    return sinceMs > end ? Math.max(0, end + inFlightMs - sinceMs) : undefined;
+    return Math.max(...ends);
   }
 }
 

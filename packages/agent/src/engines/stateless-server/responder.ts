@@ -1,6 +1,7 @@
 import type { StatelessServerConfig } from '@rushhour/protocol';
 import type { Samples } from '../../engine.ts';
-import { payloadBytes } from '../../net/load/payload.ts';
+import { messagesOf } from '../../net/load/payload.ts';
+import { cyclerOf } from '../../net/load/rotation.ts';
 import { countError } from '../../net/metrics/count-error.ts';
 
 const printable = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('');
@@ -35,7 +36,7 @@ class RateLimit {
 /** Builds responses and counts traffic. */
 export class Responder {
   readonly #config: StatelessServerConfig;
-  readonly #reply: Buffer;
+  readonly #nextReply: () => Buffer;
   readonly #limit: RateLimit;
   readonly #peers = new Set<string>();
   readonly #samples: Samples;
@@ -44,7 +45,7 @@ export class Responder {
   constructor(config: StatelessServerConfig, samples: Samples) {
     this.#config = config;
     this.#samples = samples;
-    this.#reply = payloadBytes(config.reply);
+    this.#nextReply = cyclerOf(messagesOf(config.reply));
     this.#limit = new RateLimit(config.maxRate);
     this.#meters = {
       received: samples.counter('stateless-server.received'),
@@ -87,7 +88,7 @@ export class Responder {
 
   #answerTo(bytes: Buffer): Buffer {
     if (this.#config.mode === 'echo') return bytes;
-    if (this.#config.mode === 'reply') return this.#reply;
+    if (this.#config.mode === 'reply') return this.#nextReply();
     // RFC 864: over UDP a random number of characters from 0 to 512.
     const text = chargenText(7);
     return text.subarray(0, Math.floor(Math.random() * 513));

@@ -20,14 +20,15 @@ import type { Layer } from '../../net/packet/frame/layer.ts';
 import type { FrameSender } from '../../net/packet/frame-sender.ts';
 import type { TimedFrameSlots } from '../../net/packet/tx-path.ts';
 import { WallClock } from '../../net/packet/wall-clock.ts';
+import { type StreamClientMetrics, streamMetrics } from './client-metrics.ts';
 import { Composer } from './composer.ts';
 import { layersOf } from './headers.ts';
 import { changingFields, portsOf } from './origins.ts';
 import { planSizes, type SizePlan } from './sizes.ts';
 import { prepareStreamPath, type StreamPath } from './stream-path.ts';
 
-/** `sender`: sender number in the signatures; random by default. */
-type Context = EngineContext<StreamClientConfig> & { readonly sender?: number };
+/** `sender`: sender number in the signatures; random by default. `metrics`: names of metrics. */
+type Context = EngineContext<StreamClientConfig> & { readonly sender?: number; readonly metrics?: StreamClientMetrics };
 
 const askFirstMs = 1000;
 const askAtStartMs = 3000;
@@ -70,7 +71,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
   #rouseHelpers = () => {};
 
   constructor(context: Context, path: StreamPath) {
-    const { config, duration, samples } = context;
+    const { config, duration, samples, metrics = streamMetrics } = context;
     this.#context = context;
     this.#path = path;
     this.#sizes = planSizes(config.sizes);
@@ -78,14 +79,14 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     this.#pacer = this.#createPacer();
     this.#again = kernelEventLoop.createAlarm(() => this.#sendDue(performance.now()));
     this.#counters = {
-      queueFull: samples.counter('stream.queueFull'),
-      linkDown: samples.counter('stream.errors.linkDown'),
-      dropped: samples.counter('stream.dropped'),
-      streams: samples.gauge('stream.streams'),
+      queueFull: samples.counter(metrics.queueFull),
+      linkDown: samples.counter(metrics.linkDown),
+      dropped: samples.counter(metrics.dropped),
+      streams: samples.gauge(metrics.streams),
     };
     this.#sent = config.targets.map(({ host, port }) => {
       const own = samples.target(`${host}:${port}`);
-      return { frames: own.counter('stream.sent'), bytes: own.counter('stream.txBytes') };
+      return { frames: own.counter(metrics.sent), bytes: own.counter(metrics.txBytes) };
     });
     this.#checkSizes();
     this.#sender = openFrameSender({
@@ -164,9 +165,9 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
   }
 
   #reportLoad(): void {
-    const { samples } = this.#context;
+    const { samples, metrics = streamMetrics } = this.#context;
     if (this.#pacer === undefined) return;
-    samples.gauge('stream.targetLoad').set(this.#pacer.rate);
+    samples.gauge(metrics.targetLoad).set(this.#pacer.rate);
     samples.gauge(generatorLoadMetrics.overdue).set(this.#pacer.overdueCount + this.#filled - this.#first);
   }
 

@@ -24,16 +24,16 @@ interface World {
 }
 
 /** Result of a trial on this simulated path. */
-const trialIn = (world: World, { rate, frames }: Omit<TrialOptions, 'frameSize'>): TrialResult => {
+const trialIn = (world: World, { rate, frames, seconds = 1 }: Omit<TrialOptions, 'frameSize'>): TrialResult => {
   const { generator, path, receiver = Number.POSITIVE_INFINITY, queue = 0 } = world;
   const offeredFps = Math.min(rate ?? generator, generator);
-  const sent = Math.round(frames ?? offeredFps);
-  const carried = frames === undefined ? Math.min(sent, path) : Math.min(sent, queue);
-  const received = Math.min(carried, receiver);
+  const sent = Math.round(frames ?? offeredFps * seconds);
+  const carried = frames === undefined ? Math.min(sent, path * seconds + queue) : Math.min(sent, queue);
+  const received = Math.min(carried, receiver * seconds);
   const lossPct = ((sent - received) / sent) * 100;
   const times = { minUs: 1, avgUs: 2, p50Us: 2, p99Us: 3, maxUs: 4 };
   const counts = { received, duplicates: 0, reordered: 0, drops: carried - received, sent };
-  return { ...counts, ...times, offeredFps, arrivedFps: received, lossPct, passed: lossPct === 0 };
+  return { ...counts, ...times, offeredFps, arrivedFps: received / seconds, lossPct, passed: lossPct === 0 };
 };
 
 const testIn = async (world: World, length: Partial<Rfc2544Plan> = {}, orderedFps?: number) => {
@@ -60,6 +60,20 @@ describe('throughput', () => {
     expect(counts[0]?.['fps']).toBeGreaterThan(49_500);
     expect(counts[0]?.['fps']).toBeLessThanOrEqual(50_000);
     expect(notes).toEqual([]);
+  });
+
+  it('is confirmed over the length of the standard, in which a bucket fills', async () => {
+    const world = { generator: 1_000_000, path: 50_000, queue: 5000 };
+    const short = await testIn(world);
+    expect(short.counts[0]?.['fps']).toBeGreaterThan(50_000 * 1.05);
+    const { counts, requests } = await testIn(world, { confirmSec: 60 });
+    expect(counts[0]?.['fps']).toBeGreaterThan(50_000 * 0.98);
+    expect(counts[0]?.['fps']).toBeLessThanOrEqual(50_000);
+    expect(counts).toMatchObject([{ limit: 'path', trials: requests.length }]);
+    expect(requests.at(-1)).toMatchObject({ seconds: 60 });
+    const ordered = await testIn(world, { confirmSec: 60 }, 54_000);
+    expect(ordered.counts).toMatchObject([{ limit: 'path' }]);
+    expect(ordered.counts[0]?.['fps']).toBeLessThanOrEqual(50_000);
   });
 
   it('names the sender, the receiver or the configured rate as the limit', async () => {

@@ -1,4 +1,4 @@
-import type { Rfc2544Plan, Rfc2544Record } from '@rushhour/protocol';
+import { maxConfirmations, type Rfc2544Plan, type Rfc2544Record } from '@rushhour/protocol';
 import { Search } from './rfc2544-search.ts';
 import type { TrialOptions, TrialResult } from './rfc2544-trial.ts';
 import { gapBytes } from './sizes.ts';
@@ -26,6 +26,13 @@ export interface SizeTestsParts {
   note(remark: string): void;
   /** Undefined when the run has ended. */
   run(test: Rfc2544Plan['tests'][number], length: Omit<TrialOptions, 'frameSize'>): Promise<TrialResult | undefined>;
+}
+
+/** A throughput after its confirmation. */
+interface Confirmed {
+  readonly fps: number;
+  readonly trials: number;
+  readonly lowestFailed: TrialResult | undefined;
 }
 
 // Share of the requested rate that counts as reached.
@@ -66,12 +73,38 @@ export class SizeTests {
       search.note({ offered: trial.offeredFps, arrived: trial.arrivedFps, passed: trial.passed });
       if (!trial.passed && trial.offeredFps <= search.high) lowestFailed = trial;
     }
-    const fps = search.low;
+    const confirmed = await this.#confirm(search, lowestFailed);
+    if (confirmed === undefined) return;
+    const { fps, trials } = confirmed;
     this.#throughputFps = fps;
-    const limit = this.#limitOf(fps, lowestFailed);
+    const limit = this.#limitOf(fps, confirmed.lowestFailed);
     this.#noteLimit(fps, limit);
     const linePct = this.#lineFps === undefined ? null : (fps / this.#lineFps) * 100;
-    report({ kind: 'throughput', fps, bps: fps * 8 * frameSize, linePct, trials: search.trials, limit });
+    report({ kind: 'throughput', fps, bps: fps * 8 * frameSize, linePct, trials: search.trials + trials, limit });
+  }
+
+  /**
+   * Repeats the trial at the rate that was found over the standard's length: in a short one, a token bucket or a queue
+   * passes more than the path carries. Steps down until a trial passes; undefined when the run has ended.
+   */
+  async #confirm(search: Search, failed: TrialResult | undefined): Promise<Confirmed | undefined> {
+    const { trialSec, confirmSec = 0, resolutionPct } = this.#parts.plan;
+    const isNeeded = confirmSec > trialSec || (confirmSec > 0 && Number.isFinite(search.high));
+    let lowestFailed = failed;
+    let rate = search.low;
+    if (!isNeeded || rate === 0) return { fps: rate, trials: 0, lowestFailed };
+    const isUnlimited = this.#isUnlimited && !Number.isFinite(search.high);
+    for (let trials = 1; trials <= maxConfirmations; trials++) {
+      const isTop = isUnlimited && lowestFailed === undefined;
+      const options = { rate: isTop ? undefined : rate, seconds: Math.max(trialSec, confirmSec) };
+      const trial = await this.#parts.run('throughput', options);
+      if (trial === undefined) return undefined;
+      if (trial.passed) return { fps: Math.min(search.low, trial.offeredFps), trials, lowestFailed };
+      lowestFailed = trial;
+      const stepShare = (resolutionPct / 100) * 2 ** (trials - 1);
+      rate = Math.max(0, Math.min(rate * (1 - stepShare), trial.arrivedFps * (1 - stepShare / 2)));
+    }
+    return { fps: 0, trials: maxConfirmations, lowestFailed };
   }
 
   #limitOf(fps: number, lowestFailed: TrialResult | undefined): Limit {

@@ -12,6 +12,8 @@ export interface TrialOptions {
   readonly frameSize: number;
   /** Frames per second; undefined: as fast as possible. */
   readonly rate: number | undefined;
+  /** Instead of the trial duration of the plan. */
+  readonly seconds?: number;
   /** Total number of frames, instead of the trial duration. */
   readonly frames?: number;
 }
@@ -46,7 +48,7 @@ const withoutScheduleLag = (samples: Samples): Samples => ({
 
 const contextOf = ({ context, plan, nextHopMac }: TrialParts, options: TrialOptions, over: AbortSignal): Context => {
   const { rfc2544: _, ...config } = context.config;
-  const { frameSize, rate, frames } = options;
+  const { frameSize, rate, frames, seconds = plan.trialSec } = options;
   const ramps = { rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
   return {
     ...context,
@@ -57,7 +59,7 @@ const contextOf = ({ context, plan, nextHopMac }: TrialParts, options: TrialOpti
       loadUnit: 'pps',
       nextHopMac,
     },
-    duration: { mode: frames === undefined ? 'time' : 'count', seconds: plan.trialSec, count: frames ?? 1, ...ramps },
+    duration: { mode: frames === undefined ? 'time' : 'count', seconds, count: frames ?? 1, ...ramps },
     signal: AbortSignal.any([context.signal, over]),
     samples: withoutScheduleLag(context.samples),
   };
@@ -74,8 +76,8 @@ const send = async (parts: TrialParts, options: TrialOptions, sender: number) =>
   const linkDown = context.samples.counter('stream.errors.linkDown');
   const before = { sent: sentBy(context), linkDown: linkDown.value, at: performance.now() };
   const isTimed = options.frames === undefined;
-  const timer = isTimed ? setTimeout(() => over.abort(), plan.trialSec * 1000 + timerSlackMs) : undefined;
-  let seconds = plan.trialSec;
+  let { seconds = plan.trialSec } = options;
+  const timer = isTimed ? setTimeout(() => over.abort(), seconds * 1000 + timerSlackMs) : undefined;
   try {
     await client.start();
     // The duration of a paced trial is the configured one, without the time for ending it.

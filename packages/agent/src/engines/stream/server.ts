@@ -24,7 +24,7 @@ const watchMs = 200;
 const wildcards = new Set(['0.0.0.0', '::']);
 
 /** Interfaces on which frames for these addresses can arrive; emulated addresses can use any of them. */
-const devicesFor = (hosts: readonly string[]): string[] => {
+export const devicesFor = (hosts: readonly string[]): string[] => {
   const owners = hosts.map((host) => (wildcards.has(host) ? undefined : findOwner(host)));
   const isAnywhere = owners.includes(undefined);
   const named = owners.filter((owner) => owner !== undefined);

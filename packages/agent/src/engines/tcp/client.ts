@@ -4,10 +4,9 @@ import { prepareSources, type SourcePool } from '../../net/addresses/source-addr
 import { createStreamTransport } from '../../net/data-path.ts';
 import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
-import { payloadBytes } from '../../net/load/payload.ts';
-import { chooserOf } from '../../net/load/rotation.ts';
+import { filledMessages } from '../../net/load/payload.ts';
+import { chooserOf, cyclerOf } from '../../net/load/rotation.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
-import { retransmittedSegments } from '../../net/metrics/kernel-counters.ts';
 import type { Message, Transport } from '../../net/transport/transport.ts';
 import { changeRate, LoadDrivenClient } from '../load-driven-client.ts';
 import { TcpMeters } from './meters.ts';
@@ -17,6 +16,8 @@ type Context = EngineContext<TcpClientConfig>;
 
 const failurePauseMs = 100;
 const drainMs = 1000;
+/** Connections whose retransmits are read in one sweep. */
+const retransmitReads = 500;
 const bulkBytes = { paced: 131_072, unlimited: 1_048_576 } as const;
 
 const messageLoad = (config: TcpClientConfig, bytes: number): Load => {
@@ -31,13 +32,11 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
   readonly #config: TcpClientConfig;
   readonly #sources: SourcePool;
   readonly #transport: Transport;
-  readonly #payload: Message;
+  readonly #nextMessage: () => Message;
   readonly #active = new Map<number, TcpSession>();
   readonly #sessions: LoadDriver;
   readonly #messages: LoadDriver;
   readonly #choose;
-  readonly #retransmitsBefore = retransmittedSegments();
-  #retransmits = 0;
 
   constructor(context: Context, sources: SourcePool) {
     super();
@@ -45,16 +44,16 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
     this.#context = context;
     this.#config = config;
     this.#sources = sources;
-    const payload = payloadBytes(config.payload);
     const { noDelay, keepAliveSec, tuning } = config;
     const isPaced = (config.rateBps ?? config.messagesPerSecond) !== undefined;
     this.#transport = createStreamTransport(
       { path: config.dataPath, note: context.note, hostNetwork: context.hostNetwork },
-      { noDelay, keepAliveSec, readSize: 'large', closesImmediately: false, tuning },
+      { noDelay, keepAliveSec, readSize: 'large', closesImmediately: false, countsRetransmits: true, tuning },
     );
-    this.#payload = this.#transport.prepareMessage(
-      payload.length > 0 ? payload : Buffer.alloc(isPaced ? bulkBytes.paced : bulkBytes.unlimited),
-    );
+    const bulk = isPaced ? bulkBytes.paced : bulkBytes.unlimited;
+    const messages = filledMessages(config.payload, bulk);
+    this.#nextMessage = cyclerOf(messages.map((bytes) => this.#transport.prepareMessage(bytes)));
+    const meanBytes = messages.reduce((sum, { length }) => sum + length, 0) / messages.length;
     const { createAlarm } = this.#transport;
     const endpoints = config.targets.map((target) => ({
       port: target.port,
@@ -79,19 +78,20 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
       lag,
       sessionWait,
       createAlarm,
-      load: messageLoad(config, this.#payload.bytes.length),
+      load: messageLoad(config, meanBytes),
       limit: Number.POSITIVE_INFINITY,
       begin: (slot, _, now) => this.#active.get(slot)?.send(now),
     });
     this.lifecycle = this.#createLife();
   }
 
-  start(): Promise<void> {
-    return this.lifecycle.run(() => {
+  async start(): Promise<void> {
+    await this.lifecycle.run(() => {
       this.#messages.start();
       for (let slot = 0; slot < this.#config.connections; slot++) this.#sessions.offer(slot, performance.now());
       this.#sessions.start();
     });
+    this.#countRetransmits();
   }
 
   changeLoad(change: LoadChange) {
@@ -131,13 +131,19 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
     const { address, port, meters } = this.#choose(slot);
     const route = { address, port, ...this.#sources.next(slot) };
     const transport = this.#transport;
-    const plan = { config: this.#config, transport, payload: this.#payload, meters, route, intended };
+    const plan = { config: this.#config, transport, nextMessage: this.#nextMessage, meters, route, intended };
     this.#active.set(slot, new TcpSession(slot, plan, this));
+  }
+
+  #countRetransmits(limit?: number): void {
+    const count = this.#transport.retransmits?.(limit);
+    if (count === undefined) return;
+    const retransmits = this.#context.samples.counter('tcp.retransmits');
+    retransmits.add(count - retransmits.value);
   }
 
   #createLife(): ClientLifecycle {
     const { samples, signal } = this.#context;
-    const retransmits = samples.counter('tcp.retransmits');
     return new ClientLifecycle({
       engine: 'tcp',
       samples,
@@ -147,9 +153,7 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
       drainMs,
       sweep: (now) => {
         for (const session of this.#active.values()) session.sweep(now);
-        const all = retransmittedSegments() - this.#retransmitsBefore;
-        retransmits.add(all - this.#retransmits);
-        this.#retransmits = all;
+        this.#countRetransmits(retransmitReads);
       },
       isDone: () => this.#sessions.isExhausted && this.#active.size === 0,
       isIdle: () => this.#active.size === 0,

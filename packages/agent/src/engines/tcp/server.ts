@@ -1,7 +1,8 @@
 import type { TcpServerConfig } from '@rushhour/protocol';
 import type { Counter, EngineContext, Gauge, PreparedEngine, Samples } from '../../engine.ts';
 import { createStreamTransport } from '../../net/data-path.ts';
-import { payloadBytes } from '../../net/load/payload.ts';
+import { filledMessages } from '../../net/load/payload.ts';
+import { cyclerOf } from '../../net/load/rotation.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { countError } from '../../net/metrics/count-error.ts';
 import type { Chunk, Connection, ConnectionEvents, Listener, Message } from '../../net/transport/transport.ts';
@@ -9,7 +10,7 @@ import type { Chunk, Connection, ConnectionEvents, Listener, Message } from '../
 interface TcpServerDeps {
   readonly config: TcpServerConfig;
   readonly samples: Samples;
-  readonly payload: Message;
+  readonly nextMessage: () => Message;
   readonly meters: {
     readonly accepted: Counter;
     readonly active: Gauge;
@@ -32,11 +33,14 @@ class TcpServerConnection implements ConnectionEvents {
     deps.meters.accepted.add(1);
     deps.meters.active.add(1);
     if (deps.config.mode !== 'source') return;
+    let message = deps.nextMessage();
     this.onSent = () => {
-      deps.meters.txBytes.add(deps.payload.bytes.length);
-      if (!this.#hasEnded) connection.write(deps.payload);
+      deps.meters.txBytes.add(message.bytes.length);
+      if (this.#hasEnded) return;
+      message = deps.nextMessage();
+      connection.write(message);
     };
-    connection.write(deps.payload);
+    connection.write(message);
   }
 
   onOpen(): void {}
@@ -70,11 +74,11 @@ export const prepareTcpServer = async (context: EngineContext<TcpServerConfig>):
   const { noDelay, tuning } = config;
   const options = { noDelay, keepAliveSec: 0, readSize: 'large', closesImmediately: false, tuning } as const;
   const transport = createStreamTransport({ path: config.dataPath, note, hostNetwork }, options);
-  const configureOrClose = payloadBytes(config.payload);
+  const messages = filledMessages(config.payload, bulkBytes);
   const deps = {
     config,
     samples,
-    payload: transport.prepareMessage(configureOrClose.length > 0 ? configureOrClose : Buffer.alloc(bulkBytes)),
+    nextMessage: cyclerOf(messages.map((bytes) => transport.prepareMessage(bytes))),
     meters: {
       accepted: samples.counter('tcp.accepted'),
       active: samples.gauge('tcp.active'),

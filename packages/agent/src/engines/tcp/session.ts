@@ -5,7 +5,8 @@ import type { TcpMeters } from './meters.ts';
 export interface SessionPlan {
   readonly config: TcpClientConfig;
   readonly transport: Transport;
-  readonly payload: Message;
+  /** Sessions take turns at the messages. */
+  readonly nextMessage: () => Message;
   readonly meters: TcpMeters;
   readonly route: Route;
   readonly intended: number;
@@ -30,6 +31,7 @@ export class TcpSession implements ConnectionEvents {
   #isOpen = false;
   #isLeaving = false;
   #failure: string | undefined;
+  #messageBytes = 0;
   #awaited = 0;
   #sentAt = 0;
 
@@ -42,14 +44,16 @@ export class TcpSession implements ConnectionEvents {
     this.#connection = plan.transport.connect(plan.route, this);
   }
 
-  /** Sends one payload. Ready again when the kernel has taken it; in mode echo, when it has been echoed. */
+  /** Sends one message. Ready again when the kernel has taken it; in mode echo, when it has been echoed. */
   send(now: number): void {
-    const { payload, config, meters } = this.#plan;
+    const { nextMessage, config, meters } = this.#plan;
+    const message = nextMessage();
     this.#sentAt = now;
-    this.#awaited = payload.bytes.length;
+    this.#messageBytes = message.bytes.length;
+    this.#awaited = message.bytes.length;
     meters.messages.add(1);
-    if (config.mode === 'echo') meters.txBytes.add(payload.bytes.length);
-    this.#connection.write(payload);
+    if (config.mode === 'echo') meters.txBytes.add(message.bytes.length);
+    this.#connection.write(message);
   }
 
   sweep(now: number): void {
@@ -113,8 +117,8 @@ export class TcpSession implements ConnectionEvents {
   }
 
   #onSent(now: number): void {
-    const { meters, payload } = this.#plan;
-    meters.txBytes.add(payload.bytes.length);
+    const { meters } = this.#plan;
+    meters.txBytes.add(this.#messageBytes);
     if (!this.#isLeaving) this.#owner.onReady(this, now);
   }
 }

@@ -160,7 +160,7 @@ class UdpClient extends LoadDrivenClient {
 
 export const prepareUdpClient = async (context: Context): Promise<LoadDrivenClient> => {
   const { config, samples } = context;
-  const sources = await prepareSources(config.sources, context);
+  const sources = await prepareSources(config.sources, { ...context, reportsUse: false });
   const targets = config.targets.map((target) => ({
     address: context.addressOf(target.host),
     port: target.port,

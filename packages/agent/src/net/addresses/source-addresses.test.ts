@@ -97,6 +97,18 @@ describe('source addresses', () => {
     await pool.close();
   });
 
+  it('notes how many addresses were used when not all were', async () => {
+    const noted: string[] = [];
+    const deps = { ...depsOf(false), note: (remark: string) => void noted.push(remark) };
+    const options = sourcesOf({ networks: ['127.1.0.0/29'] });
+    const [part, all] = [await prepareSources(options, deps), await prepareSources(options, deps)];
+    for (const _ of [1, 2]) part.next(0);
+    for (let slot = 0; slot < all.count * 2; slot++) all.next(slot);
+    await part.close();
+    await all.close();
+    expect(noted).toEqual([`2 of ${part.count} source addresses were used`]);
+  });
+
   it('shares addresses and ports between cores', async () => {
     const options = sourcesOf({ networks: ['127.1.0.0/30'], portRange: '2000-2003' });
     const second = await prepareSources(options, { ...depsOf(false), core: { index: 1, count: 2 } });

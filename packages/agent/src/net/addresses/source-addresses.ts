@@ -12,6 +12,8 @@ export type LocalEndpoint = Readonly<Pick<Route, 'localAddress' | 'localPort' | 
 export interface SourcePool {
   /** Empty if the kernel may choose. */
   readonly next: Chooser<LocalEndpoint>;
+  /** The address of this number, starting over behind the last. */
+  at(index: number): LocalEndpoint;
   readonly count: number;
   close(): Promise<void>;
 }
@@ -21,6 +23,8 @@ export interface SourceDeps {
   /** Emulated hosts: their addresses are used, and none is claimed on the machine. */
   readonly hostNetwork?: HostNetwork | undefined;
   readonly note: (remark: string) => void;
+  /** False when the engine itself notes how many addresses it uses. */
+  readonly reportsUse?: boolean;
   /** With several cores, each takes every n-th address and port. */
   readonly core: { readonly index: number; readonly count: number };
 }
@@ -75,11 +79,22 @@ export const prepareSources = async (sources: Sources, deps: SourceDeps): Promis
           mine.map((localAddress) => ({ source: { localAddress, ...via }, weight: 1 })),
           sources.rotation,
         );
-  const nextAddress: SourcePool['next'] = choose === undefined ? () => anyAddress : (slot) => choose(slot).source;
+  const used = new Set<string>();
+  const take = (source: LocalEndpoint & { readonly localAddress: string }): LocalEndpoint => {
+    if (used.size < mine.length) used.add(source.localAddress);
+    return source;
+  };
+  const nextAddress: SourcePool['next'] = choose === undefined ? () => anyAddress : (slot) => take(choose(slot).source);
   return {
     count: mine.length,
+    at: (index) =>
+      mine.length === 0 ? anyAddress : take({ localAddress: mine[index % mine.length] as string, ...via }),
     next: nextPort === undefined ? nextAddress : (slot) => ({ ...nextAddress(slot), ...nextPort() }),
     async close() {
+      const isPart = used.size > 0 && used.size < mine.length;
+      const where = deps.core.count > 1 ? ` by core ${deps.core.index + 1}` : '';
+      if (isPart && deps.reportsUse !== false)
+        deps.note(`${used.size} of ${mine.length} source addresses were used${where}`);
       await Promise.all(undo.map((step) => step()));
     },
   };

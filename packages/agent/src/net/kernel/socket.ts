@@ -28,6 +28,9 @@ export const option = {
   coalesce: [17, 104],
 } as const satisfies Record<string, readonly [number, number]>;
 const congestionOption = [6, 13] as const;
+const tcpInfoOption = [6, 11] as const;
+/** `tcpi_total_retrans` of `struct tcp_info`. */
+const totalRetransmitsAt = 100;
 type Option = (typeof option)[keyof typeof option];
 
 const check = (libc: Libc, call: string, result: number): number => {
@@ -67,6 +70,17 @@ export const pendingError = (fd: number): number => {
   const libc = requireLibc();
   check(libc, 'getsockopt', libc.getsockopt(fd, level, name, memory.addressOf(0, 4), memory.addressOf(8, 4)));
   return memory.bytes.readInt32LE(0);
+};
+
+/** Segments that a TCP socket has sent again; resetting the connection sets it to 0. */
+export const retransmitsOf = (fd: number): number => {
+  const memory = scratch();
+  const length = totalRetransmitsAt + 4;
+  memory.bytes.writeInt32LE(length, 248);
+  const [level, name] = tcpInfoOption;
+  const isKnown =
+    requireLibc().getsockopt(fd, level, name, memory.addressOf(0, length), memory.addressOf(248, 4)) === 0;
+  return isKnown && memory.bytes.readInt32LE(248) === length ? memory.bytes.readUInt32LE(totalRetransmitsAt) : 0;
 };
 
 interface Endpoint {

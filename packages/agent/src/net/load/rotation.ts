@@ -9,7 +9,7 @@ interface Weighted {
 
 /** Smooth weighted round robin: weights 2 and 1 give a, b, a and never a, a, b. */
 const smoothRoundRobin = <T extends Weighted>(items: readonly T[]): Chooser<T> => {
-  if (items.every((item) => item.weight === items[0]?.weight)) return sequential(items);
+  if (items.every((item) => item.weight === items[0]?.weight)) return cyclerOf(items);
   const credits = items.map(() => 0);
   const total = items.reduce((sum, item) => sum + item.weight, 0);
   return () => {
@@ -23,7 +23,8 @@ const smoothRoundRobin = <T extends Weighted>(items: readonly T[]): Chooser<T> =
   };
 };
 
-const sequential = <T>(items: readonly T[]): Chooser<T> => {
+/** Returns the items one after another, over and over. */
+export const cyclerOf = <T>(items: readonly T[]): (() => T) => {
   let next = 0;
   return () => {
     const item = items[next] as T;
@@ -48,7 +49,7 @@ const weightedRandom = <T extends Weighted>(items: readonly T[]): Chooser<T> => 
 export const chooserOf = <T extends Weighted>(items: readonly T[], rotation: Rotation): Chooser<T> => {
   if (items.length === 1) return () => items[0] as T;
   if (rotation === 'random') return weightedRandom(items);
-  if (rotation === 'sequential') return sequential(items);
+  if (rotation === 'sequential') return cyclerOf(items);
   const next = smoothRoundRobin(items);
   if (rotation === 'roundRobin') return next;
   const kept: T[] = [];

@@ -12,7 +12,5 @@ const snmp = (protocol: string, name: string): number => {
   }
 };
 
-export const retransmittedSegments = (): number => snmp('Tcp', 'RetransSegs');
-
 /** UDP packets dropped because the receive buffer was full. */
 export const udpBufferErrors = (): number => snmp('Udp', 'RcvbufErrors');

@@ -1,13 +1,9 @@
 import { createServer as createTcpServer, type Socket } from 'node:net';
-import {
-  connect as connectTls,
-  createServer as createTlsServer,
-  type ConnectionOptions as TlsClientOptions,
-  type TlsOptions,
-} from 'node:tls';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import type { HostNetwork } from '../host-network.ts';
 import { createNodeAlarm } from '../loop/alarm.ts';
 import { errorCodeOf } from '../metrics/count-error.ts';
+import type { StartTls } from '../tls/start-tls.ts';
 import { dialSocket } from './dial-socket.ts';
 import { closeServers, listenAll } from './listen-all.ts';
 import type { Connection, ConnectionEvents, ConnectionOptions, Message, Route, Transport } from './transport.ts';
@@ -135,7 +131,8 @@ export const createNodeTransport = (options: ConnectionOptions = defaultOptions)
 };
 
 export interface NodeTlsOptions {
-  readonly client?: TlsClientOptions;
+  /** Needed to connect. */
+  readonly startTls?: StartTls;
   readonly server?: TlsOptions;
   /** Called on a server when a client's handshake fails. */
   readonly onHandshakeError?: (code: string) => void;
@@ -144,17 +141,26 @@ export interface NodeTlsOptions {
 }
 
 /** TLS on Node's sockets. */
-export const createNodeTlsTransport = ({ client, server, onHandshakeError, hostNetwork }: NodeTlsOptions): Transport =>
+export const createNodeTlsTransport = ({
+  startTls,
+  server,
+  onHandshakeError,
+  hostNetwork,
+}: NodeTlsOptions): Transport =>
   createTransport({
     name: 'node:tls',
     hostNetwork,
     connect(route, events) {
+      if (startTls === undefined) throw new Error('this transport only listens');
       const tcp = dialSocket({ ...route, via: hostNetwork });
-      const socket = connectTls({ ...client, socket: tcp });
+      const socket = startTls(tcp, route);
       const connection = new NodeConnection(socket, tcp);
       connection.events = events;
       tcp.on('connect', () => events.onConnect?.());
-      socket.on('secureConnect', () => events.onOpen(performance.now()));
+      socket.on('secureConnect', () => {
+        if (socket.isSessionReused()) events.onResume?.();
+        events.onOpen(performance.now());
+      });
       socket.on('data', (bytes) => events.onData(chunkOf(bytes, bytes.length)));
       return connection;
     },

@@ -1,5 +1,5 @@
 import { errnoName } from '../kernel/errno.ts';
-import { disconnect } from '../kernel/socket.ts';
+import { disconnect, retransmitsOf } from '../kernel/socket.ts';
 import type { IndexedMember } from '../loop/indexed-set.ts';
 import type { Flushable } from '../loop/pre-wait-tasks.ts';
 import type { ConnectHandler } from './connect-batcher.ts';
@@ -31,6 +31,9 @@ export abstract class SocketConnection implements Connection, IndexedMember, Con
   isClosed = false;
   isFlushScheduled = false;
   events!: ConnectionEvents;
+  /** Called with the number of segments sent again since the last call. */
+  onRetransmits: ((count: number) => void) | undefined;
+  #retransmits = 0;
   readonly #scheduler: FlushScheduler;
   #isClosing = false;
   #hasShutDown = false;
@@ -92,8 +95,17 @@ export abstract class SocketConnection implements Connection, IndexedMember, Con
   reset(): void {
     if (this.isClosed || this.#isReset) return;
     this.#isReset = true;
+    this.readRetransmits();
     if (this.fd >= 0) this.sendReset();
     if (!this.hasPendingEvents) this.fail(0);
+  }
+
+  readRetransmits(): void {
+    if (this.onRetransmits === undefined || this.fd < 0 || this.isClosed) return;
+    const count = retransmitsOf(this.fd);
+    if (count <= this.#retransmits) return;
+    this.onRetransmits(count - this.#retransmits);
+    this.#retransmits = count;
   }
 
   /** Opening or connecting the socket failed. */
@@ -159,6 +171,7 @@ export abstract class SocketConnection implements Connection, IndexedMember, Con
 
   #finish(): void {
     if (this.isClosed) return;
+    this.readRetransmits();
     this.isClosed = true;
     this.dispose();
     this.events.onClose(this.#isReset ? undefined : this.#code, this.#scheduler.now);

@@ -84,6 +84,8 @@ class SocketTransport implements Transport {
   readonly #messages = new MessageStore();
   readonly #connections = new IndexedSet<SocketConnection>();
   readonly #connects: ConnectBatcher;
+  #retransmits = 0;
+  #walk: Iterator<SocketConnection> | undefined;
   #isClosed = false;
 
   constructor(backend: SocketBackend, options: ConnectionOptions) {
@@ -131,6 +133,16 @@ class SocketTransport implements Transport {
     };
   }
 
+  retransmits(limit = Number.POSITIVE_INFINITY): number {
+    for (let count = 0; count < Math.min(limit, this.#connections.size); count++) {
+      this.#walk ??= this.#connections[Symbol.iterator]();
+      const { value, done } = this.#walk.next();
+      if (done === true) this.#walk = undefined;
+      else value?.readRetransmits();
+    }
+    return this.#retransmits;
+  }
+
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -148,9 +160,14 @@ class SocketTransport implements Transport {
 
   #create(): SocketConnection {
     const connection = this.#backend.create(this.#options, this.#forget);
+    if (this.#options.countsRetransmits) connection.onRetransmits = this.#onRetransmits;
     this.#connections.add(connection);
     return connection;
   }
+
+  readonly #onRetransmits = (count: number): void => {
+    this.#retransmits += count;
+  };
 
   readonly #forget = (connection: SocketConnection): void => {
     this.#connections.delete(connection);

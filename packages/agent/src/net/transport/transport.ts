@@ -34,6 +34,8 @@ export interface ConnectionEvents {
   onOpen(now: number): void;
   /** With TLS only: TCP is established and the handshake begins. */
   onConnect?(): void;
+  /** With TLS only: the handshake resumed an earlier session. Followed by `onOpen`. */
+  onResume?(): void;
   onData(chunk: Chunk): void;
   /**
    * The kernel has accepted everything written. Tracking this costs time, so leave the handler out where it is not
@@ -79,6 +81,8 @@ export interface ConnectionOptions {
   readonly closesImmediately: boolean;
   /** Event handlers continue in promises, so the event loop lets those run after each batch of events. */
   readonly usesPromises?: boolean;
+  /** `retransmits` of the transport is asked for. */
+  readonly countsRetransmits?: boolean;
   /** Unset options keep the system defaults. Ignored by Node's own sockets. */
   readonly tuning?: TcpTuning | undefined;
 }
@@ -94,6 +98,11 @@ export interface Transport {
     where: Listen & { readonly isShared: boolean },
     accept: (connection: Connection) => ConnectionEvents,
   ): Promise<Listener>;
+  /**
+   * Segments that all connections of this transport have sent again. Connections that are open are asked for at most
+   * `limit` at a time. Missing where the system does not report it.
+   */
+  retransmits?(limit?: number): number;
   /** Resets all remaining connections. */
   close(): Promise<void>;
 }

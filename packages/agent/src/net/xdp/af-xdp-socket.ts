@@ -15,6 +15,7 @@ const option = {
   frames: 4,
   fillRing: 5,
   completionRing: 6,
+  statistics: 7,
   sendBudget: 9,
 } as const;
 const bindFlags = { copy: 2, needWakeUp: 8 } as const;
@@ -95,4 +96,16 @@ export const bindXdp = (fd: number, device: Device, queue = 0): void => {
   memory.bytes.writeUInt32LE(queue, 8);
   const libc = requireLibc();
   if (libc.bind(fd, memory.addressOf(0, 16), 16) < 0) throw new SystemError('bind', libc.errno());
+};
+
+/** Frames for the socket that were lost since it was opened: no room in its rings, or not readable. */
+export const receiveDrops = (fd: number): number => {
+  const { bytes } = scratch();
+  bytes.fill(0, 0, 48);
+  bytes.writeUInt32LE(48, 256);
+  const [value, length] = [scratch().addressOf(0, 48), scratch().addressOf(256, 4)];
+  if (requireLibc().getsockopt(fd, level, option.statistics, value, length) < 0) return 0;
+  const at = (index: number) => Number(bytes.readBigUInt64LE(index * 8));
+  // rx_dropped, rx_invalid_descs, tx_invalid_descs, rx_ring_full, rx_fill_ring_empty_descs
+  return at(0) + at(1) + at(3) + at(4);
 };

@@ -1,4 +1,4 @@
-import type { Job, LoadChange, RunReport, Summary } from '@rushhour/protocol';
+import type { Job, LoadChange, PlaneCommand, RunReport, Summary } from '@rushhour/protocol';
 import type { Outcome } from '../job/running-job.ts';
 
 /** Why a job could not be prepared; `order` is the index of the job. */
@@ -19,10 +19,13 @@ export type ToChild =
       readonly silenceMs: number;
       /** Packets of the run are captured on this machine. */
       readonly isCaptured: boolean;
+      /** The jobs are only prepared; nothing may be sent. */
+      readonly isDryRun?: boolean;
     }
   | { readonly type: 'start'; readonly at: number }
   | { readonly type: 'pause' | 'resume' | 'alive' }
   | { readonly type: 'changeLoad'; readonly order: number; readonly change: LoadChange }
+  | { readonly type: 'command'; readonly order: number; readonly command: PlaneCommand }
   | { readonly type: 'stop'; readonly mode: 'graceful' | 'abort'; readonly orders: readonly number[] };
 
 type Severity = Extract<RunReport, { type: 'event' }>['severity'];

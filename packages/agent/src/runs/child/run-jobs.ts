@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { FileReference, type Job, type LoadChange } from '@rushhour/protocol';
+import { FileReference, type Job, type LoadChange, type PlaneCommand } from '@rushhour/protocol';
 import { Check } from 'typebox/value';
+import { AccessGroups } from '../../access/access-groups.ts';
 import { clockNow } from '../../clock.ts';
 import type { Engine, Host } from '../../engine.ts';
 import { CannotPause, type Outcome, RunningJob } from '../job/running-job.ts';
@@ -45,6 +46,7 @@ const problemOf = ({ code, error }: Outcome, order: number): Problem => ({
 /** All jobs of one run: prepared together, started at the same time, ended individually. */
 export class RunJobs {
   readonly #deps: RunJobsDeps;
+  readonly #accessGroups = new AccessGroups();
   readonly #start = Promise.withResolvers<number>();
   readonly #ended = Promise.withResolvers<void>();
   readonly #jobs: ActiveJob[];
@@ -89,12 +91,25 @@ export class RunJobs {
   }
 
   changeLoad(order: number, change: LoadChange): void {
-    const rejected = this.#tryChange(order, change);
+    const rejected = this.#try(order, (running) => running.changeLoad(change));
     const asked = Object.entries(change).map(([name, value]) => `${name} ${value}`);
     this.#deps.report(
       rejected === undefined
         ? { type: 'event', kind: 'loadChanged', severity: 'info', message: asked.join(', '), order }
         : { type: 'event', kind: 'loadRejected', severity: 'warning', message: rejected, order },
+    );
+  }
+
+  command(order: number, command: PlaneCommand): void {
+    const rejected = this.#try(order, (running) => running.command(command));
+    if (command.isObserved === true) return;
+    const { action, from, to, values = [] } = command;
+    const range = from === undefined && to === undefined ? [] : [`${from ?? 'first'} to ${to ?? 'last'}`];
+    const asked = [action, ...range, ...values.slice(0, 10)].join(' ');
+    this.#deps.report(
+      rejected === undefined
+        ? { type: 'event', kind: 'commandApplied', severity: 'info', message: asked, order }
+        : { type: 'event', kind: 'commandRejected', severity: 'warning', message: `${asked}: ${rejected}`, order },
     );
   }
 
@@ -110,6 +125,7 @@ export class RunJobs {
     const abort = new AbortController();
     const running = new RunningJob(order, {
       ...this.#deps,
+      accessGroups: this.#accessGroups,
       stop: stop.signal,
       abort: abort.signal,
       barrier: async () => {
@@ -167,10 +183,11 @@ export class RunJobs {
     });
   }
 
-  #tryChange(order: number, change: LoadChange): string | undefined {
+  /** Why the action was rejected; undefined when it was applied. */
+  #try(order: number, action: (running: RunningJob) => { readonly rejected?: string }): string | undefined {
     try {
       const running = this.#jobs[order]?.running;
-      return running === undefined ? `there is no job ${order}` : running.changeLoad(change).rejected;
+      return running === undefined ? `there is no job ${order}` : action(running).rejected;
     } catch (error) {
       return (error as Error).message;
     }

@@ -45,7 +45,8 @@ const prepare = (message: Extract<ToChild, { type: 'prepare' }>) => {
     report({ type: 'prepareFailed', problems });
     exitGracefully();
   } else {
-    jobs = new RunJobs(resolved, { engines, host: { ...describeHost(), isCaptured: message.isCaptured }, report });
+    const { isCaptured, isDryRun = false } = message;
+    jobs = new RunJobs(resolved, { engines, host: { ...describeHost(), isCaptured, isDryRun }, report });
     void jobs.ended.then(exitGracefully);
   }
 };
@@ -55,6 +56,7 @@ const handle = (message: ToChild) => {
   if (message.type === 'prepare') prepare(message);
   else if (message.type === 'start') jobs?.start(message.at);
   else if (message.type === 'changeLoad') jobs?.changeLoad(message.order, message.change);
+  else if (message.type === 'command') jobs?.command(message.order, message.command);
   else if (message.type === 'stop') jobs?.stop(message.mode, message.orders);
   else if (message.type !== 'alive') jobs?.[message.type]();
 };

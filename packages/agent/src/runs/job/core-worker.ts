@@ -18,6 +18,7 @@ const run = await engine.prepare({
   signal: abort.signal,
   note: (remark) => report({ kind: 'note', remark }),
   record: (record) => report({ kind: 'record', record }),
+  putRow: (table, row) => report({ kind: 'row', table, row }),
   progress: (message) => report({ kind: 'progress', message }),
   addressOf: (host) => addressIn(work.addresses, host),
 });

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Duration } from '@rushhour/protocol';
+import type { Duration, ResultRow, ResultTable } from '@rushhour/protocol';
 import type {
   Divisible,
   Engine,
@@ -30,6 +30,7 @@ export type CoreReport =
   | { readonly kind: 'metric'; readonly metric: Metric }
   | { readonly kind: 'note'; readonly remark: string }
   | { readonly kind: 'record'; readonly record: EngineRecord }
+  | { readonly kind: 'row'; readonly table: ResultTable; readonly row: ResultRow }
   | { readonly kind: 'progress'; readonly message: string }
   | { readonly kind: 'prepared' | 'done' | 'closed' };
 
@@ -92,6 +93,7 @@ export const prepareOnCores = async (
       if (report.kind === 'metric') store.adopt(report.metric);
       if (report.kind === 'note') context.note(report.remark);
       if (report.kind === 'record') context.record(report.record);
+      if (report.kind === 'row') context.putRow(report.table, report.row);
       if (report.kind === 'progress') context.progress(report.message);
     });
   });

@@ -37,6 +37,7 @@ const application = {
   server: { ...server, applications },
 };
 /** Engines that need more configuration than targets and listen addresses. */
+const routers = { entry: 0, interfaces: [['lo']] };
 const sidesOf: Record<string, { readonly client: object; readonly server: object }> = {
   waf: attack,
   'cve-replay': attack,
@@ -47,6 +48,10 @@ const sidesOf: Record<string, { readonly client: object; readonly server: object
   application,
   'pcap-replay': { client: { ...client, capture }, server: { ...server, parts: [{ capture, targets }] } },
   dns: { client: { ...client, names: ['a.test'] }, server },
+  'plane.control': {
+    client: { ...routers, role: 'client', profiles: { bgp: [{ session: { peerAddress: '127.0.0.1' } }] } },
+    server: { ...routers, role: 'server', profiles: { ospf: [{}] } },
+  },
 };
 
 describe('configuration of engines', () => {
@@ -78,7 +83,8 @@ describe('configuration of engines', () => {
 
   it('knows every target of a client and none of a server', () => {
     for (const [id, engine] of engines) {
-      if (id === 'stateless-server') continue;
+      // Subscribers send to the gateway they find.
+      if (id === 'stateless-server' || id === 'plane.access') continue;
       const sides = sidesOf[id] ?? { client, server };
       expect(engine.targetsOf(parseConfig(engine, sides.client))).toEqual(['127.0.0.1']);
       expect(engine.targetsOf(parseConfig(engine, sides.server))).toEqual([]);

@@ -1,6 +1,9 @@
 import type { HostStack, Job } from '@rushhour/protocol';
 import type { TSchema } from 'typebox';
 import * as value from 'typebox/value';
+import { AccessGroups } from '../../access/access-groups.ts';
+import { openGatewayNetwork } from '../../access/gateway-network.ts';
+import { openSessionNetwork, type SessionDeps } from '../../access/session-network.ts';
 import { type Engine, type EngineContext, type Host, isDivisible, type PreparedEngine } from '../../engine.ts';
 import { type AddressClaim, claimAddresses } from '../../net/addresses/claim-addresses.ts';
 import { resolveTargets } from '../../net/addresses/resolve-targets.ts';
@@ -13,6 +16,8 @@ import { prepareOnCores } from './cores.ts';
 export interface PrepareDeps {
   readonly engines: ReadonlyMap<string, Engine>;
   readonly host: Host;
+  /** Sessions that jobs of the same run share. */
+  readonly accessGroups?: AccessGroups | undefined;
   readonly store: SampleStore;
   readonly signal: AbortSignal;
   readonly note: (remark: string) => void;
@@ -62,18 +67,22 @@ export const prepareJob = async (job: Job, deps: PrepareDeps): Promise<PreparedE
     throw new JobRejected('ENGINE_UNAVAILABLE', `${engine.id} cannot run here: ${availability.reason}`);
   }
   const addresses = await resolveTargets(engine.targetsOf(config), job.allowedTargets);
-  const hostNetwork = job.stack && openHosts(job.stack, deps);
+  // Without sessions there are no addresses for the engine: the rest is found out by the run.
+  if (deps.host.isDryRun && job.stack?.sessions !== undefined) return idleEngine;
+  const hostNetwork = job.stack && (await openHosts(job.stack, deps));
   const context: EngineContext<unknown> = {
     config,
     hostNetwork,
     duration: job.duration,
     samples: deps.store,
     host: deps.host,
+    accessGroups: deps.accessGroups,
     core: { index: 0, count: 1 },
     signal: deps.signal,
     note: deps.note,
     progress: deps.progress ?? (() => {}),
     record: (record) => deps.store.records.push(record),
+    putRow: (table, row) => deps.store.putRow(table, row),
     addressOf: (host) => addressIn(addresses, host),
   };
   const releaseClaims = await claimAll(job.claims ?? [], deps.host);
@@ -89,12 +98,24 @@ export const prepareJob = async (job: Job, deps: PrepareDeps): Promise<PreparedE
   }
 };
 
-const openHosts = (stack: HostStack, deps: PrepareDeps): HostNetwork => {
+const openNetwork = (stack: HostStack, deps: SessionDeps): HostNetwork | Promise<HostNetwork> => {
+  if (stack.sessions === undefined) return openHostNetwork(stack, deps);
+  return stack.networks.length === 0 ? openSessionNetwork(stack, deps) : openGatewayNetwork(stack, deps);
+};
+
+const idleEngine: PreparedEngine = { start: async () => {}, close: async () => {} };
+
+const openHosts = async (stack: HostStack, deps: PrepareDeps): Promise<HostNetwork> => {
   const availability = checkStack();
   if (!availability.isAvailable) {
     throw new JobRejected('NOT_PERMITTED', `hosts cannot be emulated here: ${availability.reason}`);
   }
-  return openHostNetwork(stack, deps);
+  const { accessGroups = new AccessGroups() } = deps;
+  const stackDeps = { ...deps, samples: deps.store, accessGroups };
+  const network = await openNetwork(stack, stackDeps);
+  // Before the engine hears that it has to stop: what has arrived by then counts.
+  deps.signal.addEventListener('abort', () => network.poll(), { once: true });
+  return network;
 };
 
 interface Prepared {

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Job, LoadShortfall, Summary } from '@rushhour/protocol';
+import type { Job, LoadShortfall, PlaneCommand, Summary } from '@rushhour/protocol';
+import type { AccessGroups } from '../../access/access-groups.ts';
 import { clockNow, systemClockStepMs } from '../../clock.ts';
 import {
   type Engine,
   type Host,
+  isCommandable,
   isLoadChangeable,
   isPausable,
   isSelfJudging,
@@ -40,6 +42,8 @@ export interface JobDeps {
    * Called when everything is prepared; resolves with the common start on the clock of `clockNow`.
    */
   readonly barrier: () => Promise<number>;
+  /** Sessions that jobs of the same run share. */
+  readonly accessGroups?: AccessGroups;
   readonly stop: AbortSignal;
   /** Aborted after or with `stop` when there is no time to wind down. */
   readonly abort?: AbortSignal;
@@ -128,6 +132,11 @@ export class RunningJob {
     return isLoadChangeable(run) ? run.changeLoad(change) : { rejected: `${this.#job.engine} has no changeable load` };
   }
 
+  command(command: PlaneCommand): { readonly rejected?: string } {
+    const run = this.#running();
+    return isCommandable(run) ? run.command(command) : { rejected: `${this.#job.engine} has nothing to command` };
+  }
+
   #canPause(run: PreparedEngine): boolean {
     return isPausable(run) || (this.#job.config as { role?: string } | null)?.role === 'server';
   }
@@ -144,6 +153,7 @@ export class RunningJob {
       this.#run = await prepareJob(this.#job, {
         engines: this.#deps.engines,
         host: this.#deps.host,
+        accessGroups: this.#deps.accessGroups,
         store: this.#store,
         signal,
         note: (remark) => this.#notes.add(remark),

@@ -1,4 +1,4 @@
-import { type AttemptRecord, Histogram, maxRecords } from '@rushhour/protocol';
+import { type AttemptRecord, Histogram, maxRecords, maxRowsPerRecord } from '@rushhour/protocol';
 import { describe, expect, it } from 'vitest';
 import { SampleStore } from '../../samples.ts';
 import { Sampler } from './sampler.ts';
@@ -70,5 +70,20 @@ describe('sampler', () => {
     ]);
     expect(summaries.at(-1)?.records?.at(-1)).toMatchObject({ startedMs: maxRecords * 2 + 6 });
     expect(sampler.take(2000, 'steady').records).toBeUndefined();
+  });
+
+  it('carries the newest state of changed rows after the records, many in one', () => {
+    const store = new SampleStore();
+    const sampler = new Sampler(store, 0);
+    for (let index = 0; index < maxRowsPerRecord + 3; index++) {
+      store.putRow('sessions', { index, state: 'connecting', cells: {} });
+      store.putRow('sessions', { index, state: 'up', cells: { ip: `10.0.0.${index}` } });
+    }
+    const [records = []] = [sampler.take(1000, 'steady').records];
+    expect(records).toMatchObject([{ side: 'rows', table: 'sessions' }, { rows: { length: 3 } }]);
+    expect(records[0]).toMatchObject({ rows: { 7: { index: 7, state: 'up', cells: { ip: '10.0.0.7' } } } });
+    expect(sampler.take(2000, 'steady').records).toBeUndefined();
+    store.putRow('sessions', { index: 1, state: 'down', cells: {} });
+    expect(sampler.rest(2001, 'steady')).toMatchObject([{ records: [{ rows: [{ index: 1, state: 'down' }] }] }]);
   });
 });

@@ -35,12 +35,12 @@ export class Sampler {
   /** Summaries with the records that did not fit into the last interval. */
   rest(at: number, phase: Phase): Summary[] {
     const rest: Summary[] = [];
-    while (this.#store.records.length > 0) rest.push(this.#summary(at, phase, []));
+    while (this.#store.hasRecords) rest.push(this.#summary(at, phase, []));
     return rest;
   }
 
   #summary(at: number, phase: Phase, series: Series[]): Summary {
-    const records = this.#store.records.splice(0, maxRecords);
+    const records = this.#store.takeRecords(maxRecords);
     const summary: Summary = {
       seq: ++this.#seq,
       at,
@@ -55,13 +55,13 @@ export class Sampler {
 
   #addTo(series: Series, metric: Metric): void {
     if (metric.kind === 'histogram') {
-      const now = new Histogram(metric.buffer).copy();
-      const difference = now.since((this.#reported.get(metric) as Histogram | undefined) ?? new Histogram());
-      if (difference.count === 0) return;
+      const earlier = (this.#reported.get(metric) as Histogram | undefined) ?? new Histogram();
+      const { now, values } = new Histogram(metric.buffer).takeSince(earlier);
+      if (values.count === 0) return;
       this.#reported.set(metric, now);
       const others = series.histograms[metric.name];
-      if (others !== undefined) difference.merge(Histogram.fromBase64(others));
-      series.histograms[metric.name] = difference.toBase64();
+      if (others !== undefined) values.merge(Histogram.fromBase64(others));
+      series.histograms[metric.name] = values.toBase64();
       return;
     }
     const value = new Float64Array(metric.buffer)[0] as number;

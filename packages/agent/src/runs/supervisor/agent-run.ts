@@ -1,4 +1,13 @@
-import type { AgentLimits, Capture, Job, JobOutcome, LoadChange, NeededFile, RunCommand } from '@rushhour/protocol';
+import type {
+  AgentLimits,
+  Capture,
+  Job,
+  JobOutcome,
+  LoadChange,
+  NeededFile,
+  PlaneCommand,
+  RunCommand,
+} from '@rushhour/protocol';
 import type { CaptureStore } from '../../captures/capture-store.ts';
 import { clockNow } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
@@ -61,6 +70,8 @@ export class AgentRun {
   readonly #log: Log;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #stopping = new Set<number>();
+  /** The last command by job. */
+  readonly #commandNumbers = new Map<number, number>();
   readonly #done = Promise.withResolvers<void>();
   #child: RunChild | undefined;
   #capture: Capture | undefined;
@@ -136,6 +147,13 @@ export class AgentRun {
 
   changeLoad(order: number, change: LoadChange): void {
     this.#child?.send({ type: 'changeLoad', order, change });
+  }
+
+  /** A command that arrives again, as after a new connection, is ignored. */
+  command({ order, number, command }: { order: number; number: number; command: PlaneCommand }): void {
+    if (number <= (this.#commandNumbers.get(order) ?? 0)) return;
+    this.#commandNumbers.set(order, number);
+    this.#child?.send({ type: 'command', order, command });
   }
 
   stop(mode: StopMode, orders: readonly number[] = this.record.openOrders): void {

@@ -52,7 +52,7 @@ const dryRun = async (
     problems ??= problemOfAll(orders, 'TIMEOUT', `not prepared within ${timeoutMs / 1000} s`);
     child.kill();
   }, timeoutMs);
-  child.send({ type: 'prepare', orders, files, silenceMs, isCaptured: false });
+  child.send({ type: 'prepare', orders, files, silenceMs, isCaptured: false, isDryRun: true });
   await exited.promise;
   clearTimeout(timer);
   return (problems ?? []).map((problem) => ({ ...problem, code: codeNames[problem.code] ?? problem.code }));

@@ -86,6 +86,7 @@ export class Supervisor {
     else if (command.type === 'start') active.start(command.at);
     else if (command.type === 'stop') active.stop(command.mode, command.orders);
     else if (command.type === 'changeLoad') active.changeLoad(command.order, command.change);
+    else if (command.type === 'command') active.command(command);
     else if (command.type === 'capture') void active.changeCapture(command.capture);
     else active[command.type]();
   }

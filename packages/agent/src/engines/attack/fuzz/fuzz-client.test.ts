@@ -79,6 +79,7 @@ const run = async (ports: { device: number; server: number }, cases: readonly At
     addressOf: (host: string) => host,
     progress: () => {},
     note: (remark: string) => void notes.push(remark),
+    putRow: () => {},
     record: (record: AttemptRecord) => void records.push(record),
   };
   const endpoint = { host: '127.0.0.1', service: 'raw', protocol: 'raw' };

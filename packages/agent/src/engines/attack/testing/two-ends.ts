@@ -79,6 +79,7 @@ export const runBothEnds = async ({ attempts, targets, listen, client = {}, serv
     addressOf: (host: string) => host,
     progress: () => {},
     note: (remark: string) => void notes.push(remark),
+    putRow: () => {},
     record: (record: AttemptRecord) => void records.push(record),
   };
   const serverConfig = { role: 'server', listen, attempts: file, ...shared, ...server };

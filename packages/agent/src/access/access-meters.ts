@@ -1,0 +1,132 @@
+import type { Histogram } from '@rushhour/protocol';
+import type { AccessClient, AccessGateway, SessionCause, SessionStep, SubscriberListener } from '@rushhour/wire';
+import type { Counter, Gauge, Samples } from '../engine.ts';
+
+const stepMetrics: Partial<Record<SessionStep, string>> = {
+  'PPPoE discovery': 'access.step.discovery',
+  'PPPoE request': 'access.step.request',
+  LCP: 'access.step.lcp',
+  authentication: 'access.step.authentication',
+  'IPCP and IP6CP': 'access.step.network',
+  DHCP: 'access.step.dhcp',
+  gateway: 'access.step.gateway',
+  IPv6: 'access.step.ipv6',
+};
+
+/** `DHCP: no offer` is `dhcp-no-offer` in names of metrics. */
+const slugOf = (cause: SessionCause): string => cause.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+
+/** A counter that follows a total kept elsewhere. */
+class Follower {
+  readonly #counter: Counter;
+  #last = 0;
+
+  constructor(counter: Counter) {
+    this.#counter = counter;
+  }
+
+  set(total: number): void {
+    this.#counter.add(total - this.#last);
+    this.#last = total;
+  }
+}
+
+interface Traffic {
+  readonly sent: number;
+  readonly received: number;
+  readonly timeouts?: number;
+}
+
+/** Metrics of the access plane. Times are in microseconds. */
+export class AccessMeters implements SubscriberListener {
+  readonly #samples: Samples;
+  readonly #proof: Samples;
+  readonly #established: Gauge;
+  readonly #sessions: Gauge;
+  readonly #setupRate: Gauge;
+  readonly #setup: Histogram;
+  readonly #flapped: Counter;
+  readonly #followers = new Map<string, Follower>();
+  #setups = 0;
+
+  /** `proofName`: of the traffic that proves that sessions work. */
+  constructor(samples: Samples, proofName = '') {
+    this.#samples = samples;
+    this.#proof = proofName === '' ? samples : samples.target(proofName);
+    this.#established = samples.gauge('access.established');
+    this.#sessions = samples.gauge('access.sessions');
+    this.#setupRate = samples.gauge('access.setupRate');
+    this.#setup = samples.histogram('access.setup');
+    this.#flapped = samples.counter('access.flapped');
+  }
+
+  readonly onStepDone = (_session: number, step: SessionStep, tookMs: number): void => {
+    const metric = stepMetrics[step];
+    if (metric !== undefined) this.#samples.histogram(metric).record(tookMs * 1000);
+  };
+
+  readonly onEstablished = (_session: number, setupMs: number): void => {
+    this.#setups++;
+    this.#setup.record(setupMs * 1000);
+  };
+
+  readonly onFlap = (_session: number, cause: SessionCause): void => {
+    this.#flapped.add(1);
+    this.#samples.counter(`access.failures.${slugOf(cause)}`).add(1);
+  };
+
+  readonly onFailed = (_session: number, cause: SessionCause): void => {
+    if (cause !== 'stopped') this.#samples.counter(`access.failures.${slugOf(cause)}`).add(1);
+  };
+
+  /** Sets the gauges; `elapsedSec`: since the last call. */
+  update(counts: { readonly wanted: number; readonly established: number }, elapsedSec: number): void {
+    this.#sessions.set(counts.wanted);
+    this.#established.set(counts.established);
+    this.#setupRate.set(elapsedSec > 0 ? this.#setups / elapsedSec : 0);
+    this.#setups = 0;
+  }
+
+  /** Follows the totals of the protocols of an interface. */
+  followClient(name: string, { ipoe, pppoe }: AccessClient): void {
+    if (ipoe !== undefined) {
+      const { arpSent, arpReceived, arpTimeouts, echoSent, echoReceived } = ipoe.counters;
+      this.#follow(name, 'arp', { sent: arpSent, received: arpReceived, timeouts: arpTimeouts });
+      if (ipoe.dhcp !== undefined) this.#follow(name, 'dhcp', ipoe.dhcp.counters);
+      this.#followProof(name, echoSent, echoReceived);
+    }
+    if (pppoe === undefined) return;
+    const { ppp, counters } = pppoe;
+    this.#follow(name, 'pppoe', counters);
+    for (const protocol of ['lcp', 'auth', 'ipcp', 'ip6cp'] as const)
+      this.#follow(name, protocol, ppp[protocol].counters);
+    this.#follow(name, 'nd', ppp.routers.counters);
+    this.#followProof(name, counters.echoSent, counters.echoReceived);
+  }
+
+  followGateway(name: string, { ipoe, pppoe }: AccessGateway): void {
+    if (ipoe !== undefined) this.#follow(name, 'dhcp', ipoe.dhcp.counters);
+    if (pppoe === undefined) return;
+    this.#follow(name, 'pppoe', pppoe.counters);
+    for (const protocol of ['lcp', 'auth', 'ipcp', 'ip6cp'] as const)
+      this.#follow(name, protocol, pppoe.ppp[protocol].counters);
+  }
+
+  #followProof(name: string, sent: number, received: number): void {
+    this.#set(name, 'access.proofSent', sent, this.#proof);
+    this.#set(name, 'access.proofReceived', received, this.#proof);
+  }
+
+  #follow(name: string, protocol: string, { sent, received, timeouts = 0 }: Traffic): void {
+    this.#set(name, `access.tx.${protocol}`, sent);
+    this.#set(name, `access.rx.${protocol}`, received);
+    this.#set(name, `access.timeouts.${protocol}`, timeouts);
+  }
+
+  #set(name: string, metric: string, total: number, samples = this.#samples): void {
+    const key = `${name} ${metric}`;
+    const follower = this.#followers.get(key) ?? new Follower(samples.counter(metric));
+    this.#followers.set(key, follower);
+    follower.set(total);
+  }
+}

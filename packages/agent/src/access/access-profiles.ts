@@ -1,0 +1,191 @@
+/** `{n}` in texts of profiles is the number of the session, from 1 on. */
+const numberMark = '{n}';
+const encoder = new TextEncoder();
+
+/** Sections of the profiles that the engine uses, defaults applied by the controller. */
+export interface Profiles {
+  readonly accessLine?: AccessLineProfile;
+  readonly links?: LinksProfile;
+  readonly sessions?: SessionsProfile;
+  readonly ipoe?: IpoeProfile;
+  readonly dhcp?: DhcpProfile;
+  readonly pppoe?: PppoeProfile;
+  readonly ppp?: PppProfile;
+}
+
+export interface AccessLineProfile {
+  readonly line: {
+    readonly circuitId: string;
+    readonly remoteId: string;
+    readonly kind: string;
+    readonly upstreamKbps: number;
+    readonly downstreamKbps: number;
+  };
+  readonly vlan: {
+    readonly mode: '1:1' | 'n:1' | 'untagged';
+    readonly outerStart: number;
+    readonly outerEnd: number;
+    readonly innerStart: number;
+    readonly innerEnd: number;
+    readonly outerTpid: string;
+    readonly priority: number;
+  };
+}
+
+export interface LinksProfile {
+  readonly link: {
+    readonly mtu: number;
+    readonly sourceMac?: string;
+    readonly macStep: number;
+    readonly txBurst: number;
+    readonly txIntervalUs: number;
+  };
+  readonly vlan: { readonly outer: number; readonly inner: number; readonly priority: number };
+  readonly flaps: { readonly intervalSec: number; readonly downSec: number; readonly count: number };
+}
+
+export interface SessionsProfile {
+  readonly load: {
+    readonly count: number;
+    readonly startPerSec: number;
+    readonly stopPerSec: number;
+    readonly maxOutstanding: number;
+    readonly startDelaySec: number;
+  };
+  readonly life: {
+    readonly holdSec: number;
+    readonly reconnect: boolean;
+    readonly reconnectDelaySec: number;
+    readonly maxAttempts: number;
+  };
+  readonly traffic: { readonly ipv4PacketsPerSec: number; readonly dscp: number; readonly label: string };
+}
+
+export interface IpoeProfile {
+  readonly ipv4: {
+    readonly enabled: boolean;
+    readonly method: 'dhcp' | 'static';
+    readonly addressStart: string;
+    readonly gateway: string;
+    readonly addressStep: number;
+  };
+  readonly neighbours: {
+    readonly timeoutSec: number;
+    readonly intervalSec: number;
+    readonly retries: number;
+    readonly trustedGateways: readonly string[];
+  };
+}
+
+export interface DhcpProfile {
+  readonly client: {
+    readonly timeoutSec: number;
+    readonly retries: number;
+    readonly broadcast: boolean;
+    readonly rapidCommit: boolean;
+    readonly hostName: string;
+    readonly vendorClass: string;
+    readonly clientId: 'mac' | 'duid' | 'none';
+    readonly parameters: readonly number[];
+    readonly release: boolean;
+    readonly renewPct: number;
+  };
+  readonly relay: {
+    readonly enabled: boolean;
+    readonly circuitId: string;
+    readonly remoteId: string;
+    readonly gatewayAddress?: string;
+  };
+  readonly server: {
+    readonly poolStart: string;
+    readonly poolSize: number;
+    readonly netmask: string;
+    readonly router: string;
+    readonly leaseSec: number;
+    readonly dnsServers: readonly string[];
+    readonly domain: string;
+    readonly answerDelayMs: number;
+  };
+}
+
+export interface PppoeProfile {
+  readonly discovery: {
+    readonly serviceName: string;
+    readonly acName: string;
+    readonly timeoutSec: number;
+    readonly retries: number;
+    readonly hostUniq: boolean;
+    readonly maxPayload: number;
+    readonly vlanPriority: number;
+  };
+  readonly accessLine: { readonly enabled: boolean; readonly circuitId: string; readonly remoteId: string };
+  readonly server: {
+    readonly acName: string;
+    readonly serviceName: string;
+    readonly cookie: boolean;
+    readonly maxSessions: number;
+    readonly answerDelayMs: number;
+  };
+}
+
+export interface PppProfile {
+  readonly lcp: {
+    readonly mru: number;
+    readonly timeoutSec: number;
+    readonly retries: number;
+    readonly magicNumber: boolean;
+    readonly echoSec: number;
+    readonly echoRetries: number;
+    readonly vendorExtensions: boolean;
+  };
+  readonly auth: {
+    readonly protocol: 'any' | 'chap' | 'pap' | 'none';
+    readonly username: string;
+    readonly password: string;
+    readonly timeoutSec: number;
+    readonly retries: number;
+  };
+  readonly ipcp: { readonly enabled: boolean; readonly address?: string; readonly requestDns: boolean };
+  readonly ip6cp: { readonly enabled: boolean; readonly autoconfigure: boolean };
+  readonly server: {
+    readonly localAddress: string;
+    readonly poolStart: string;
+    readonly poolSize: number;
+    readonly dns1: string;
+    readonly dns2: string;
+  };
+}
+
+/** The first profile of each protocol. */
+export const firstProfiles = (profiles: Readonly<Record<string, readonly unknown[]>>): Profiles =>
+  Object.fromEntries(Object.entries(profiles).map(([protocol, [first]]) => [protocol, first])) as Profiles;
+
+export const requireProfile = <Name extends keyof Profiles>(
+  profiles: Profiles,
+  name: Name,
+): NonNullable<Profiles[Name]> => {
+  const found = profiles[name];
+  if (found === undefined) throw new RangeError(`a profile of ${name} is needed`);
+  return found;
+};
+
+export const bytesOf = (text: string): Uint8Array => encoder.encode(text);
+
+/** The text of a session, counted from 0. */
+export const textOf = (pattern: string, session: number): string => pattern.replaceAll(numberMark, String(session + 1));
+
+/** The bytes of the text of a session. */
+export const numberedBytes =
+  (pattern: string, first: number): ((session: number) => Uint8Array) =>
+  (session) =>
+    bytesOf(textOf(pattern, first + session));
+
+/** Finds the session whose user name a text is, counted from 1 on; 0 if the pattern has no number; -1: none. */
+export const numberIn = (pattern: string, text: string): number => {
+  const at = pattern.indexOf(numberMark);
+  if (at < 0) return pattern === text ? 0 : -1;
+  const [before, after] = [pattern.slice(0, at), pattern.slice(at + numberMark.length)];
+  if (!text.startsWith(before) || !text.endsWith(after) || text.length < before.length + after.length) return -1;
+  const digits = text.slice(before.length, text.length - after.length);
+  return /^[1-9]\d*$/.test(digits) ? Number(digits) : -1;
+};

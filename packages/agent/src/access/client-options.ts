@@ -1,0 +1,206 @@
+import {
+  type AccessClientOptions,
+  type DhcpClientOptions,
+  type IpoeOptions,
+  type PppOptions,
+  type PppoeClientOptions,
+  parseAddress,
+  parseMac,
+  untagged,
+  type VlanPlan,
+} from '@rushhour/wire';
+import {
+  bytesOf,
+  type DhcpProfile,
+  numberedBytes,
+  type PppProfile,
+  type Profiles,
+  requireProfile,
+  textOf,
+} from './access-profiles.ts';
+
+/** The subscribers of one interface: which of all they are. */
+export interface Share {
+  /** Number of the first subscriber. */
+  readonly first: number;
+  readonly count: number;
+  readonly interfaceMac: Uint8Array;
+}
+
+export const address4 = (text: string): number => parseAddress(text)[3] as number;
+const second = 1000;
+
+/** VLANs of the access line, or the tags of the link where there is no line. */
+export const vlanPlanOf = ({ accessLine, links }: Profiles): VlanPlan => {
+  if (accessLine !== undefined) {
+    const { outerTpid, ...vlan } = accessLine.vlan;
+    return { ...vlan, outerTpid: Number(outerTpid) };
+  }
+  if (links === undefined || (links.vlan.outer === 0 && links.vlan.inner === 0)) return untagged;
+  const { outer, inner, priority } = links.vlan;
+  return {
+    mode: 'n:1',
+    outerStart: outer,
+    outerEnd: outer,
+    innerStart: inner,
+    innerEnd: inner,
+    outerTpid: untagged.outerTpid,
+    priority,
+  };
+};
+
+/** Types of lines that RFC 6320 has numbers for; 0 is any other. */
+const dslTypes: Readonly<Record<string, number>> = { adsl2plus: 3, vdsl2: 5 };
+
+/** What is said about the lines of subscribers: by the access line, or by the protocol where there is none. */
+const lineIdsOf = (
+  { accessLine }: Profiles,
+  own: { readonly circuitId: string; readonly remoteId: string },
+  first: number,
+) => {
+  const { circuitId, remoteId } = accessLine?.line ?? own;
+  return { circuitId: numberedBytes(circuitId, first), remoteId: numberedBytes(remoteId, first) };
+};
+
+const dhcpOptions = (profiles: Profiles, { client, relay }: DhcpProfile, first: number): DhcpClientOptions => ({
+  timeoutMs: client.timeoutSec * second,
+  retries: client.retries,
+  isBroadcast: client.broadcast,
+  rapidCommit: client.rapidCommit,
+  hostName: numberedBytes(client.hostName, first),
+  vendorClass: bytesOf(client.vendorClass),
+  clientId: client.clientId,
+  parameters: Uint8Array.from(client.parameters),
+  renewPct: client.renewPct,
+  relay: relay.enabled
+    ? {
+        ...lineIdsOf(profiles, relay, first),
+        gatewayAddress: relay.gatewayAddress === undefined ? 0 : address4(relay.gatewayAddress),
+      }
+    : undefined,
+});
+
+const ipoeOptions = (profiles: Profiles, first: number, dscp: number): IpoeOptions => {
+  const { ipv4, neighbours } = requireProfile(profiles, 'ipoe');
+  const isStatic = ipv4.method === 'static';
+  return {
+    ipv4: isStatic
+      ? {
+          first: (address4(ipv4.addressStart) + first * ipv4.addressStep) | 0,
+          gateway: address4(ipv4.gateway),
+          step: ipv4.addressStep,
+        }
+      : { dhcp: dhcpOptions(profiles, requireProfile(profiles, 'dhcp'), first) },
+    releases: profiles.dhcp?.client.release ?? false,
+    neighbours: {
+      timeoutMs: neighbours.timeoutSec * second,
+      retries: neighbours.retries,
+      intervalMs: neighbours.intervalSec * second,
+      trusted: neighbours.trustedGateways.filter((text) => !text.includes(':')).map(address4),
+    },
+    dscp,
+  };
+};
+
+/** Options of PPP that both ends have. */
+export const pppLinkOptions = ({
+  lcp,
+  auth,
+  ip6cp,
+}: PppProfile): Pick<PppOptions, 'lcp' | 'ip6cp'> & {
+  readonly auth: Pick<PppOptions['auth'], 'offer' | 'timeoutMs' | 'retries' | 'name'>;
+} => ({
+  lcp: {
+    mru: lcp.mru,
+    timeoutMs: lcp.timeoutSec * second,
+    retries: lcp.retries,
+    magicNumber: lcp.magicNumber,
+    echoMs: lcp.echoSec * second,
+    echoRetries: lcp.echoRetries,
+    vendorExtensions: lcp.vendorExtensions,
+  },
+  auth: { offer: auth.protocol, timeoutMs: auth.timeoutSec * second, retries: auth.retries, name: 'rushhour' },
+  ip6cp: { enabled: ip6cp.enabled, autoconfigure: ip6cp.autoconfigure },
+});
+
+const pppoeOptions = (profiles: Profiles, first: number, dscp: number): PppoeClientOptions => {
+  const { discovery, accessLine } = requireProfile(profiles, 'pppoe');
+  const ppp = requireProfile(profiles, 'ppp');
+  const { auth, ...link } = pppLinkOptions(ppp);
+  const { circuitId, remoteId } = lineIdsOf(profiles, accessLine, first);
+  const { upstreamKbps = 0, downstreamKbps = 0, kind } = profiles.accessLine?.line ?? {};
+  const rest = { upstreamKbps, downstreamKbps, ...(kind !== undefined && { dslType: dslTypes[kind] ?? 0 }) };
+  return {
+    serviceName: bytesOf(discovery.serviceName),
+    acName: bytesOf(discovery.acName),
+    timeoutMs: discovery.timeoutSec * second,
+    retries: discovery.retries,
+    hostUniq: discovery.hostUniq,
+    maxPayload: discovery.maxPayload,
+    priority: discovery.vlanPriority,
+    line: accessLine.enabled
+      ? (session) => ({ circuitId: circuitId(session), remoteId: remoteId(session), ...rest })
+      : undefined,
+    dscp,
+    ppp: {
+      ...link,
+      auth: {
+        ...auth,
+        credentials: (session) => ({
+          userName: textOf(ppp.auth.username, first + session),
+          password: textOf(ppp.auth.password, first + session),
+        }),
+        passwordOf: () => undefined,
+      },
+      ipcp: {
+        enabled: ppp.ipcp.enabled,
+        address: ppp.ipcp.address === undefined ? 0 : address4(ppp.ipcp.address),
+        requestDns: ppp.ipcp.requestDns,
+      },
+    },
+  };
+};
+
+const macAfter = (mac: Uint8Array, distance: number): Uint8Array => {
+  let value = Array.from(mac).reduce((sum, byte) => sum * 256 + byte, 0) + distance;
+  const bytes = new Uint8Array(6);
+  for (let i = 5; i >= 0; i--) {
+    bytes[i] = value % 256;
+    value = Math.floor(value / 256);
+  }
+  return bytes;
+};
+
+/** Everything about the subscribers of an interface that the profiles say. */
+export const clientOptionsOf = (
+  profiles: Profiles,
+  share: Share,
+): Omit<AccessClientOptions, 'sink' | 'random' | 'listener'> => {
+  const { load, life, traffic } = requireProfile(profiles, 'sessions');
+  const { sourceMac, macStep = 1 } = profiles.links?.link ?? {};
+  const isPpp = profiles.pppoe !== undefined;
+  const { first, count, interfaceMac } = share;
+  const part = count / load.count;
+  return {
+    count,
+    firstMac: sourceMac === undefined ? interfaceMac : macAfter(parseMac(sourceMac), first * macStep),
+    macStep,
+    vlan: vlanPlanOf(profiles),
+    load: {
+      startPerSec: load.startPerSec * part,
+      stopPerSec: load.stopPerSec * part,
+      maxOutstanding: Math.max(1, Math.floor(load.maxOutstanding * part)),
+      startDelayMs: load.startDelaySec * second,
+    },
+    life: {
+      holdMs: life.holdSec * second,
+      reconnect: life.reconnect,
+      reconnectDelayMs: life.reconnectDelaySec * second,
+      maxAttempts: life.maxAttempts,
+    },
+    proofPerSec: traffic.ipv4PacketsPerSec,
+    access: isPpp
+      ? { pppoe: pppoeOptions(profiles, first, traffic.dscp) }
+      : { ipoe: ipoeOptions(profiles, first, traffic.dscp) },
+  };
+};

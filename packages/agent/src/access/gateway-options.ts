@@ -1,0 +1,57 @@
+import type { AccessGatewayOptions, PppoeServerOptions } from '@rushhour/wire';
+import { bytesOf, numberIn, type Profiles, requireProfile, textOf } from './access-profiles.ts';
+import { address4, pppLinkOptions, vlanPlanOf } from './client-options.ts';
+
+const pppoeOptions = (profiles: Profiles): PppoeServerOptions & { readonly answerDelayMs: number } => {
+  const { server } = requireProfile(profiles, 'pppoe');
+  const ppp = requireProfile(profiles, 'ppp');
+  const { auth, ...link } = pppLinkOptions(ppp);
+  const { username, password } = ppp.auth;
+  return {
+    acName: bytesOf(server.acName),
+    serviceName: bytesOf(server.serviceName),
+    cookie: server.cookie,
+    maxSessions: server.maxSessions,
+    answerDelayMs: server.answerDelayMs,
+    poolStart: address4(ppp.server.poolStart),
+    poolSize: ppp.server.poolSize,
+    ppp: {
+      ...link,
+      auth: {
+        ...auth,
+        credentials: () => ({ userName: '', password: '' }),
+        passwordOf: (userName) => {
+          const number = numberIn(username, userName);
+          return number < 0 ? undefined : textOf(password, number - 1);
+        },
+      },
+      ipcp: {
+        enabled: ppp.ipcp.enabled,
+        address: address4(ppp.server.localAddress),
+        requestDns: false,
+        dns: [address4(ppp.server.dns1), address4(ppp.server.dns2)],
+      },
+    },
+  };
+};
+
+const dhcpOptions = (profiles: Profiles): AccessGatewayOptions['dhcp'] => {
+  const { server } = requireProfile(profiles, 'dhcp');
+  return {
+    poolStart: address4(server.poolStart),
+    poolSize: server.poolSize,
+    netmask: address4(server.netmask),
+    router: address4(server.router),
+    leaseSec: server.leaseSec,
+    dnsServers: server.dnsServers.map(address4),
+    domain: bytesOf(server.domain),
+    answerDelayMs: server.answerDelayMs,
+  };
+};
+
+/** What the profiles say about the gateway of an interface. */
+export const gatewayOptionsOf = (profiles: Profiles): Omit<AccessGatewayOptions, 'sink' | 'random' | 'mac'> => ({
+  outerTpid: vlanPlanOf(profiles).outerTpid,
+  dhcp: profiles.dhcp === undefined ? undefined : dhcpOptions(profiles),
+  pppoe: profiles.pppoe === undefined ? undefined : pppoeOptions(profiles),
+});

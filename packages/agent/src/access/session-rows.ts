@@ -1,0 +1,144 @@
+import type { ResultRow } from '@rushhour/protocol';
+import {
+  type AccessClient,
+  type AccessGateway,
+  formatAddress,
+  formatMac,
+  sessionState,
+  writeMapped,
+} from '@rushhour/wire';
+
+/** Rows that are reported in one go; the rest follows in the next. */
+const maxRows = 5000;
+
+const words = new Int32Array(4);
+const mac = new Uint8Array(6);
+
+const textOfAddress = (address: number): string | null => {
+  if (address === 0) return null;
+  writeMapped(words, 0, address);
+  return formatAddress(words, 0);
+};
+
+const textOfTags = (tags: number): string | null => {
+  if (tags === 0) return null;
+  const [outer, inner] = [(tags >>> 16) & 0xfff, tags & 0xfff];
+  return outer === 0 ? `${inner}` : `${outer}.${inner}`;
+};
+
+/** Remembers which sessions have changed since their rows were reported. */
+export class ChangedRows {
+  readonly #isChanged: Uint8Array;
+  readonly #changed: number[] = [];
+
+  constructor(count: number) {
+    this.#isChanged = new Uint8Array(count);
+  }
+
+  add(session: number): void {
+    if (this.#isChanged[session] === 1) return;
+    this.#isChanged[session] = 1;
+    this.#changed.push(session);
+  }
+
+  addAll(): void {
+    for (let session = 0; session < this.#isChanged.length; session++) this.add(session);
+  }
+
+  /** Removes and returns the sessions whose rows are due. */
+  take(max = maxRows): number[] {
+    const taken = this.#changed.splice(0, max);
+    for (const session of taken) this.#isChanged[session] = 0;
+    return taken;
+  }
+}
+
+interface RowContext {
+  /** Number of the first session of the interface. */
+  readonly first: number;
+  readonly interface: string;
+  readonly session: number;
+}
+
+const historyOf = (table: AccessClient['subscribers']['table'], session: number) => {
+  const { state, step, attempts, flaps, setupMs, cause } = table.viewOf(session);
+  return {
+    state,
+    cells: {
+      step: step === 'none' ? null : step,
+      setupMs: setupMs < 0 ? null : setupMs,
+      attempts,
+      flaps,
+      lastError: cause === 'none' ? null : cause,
+      rxPackets: table.rxPackets[session] as number,
+      txPackets: table.txPackets[session] as number,
+      rxBytes: table.rxBytes[session] as number,
+      txBytes: table.txBytes[session] as number,
+    },
+  };
+};
+
+/** The row of a subscriber. */
+export const clientRow = (client: AccessClient, { first, interface: name, session }: RowContext): ResultRow => {
+  const { lines, ipoe, pppoe, subscribers } = client;
+  lines.writeMac(session, mac, 0);
+  const identity = { interface: name, mac: formatMac(mac), vlan: textOfTags(lines.tagsOf(session)) };
+  const { state, cells } = historyOf(subscribers.table, session);
+  if (ipoe !== undefined) {
+    const address = textOfAddress(ipoe.address[session] as number);
+    const gateway = textOfAddress(ipoe.gateway[session] as number);
+    const leaseSec = ipoe.dhcp?.leaseSec[session] ?? null;
+    return { index: first + session, state, cells: { ...identity, address, gateway, leaseSec, ...cells } };
+  }
+  const ppp = pppoe?.ppp;
+  const isOpen = ppp?.ipcp.isOpen(session) === true;
+  const hasIpv6 = ppp?.ip6cp.isOpen(session) === true && ppp.routers.address[session * 4] !== 0;
+  const network = {
+    ipv6: hasIpv6 ? formatAddress(ppp.routers.address, session * 4) : null,
+    address: isOpen ? textOfAddress(ppp.ipv4.address[session] as number) : null,
+    gateway: isOpen ? textOfAddress(ppp.ipv4.peer[session] as number) : null,
+    sessionId: subscribers.table.state[session] === sessionState.up ? (pppoe?.sessionId[session] as number) : null,
+  };
+  return { index: first + session, state, cells: { ...identity, ...network, ...cells } };
+};
+
+/** The row of a PPPoE session of a gateway. */
+export const gatewayRow = (
+  gateway: NonNullable<AccessGateway['pppoe']>,
+  { first, interface: name, session }: RowContext,
+): ResultRow => {
+  gateway.writePeerMac(session, mac, 0);
+  const { state, cells } = historyOf(gateway.table, session);
+  const isOpen = gateway.ppp.ipcp.isOpen(session);
+  return {
+    index: first + session,
+    state,
+    cells: {
+      interface: name,
+      mac: formatMac(mac),
+      vlan: textOfTags(gateway.tagsOf(session)),
+      address: isOpen ? textOfAddress(gateway.ppp.ipv4.peer[session] as number) : null,
+      ...cells,
+    },
+  };
+};
+
+/** The row of a DHCP lease of a gateway. */
+export const leaseRow = (
+  dhcp: NonNullable<AccessGateway['ipoe']>['dhcp'],
+  { first, interface: name, session: lease }: RowContext,
+): ResultRow => {
+  dhcp.writeClientMac(lease, mac, 0);
+  const isActive = dhcp.isActive(lease);
+  return {
+    index: first + lease,
+    state: isActive ? 'up' : 'idle',
+    cells: {
+      interface: name,
+      mac: formatMac(mac),
+      vlan: textOfTags(dhcp.tagsOf(lease)),
+      address: isActive ? textOfAddress(dhcp.addressAt(lease)) : null,
+      leaseSec: isActive ? dhcp.leaseSec : null,
+    },
+  };
+};

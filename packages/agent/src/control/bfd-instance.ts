@@ -1,0 +1,140 @@
+import type { PlaneCommand } from '@rushhour/protocol';
+import { BfdSession, copyAddress, FlapSchedule, parseAddress, parseBfd } from '@rushhour/wire';
+import type { BfdProfile } from './profiles.ts';
+import type {
+  InstanceCounters,
+  InstanceOptions,
+  NeighbourRow,
+  PlaneContext,
+  ProtocolInstance,
+  RouteRow,
+  Router,
+} from './router.ts';
+
+export const bfdPorts = { 'single-hop': 3784, 'multi-hop': 4784 } as const;
+/** Source ports of sessions (RFC 5881, section 4). */
+const firstSourcePort = 49_152;
+const sourcePorts = 16_384;
+
+/** What is used where a protocol asks for BFD and the task has no profile for the neighbour. */
+export const defaultBfd = (peerAddress: string, kind: 'single-hop' | 'multi-hop'): BfdProfile => ({
+  session: { kind, peerAddress, txMs: 300, rxMs: 300, multiplier: 3, passive: false, ttl: 255 },
+  flaps: { intervalSec: 0, downSec: 1, count: 0 },
+});
+
+/** A BFD session of an emulated router. */
+export class BfdInstance implements ProtocolInstance {
+  readonly protocol = 'bfd';
+  readonly session: BfdSession;
+  readonly router: Router;
+  readonly peer: string;
+  readonly port: number;
+  readonly ttl: number;
+  /** Other protocols that end with the session. */
+  readonly dependents: ((now: number) => void)[] = [];
+  readonly #context: PlaneContext;
+  readonly #flaps: FlapSchedule;
+  readonly #key = new Int32Array(9);
+  readonly #host: number;
+  #startedAt = 0;
+
+  constructor({ profile, router, host }: InstanceOptions<BfdProfile>, context: PlaneContext) {
+    const { kind, peerAddress, txMs, rxMs, multiplier, passive, ttl } = profile.session;
+    if (kind !== 'single-hop' && kind !== 'multi-hop') throw new RangeError(`BFD cannot watch ${kind} sessions yet`);
+    if (peerAddress === undefined)
+      throw new RangeError(`BFD of ${router.address} has no neighbour: set session.peerAddress`);
+    if (router.isMachine)
+      throw new RangeError(`BFD of ${router.address}: the machine has this address; set session.localAddress`);
+    this.router = router;
+    this.peer = peerAddress;
+    this.port = bfdPorts[kind];
+    this.ttl = ttl;
+    this.#host = host;
+    this.#context = context;
+    copyAddress(parseAddress(router.address), 0, this.#key, 0);
+    copyAddress(parseAddress(peerAddress), 0, this.#key, 4);
+    this.#key[8] = ((firstSourcePort + (router.index % sourcePorts)) << 16) | this.port;
+    const { intervalSec, downSec, count } = profile.flaps;
+    this.#flaps = new FlapSchedule({ intervalMs: intervalSec * 1000, downMs: downSec * 1000, count });
+    const discriminator = ((router.index + 1) * 8 + (kind === 'single-hop' ? 0 : 1)) >>> 0;
+    const options = { discriminator, txMs, rxMs, multiplier, isPassive: passive, random: Math.random };
+    this.session = new BfdSession(options, {
+      send: (bytes) => {
+        context.layers.group.udp.send(this.#key, this.#host, bytes);
+        context.layers.scheduleFlush();
+      },
+      onChange: (isUp, reason, silentMs) => this.#onChange(isUp, reason, silentMs),
+    });
+  }
+
+  get counters(): InstanceCounters {
+    const { tx, rx, flaps } = this.session.counters;
+    return { tx, rx, flaps, prefixesSent: 0, prefixesReceived: 0 };
+  }
+
+  start(now: number): void {
+    this.#startedAt = now;
+    this.#flaps.start(now);
+    this.session.start(now);
+  }
+
+  advance(now: number): void {
+    const change = this.#flaps.advance(now);
+    if (change === 'up') this.session.start(now);
+    else if (change === 'down') this.session.stop();
+    this.session.advance(now);
+  }
+
+  stop(): void {
+    this.session.stop();
+  }
+
+  receive(bytes: Uint8Array, start: number, end: number): void {
+    const packet = parseBfd(bytes, start, end);
+    if (packet !== undefined) this.session.receive(packet, performance.now());
+  }
+
+  command({ action }: PlaneCommand, now: number): string | undefined {
+    if (action === 'stop') this.session.stop();
+    else if (action === 'start') this.session.start(now);
+    else if (action === 'restart' || action === 'disconnect') {
+      this.session.stop();
+      this.session.start(now);
+    } else return `BFD sessions cannot do ${action}`;
+    return undefined;
+  }
+
+  neighbours(now: number): readonly NeighbourRow[] {
+    const { session } = this;
+    return [
+      {
+        router: this.router.address,
+        protocol: 'bfd',
+        neighbour: this.peer,
+        state: session.stateName,
+        isUp: session.isUp,
+        uptimeMs: session.isUp ? Math.round(now - session.upAt) : 0,
+        flaps: session.counters.flaps,
+        routesSent: 0,
+        routesReceived: 0,
+        databaseSize: 0,
+        lastError: session.lastError,
+      },
+    ];
+  }
+
+  routes(): readonly RouteRow[] {
+    return [];
+  }
+
+  #onChange(isUp: boolean, reason: string, silentMs: number): void {
+    const now = performance.now();
+    if (isUp) this.#context.recordAdjacency(Math.round((now - this.#startedAt) * 1000));
+    else {
+      this.#startedAt = now;
+      if (silentMs > 0) this.#context.recordDetection(Math.round(silentMs * 1000));
+      for (const end of this.dependents) end(now);
+    }
+    this.#context.event('bfd', this.router, `session with ${this.peer} ${isUp ? 'up' : `down: ${reason}`}`);
+  }
+}

@@ -1,0 +1,139 @@
+import {
+  type BgpFamily,
+  type BgpSessionOptions,
+  createPrefixSource,
+  familyOf,
+  nextHopOf,
+  type PathAttributes,
+  parseAddress,
+  type RouteSource,
+} from '@rushhour/wire';
+import type { BgpProfile } from './profiles.ts';
+import type { InstanceOptions } from './router.ts';
+
+const addressBytes = (text: string): Uint8Array => {
+  const words = parseAddress(text);
+  const bytes = new Uint8Array(16);
+  const view = new DataView(bytes.buffer);
+  for (let i = 0; i < 4; i++) view.setInt32(i * 4, words[i] as number);
+  return text.includes(':') ? bytes : bytes.slice(12);
+};
+
+/** The last 32 bits of an address. */
+const lowWord = (text: string): number => (parseAddress(text)[3] as number) >>> 0;
+
+/** Router ids of routers with the same profile follow each other. */
+export const routerIdOf = (configured: string | undefined, local: string, ordinal: number): number =>
+  configured === undefined ? lowWord(local) : (lowWord(configured) + ordinal) >>> 0;
+
+const originNumbers = { igp: 0, egp: 1, incomplete: 2 } as const;
+
+const communityOf = (text: string): number => {
+  const [left = '', right = ''] = text.split(':');
+  const high = left.includes('.') ? lowWord(left) : Number(left);
+  if (high > 0xffff || Number(right) > 0xffff) throw new RangeError(`community ${text} has a part above 65535`);
+  return ((high << 16) | Number(right)) >>> 0;
+};
+
+/** Extended communities: the route target of VPN routes, and the action of flow specifications: drop. */
+const extendedOf = ({ form }: BgpFamily, localAs: number): Uint8Array[] => {
+  if (form === 'flowspec') return [Uint8Array.of(0x80, 0x06, 0, 0, 0, 0, 0, 0)];
+  if (form !== 'vpn') return [];
+  const target = new Uint8Array(8);
+  const view = new DataView(target.buffer);
+  const isWide = localAs > 0xffff;
+  view.setUint16(0, isWide ? 0x0202 : 0x0002);
+  if (isWide) view.setUint32(2, localAs);
+  else view.setUint16(2, localAs);
+  if (isWide) view.setUint16(6, 1);
+  else view.setUint32(4, 1);
+  return [target];
+};
+
+const attributesOf = ({ session, routes }: BgpProfile, family: BgpFamily): PathAttributes => {
+  const isInternal = session.localAs === session.peerAs;
+  return {
+    origin: originNumbers[routes.origin],
+    asPath: isInternal ? routes.asPath : [session.localAs, ...routes.asPath],
+    med: routes.med,
+    localPreference: isInternal ? routes.localPreference : undefined,
+    communities: routes.communities.map(communityOf),
+    extendedCommunities: extendedOf(family, session.localAs),
+  };
+};
+
+/** Next hop of a family: the one of the profile where its version fits, else the own address. */
+const hopOf = (family: BgpFamily, { routes, capabilities }: BgpProfile, local: string): Uint8Array => {
+  const given = routes.nextHop ?? local;
+  const bytes = addressBytes(given);
+  if (family.addressBits === 32) {
+    if (bytes.length === 4 || capabilities.extendedNextHop) return nextHopOf(family, bytes);
+    throw new RangeError(`IPv4 routes of ${local} need an IPv4 next hop or the extended next hop`);
+  }
+  if (bytes.length === 16) return nextHopOf(family, bytes);
+  const mapped = new Uint8Array(16);
+  mapped.fill(255, 10, 12);
+  mapped.set(bytes, 12);
+  return nextHopOf(family, mapped);
+};
+
+const sourcesOf = (options: InstanceOptions<BgpProfile>, routerId: number): RouteSource[] => {
+  const { profile, ordinal, router } = options;
+  const { routes, capabilities } = profile;
+  const distinguisher = new Uint8Array(8);
+  new DataView(distinguisher.buffer).setUint16(0, 1);
+  new DataView(distinguisher.buffer).setUint32(2, routerId);
+  new DataView(distinguisher.buffer).setUint16(6, 1);
+  return capabilities.families.map(familyOf).flatMap((family) => {
+    if (family.form === 'vpls' || family.form === 'evpn') return [];
+    const isV4 = family.addressBits === 32;
+    const count = isV4 ? routes.ipv4Count : routes.ipv6Count;
+    if (count === 0) return [];
+    return createPrefixSource({
+      family,
+      first: isV4 ? routes.ipv4Start : routes.ipv6Start,
+      offset: ordinal * count,
+      count,
+      nextHop: hopOf(family, profile, router.address),
+      attributes: attributesOf(profile, family),
+      distinguisher,
+    });
+  });
+};
+
+/** The session of a router as its profile describes it. */
+export const bgpSessionOptions = (options: InstanceOptions<BgpProfile>): BgpSessionOptions => {
+  const { profile, router, ordinal } = options;
+  const { session, capabilities, routes } = profile;
+  const families = capabilities.families.map(familyOf);
+  const routerId = routerIdOf(session.routerId, router.address, ordinal);
+  const { addPath, gracefulRestartSec } = capabilities;
+  return {
+    open: {
+      as: session.localAs,
+      holdSec: session.holdSec,
+      routerId,
+      capabilities: {
+        families,
+        fourByteAs: capabilities.fourByteAs,
+        routeRefresh: capabilities.routeRefresh,
+        extendedMessages: capabilities.extendedMessages,
+        extendedNextHop: capabilities.extendedNextHop ? families.filter(({ afi }) => afi === 1) : [],
+        addPath: {
+          sends: addPath === 'send' || addPath === 'both' ? families : [],
+          receives: addPath === 'receive' || addPath === 'both' ? families : [],
+        },
+        gracefulRestart:
+          gracefulRestartSec === 0 ? undefined : { restartSec: gracefulRestartSec, isRestarting: false, families },
+      },
+    },
+    peerAs: session.peerAs,
+    keepaliveMs: session.keepaliveSec * 1000,
+    connectRetryMs: session.connectRetrySec * 1000,
+    isPassive: session.passive,
+    sources: sourcesOf(options, routerId),
+    pathsPerPrefix: routes.pathsPerPrefix,
+    updatesPerSec: routes.updatesPerSec,
+    sendsEndOfRib: routes.endOfRib,
+  };
+};

@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ControlPlaneConfig } from '@rushhour/protocol';
+import type { Commandable, Engine, EngineContext, PreparedEngine } from '../engine.ts';
+import { aborted } from '../net/loop/aborted.ts';
+import { openHostNetwork } from '../stack/host-network.ts';
+import { checkStack } from '../stack/open-stack.ts';
+import { ControlPlane } from './control-plane.ts';
+import { planRouters } from './plan-routers.ts';
+
+/** Time for the last messages to reach the neighbours. */
+const closeGraceMs = 300;
+
+const neighboursOf = ({ profiles }: ControlPlaneConfig): string[] => {
+  const configs = Object.values(profiles).flat() as { session?: { peerAddress?: string } }[];
+  return [...new Set(configs.flatMap(({ session }) => session?.peerAddress ?? []))];
+};
+
+const prepare = async (context: EngineContext<ControlPlaneConfig>): Promise<PreparedEngine & Commandable> => {
+  const { config, host, note, samples, signal, progress } = context;
+  const plane = new ControlPlane(planRouters(config), {
+    openNetwork: (stack) => openHostNetwork(stack, { host, note, samples }),
+    putRow: (table, row) => context.putRow(table, row),
+    samples,
+    progress,
+    note,
+  });
+  await plane.listen();
+  return {
+    async start() {
+      plane.start();
+      await aborted(signal);
+      plane.stop();
+      await sleep(closeGraceMs);
+    },
+    command: (command) => plane.command(command),
+    close: () => plane.close(),
+  };
+};
+
+/** Emulated routers: the control plane of a task. */
+export const controlPlane: Engine<ControlPlaneConfig> = {
+  id: 'plane.control',
+  config: ControlPlaneConfig,
+  targetsOf: neighboursOf,
+  check: async () => checkStack(),
+  prepare,
+};

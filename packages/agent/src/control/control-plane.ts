@@ -1,0 +1,139 @@
+import type { PlaneCommand, ResultRow, ResultTable } from '@rushhour/protocol';
+import type { Samples } from '../engine.ts';
+import type { HostNetwork } from '../net/host-network.ts';
+import type { Alarm } from '../net/loop/alarm.ts';
+import type { RouterSite } from './plan-routers.ts';
+import { PlaneMeters } from './plane-meters.ts';
+import type { NeighbourRow, ProtocolInstance } from './router.ts';
+import { Site } from './router-site.ts';
+
+/** Timers are looked at this often: BFD has intervals down to 3 ms. */
+const tickMs = { default: 10, bfd: 1 } as const;
+/** Routes that a run lists. */
+const maxRoutes = 10_000;
+
+export interface ControlPlaneDeps {
+  openNetwork(stack: RouterSite['stack']): HostNetwork;
+  readonly samples: Samples;
+  putRow(table: ResultTable, row: ResultRow): void;
+  progress(message: string): void;
+  note(remark: string): void;
+}
+
+/** The emulated routers of a job, on all its interfaces. */
+export class ControlPlane {
+  readonly #deps: ControlPlaneDeps;
+  readonly #sites: Site[] = [];
+  readonly #instances: readonly ProtocolInstance[];
+  readonly #meters: PlaneMeters;
+  readonly #alarm: Alarm;
+  readonly #tickMs: number;
+  /** The last row of each neighbour, to report only changes. */
+  readonly #rows: string[] = [];
+  #nextReportAt = 0;
+  #isStopped = false;
+
+  constructor(sites: readonly RouterSite[], deps: ControlPlaneDeps) {
+    this.#deps = deps;
+    this.#meters = new PlaneMeters(deps.samples);
+    const reports = {
+      recordAdjacency: (us: number) => this.#meters.adjacency.record(us),
+      recordDetection: (us: number) => this.#meters.detection.record(us),
+      event: (protocol: string, router: { readonly address: string }, text: string) =>
+        deps.progress(`${router.address} ${protocol}: ${text}`),
+    };
+    for (const { stack, routers } of sites) {
+      const network = deps.openNetwork(stack);
+      this.#sites.push(new Site(network, routers, reports));
+    }
+    this.#instances = this.#sites.flatMap(({ instances }) => instances);
+    this.#tickMs = this.#instances.some(({ protocol }) => protocol === 'bfd') ? tickMs.bfd : tickMs.default;
+    this.#alarm = (this.#sites[0] as Site).createAlarm(() => this.#tick());
+  }
+
+  async listen(): Promise<void> {
+    for (const site of this.#sites) await site.listen();
+  }
+
+  start(): void {
+    const now = performance.now();
+    for (const instance of this.#instances) instance.start(now);
+    this.#tick();
+  }
+
+  /** Reports the final tables and ends all sessions. */
+  stop(): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#alarm.cancel();
+    const now = performance.now();
+    this.#meters.report(this.#instances, now);
+    this.#reportNeighbours(now);
+    this.#reportRoutes();
+    for (const instance of this.#instances) instance.stop(now);
+    for (const site of this.#sites) site.flush();
+  }
+
+  /** Carries out a command for rows [from, to] of the table of neighbours. */
+  command(command: PlaneCommand): { readonly rejected?: string } {
+    const { from = 0, to = this.#instances.length - 1 } = command;
+    const now = performance.now();
+    const chosen = this.#instances.slice(from, to + 1);
+    if (chosen.length === 0) return { rejected: `there are ${this.#instances.length} neighbours` };
+    for (const instance of chosen) {
+      const reason = instance.command(command, now);
+      if (reason !== undefined) return { rejected: reason };
+    }
+    for (const site of this.#sites) site.flush();
+    return {};
+  }
+
+  async close(): Promise<void> {
+    this.#alarm.cancel();
+    for (const site of this.#sites) await site.close();
+  }
+
+  readonly #tick = (): void => {
+    if (this.#isStopped) return;
+    const now = performance.now();
+    for (const instance of this.#instances) instance.advance(now);
+    if (now >= this.#nextReportAt) {
+      this.#nextReportAt = now + reportMs;
+      this.#meters.report(this.#instances, now);
+      this.#reportNeighbours(now);
+    }
+    this.#alarm.set(now + this.#tickMs);
+  };
+
+  #reportNeighbours(now: number): void {
+    this.#instances.forEach((instance, index) => {
+      const [row] = instance.neighbours(now);
+      if (row === undefined) return;
+      const text = JSON.stringify(row, (key, value) => (key === 'uptimeMs' ? undefined : value));
+      if (this.#rows[index] === text && !this.#isStopped) return;
+      this.#rows[index] = text;
+      this.#deps.putRow('neighbours', { index, state: row.state, cells: cellsOf(row) });
+    });
+  }
+
+  #reportRoutes(): void {
+    let index = 0;
+    for (const instance of this.#instances) {
+      for (const route of instance.routes(maxRoutes - index)) {
+        const { detail, nextHop, ...cells } = route;
+        if (index >= maxRoutes) break;
+        const row = { ...cells, nextHop, attributes: detail };
+        this.#deps.putRow('routes', { index, state: 'received', cells: row });
+        index++;
+      }
+    }
+    if (index >= maxRoutes) this.#deps.note(`the table of routes lists the first ${maxRoutes}`);
+  }
+}
+
+const reportMs = 200;
+
+const cellsOf = ({ state: _, isUp, uptimeMs, ...row }: NeighbourRow): ResultRow['cells'] => ({
+  ...row,
+  uptimeSec: isUp ? Math.round(uptimeMs / 1000) : 0,
+});

@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AccessPlaneConfig } from '@rushhour/protocol';
+import { AccessGateway, sessionState } from '@rushhour/wire';
+import { AccessMeters } from '../../access/access-meters.ts';
+import { AccessPort } from '../../access/access-port.ts';
+import { firstProfiles, type Profiles } from '../../access/access-profiles.ts';
+import { GatewayGroup, type GatewayLink } from '../../access/gateway-group.ts';
+import { gatewayOptionsOf } from '../../access/gateway-options.ts';
+import { ChangedRows, gatewayRow, leaseRow } from '../../access/session-rows.ts';
+import type { EngineContext, PreparedEngine } from '../../engine.ts';
+import { aborted } from '../../net/loop/aborted.ts';
+
+type PppoeServer = NonNullable<AccessGateway['pppoe']>;
+type IpoeGateway = NonNullable<AccessGateway['ipoe']>;
+
+const reportMs = 1000;
+const endGraceMs = 5000;
+
+/** The gateway of one interface. */
+class GatewayPort implements GatewayLink {
+  /** The hosts behind the gateway. */
+  group: GatewayGroup | undefined;
+  readonly name: string;
+  readonly gateway: AccessGateway;
+  readonly #port: AccessPort;
+  readonly #changed: ChangedRows;
+  readonly #changedLeases: ChangedRows;
+  readonly #first: number;
+
+  constructor(port: AccessPort, profiles: Profiles, first: number, meters: AccessMeters) {
+    this.name = port.device.name;
+    this.#port = port;
+    this.#first = first;
+    this.#changed = new ChangedRows(profiles.pppoe?.server.maxSessions ?? 0);
+    this.#changedLeases = new ChangedRows(profiles.dhcp?.server.poolSize ?? 0);
+    this.gateway = new AccessGateway({
+      ...gatewayOptionsOf(profiles),
+      sink: port.sink,
+      random: Math.random,
+      mac: port.device.mac,
+      onEstablished: (session, setupMs) => {
+        this.#changed.add(session);
+        meters.onEstablished(session, setupMs);
+      },
+      onEnded: (session, cause, wasUp) => {
+        this.#changed.add(session);
+        if (cause !== 'stopped' && cause !== 'LCP: ended by the peer')
+          (wasUp ? meters.onFlap : meters.onFailed)(session, cause);
+      },
+      onLease: (lease) => this.#changedLeases.add(lease),
+    });
+    port.open({
+      receive: (memory, start, end) => this.gateway.receive(memory, start, end),
+      advance: (nowMs) => this.gateway.advance(nowMs),
+      onIdle: () => this.group?.onIdle(),
+      onRoom: () => this.group?.onRoom(),
+    });
+  }
+
+  get isChecked(): boolean {
+    return this.#port.isChecked;
+  }
+
+  poll(): void {
+    this.#port.poll();
+  }
+
+  flush(): void {
+    this.#port.flush();
+  }
+
+  get established(): number {
+    const { ipoe, pppoe } = this.gateway;
+    return (ipoe?.dhcp.active ?? 0) + (pppoe?.table.counts[sessionState.up] ?? 0);
+  }
+
+  get existing(): number {
+    const { ipoe, pppoe } = this.gateway;
+    return (ipoe?.dhcp.used ?? 0) + (pppoe?.count ?? 0);
+  }
+
+  report(context: EngineContext<AccessPlaneConfig>): void {
+    const { pppoe, ipoe } = this.gateway;
+    const { name } = this;
+    for (const session of pppoe === undefined ? [] : this.#changed.take())
+      context.putRow('sessions', gatewayRow(pppoe as PppoeServer, { first: this.#first, interface: name, session }));
+    const first = this.#first + (pppoe?.table.count ?? 0);
+    for (const session of ipoe === undefined ? [] : this.#changedLeases.take())
+      context.putRow('sessions', leaseRow((ipoe as IpoeGateway).dhcp, { first, interface: name, session }));
+  }
+
+  end(): void {
+    this.gateway.pppoe?.closeAll();
+    this.#port.flush();
+  }
+
+  close(): void {
+    this.#port.close();
+  }
+}
+
+/** The gateway of an entry, on all its interfaces. */
+class GatewayRun implements PreparedEngine {
+  readonly #context: EngineContext<AccessPlaneConfig>;
+  readonly #meters: AccessMeters;
+  readonly #ports: GatewayPort[] = [];
+  #reportedMs = performance.now();
+
+  constructor(context: EngineContext<AccessPlaneConfig>) {
+    const { config, samples, host } = context;
+    const profiles = firstProfiles(config.profiles);
+    this.#context = context;
+    this.#meters = new AccessMeters(samples);
+    try {
+      for (const [index, name] of config.interfaces.entries()) {
+        const port = new AccessPort(name, host.isCaptured ?? false);
+        const capacity = (profiles.pppoe?.server.maxSessions ?? 0) + (profiles.dhcp?.server.poolSize ?? 0);
+        const first = index * capacity;
+        this.#ports.push(new GatewayPort(port, profiles, first, this.#meters));
+      }
+    } catch (error) {
+      for (const port of this.#ports) port.close();
+      throw error;
+    }
+    const group = new GatewayGroup(this.#ports);
+    for (const port of this.#ports) port.group = group;
+    context.accessGroups?.gateways.register(config.groupId, group);
+  }
+
+  async start(): Promise<void> {
+    const timer = setInterval(() => this.#report(), reportMs);
+    try {
+      await aborted(this.#context.signal);
+      for (const port of this.#ports) port.end();
+      const deadline = performance.now() + endGraceMs;
+      while (this.#ports.some(({ gateway }) => (gateway.pppoe?.count ?? 0) > 0) && performance.now() < deadline)
+        await sleep(10);
+    } finally {
+      clearInterval(timer);
+      this.#report();
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const port of this.#ports) port.close();
+  }
+
+  #report(): void {
+    const now = performance.now();
+    let [wanted, established] = [0, 0];
+    for (const port of this.#ports) {
+      wanted += port.existing;
+      established += port.established;
+      this.#meters.followGateway(port.name, port.gateway);
+      port.report(this.#context);
+    }
+    this.#meters.update({ wanted, established }, (now - this.#reportedMs) / 1000);
+    this.#reportedMs = now;
+  }
+}
+
+export const prepareGateway = (context: EngineContext<AccessPlaneConfig>): PreparedEngine => new GatewayRun(context);

@@ -1,0 +1,24 @@
+import { AccessPlaneConfig } from '@rushhour/protocol';
+import { AccessGroups } from '../../access/access-groups.ts';
+import type { Engine } from '../../engine.ts';
+import { checkStack } from '../../stack/open-stack.ts';
+import { prepareGateway } from './gateway.ts';
+import { prepareSubscribers } from './subscribers.ts';
+
+/** Subscribers of every kind, and the gateway that serves them. */
+export const accessPlane: Engine<AccessPlaneConfig> = {
+  id: 'plane.access',
+  config: AccessPlaneConfig,
+  targetsOf: () => [],
+  check: async () => checkStack(),
+  async prepare(context) {
+    const { role, groupId } = context.config;
+    try {
+      return role === 'server' ? prepareGateway(context) : prepareSubscribers(context);
+    } catch (error) {
+      const { gateways, subscribers } = context.accessGroups ?? new AccessGroups();
+      (role === 'server' ? gateways : subscribers).fail(groupId, error as Error);
+      throw error;
+    }
+  },
+};

@@ -1,0 +1,253 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AccessPlaneConfig, PlaneCommand } from '@rushhour/protocol';
+import { AccessClient, PacedSink, sessionState } from '@rushhour/wire';
+import { AccessMeters } from '../../access/access-meters.ts';
+import { AccessPort } from '../../access/access-port.ts';
+import { firstProfiles, type Profiles, requireProfile } from '../../access/access-profiles.ts';
+import { clientOptionsOf } from '../../access/client-options.ts';
+import { SessionGroup, type SessionLink } from '../../access/session-group.ts';
+import { ChangedRows, clientRow } from '../../access/session-rows.ts';
+import type { Commandable, EngineContext, Pausable, PreparedEngine } from '../../engine.ts';
+import { aborted } from '../../net/loop/aborted.ts';
+import { LinkFlaps } from './link-flaps.ts';
+
+const reportMs = 1000;
+/** Sessions that have not ended in order after this time are left to the other end. */
+const endGraceMs = 8000;
+const noPace = { txBurst: 65_536, txIntervalUs: 1000, mtu: 65_535 };
+
+/** Traffic that ends at the same time as its sessions gets this long before they go. */
+const trafficGraceMs = 1500;
+
+/** The subscribers of one interface. */
+class SubscriberPort implements SessionLink {
+  /** The traffic that goes through the sessions. */
+  group: SessionGroup | undefined;
+  readonly first: number;
+  readonly name: string;
+  readonly client: AccessClient;
+  readonly #port: AccessPort;
+  readonly #sink: PacedSink;
+  readonly #flaps: LinkFlaps;
+  readonly #changed: ChangedRows;
+
+  constructor(
+    port: AccessPort,
+    profiles: Profiles,
+    share: { readonly first: number; readonly count: number; readonly name: string },
+    meters: AccessMeters,
+  ) {
+    const { first, count, name } = share;
+    this.first = first;
+    this.name = name;
+    this.#port = port;
+    this.#changed = new ChangedRows(count);
+    const link = profiles.links?.link ?? noPace;
+    const { txBurst: burst, mtu } = link;
+    this.#sink = new PacedSink(port.sink, { burst, intervalMs: link.txIntervalUs / 1000, mtu });
+    this.#flaps = new LinkFlaps(profiles.links?.flaps ?? { intervalSec: 0, downSec: 1, count: 0 });
+    this.client = new AccessClient({
+      ...clientOptionsOf(profiles, { first, count, interfaceMac: port.device.mac }),
+      sink: this.#sink,
+      random: Math.random,
+      listener: {
+        onStepDone: (session, step, tookMs) => {
+          this.#changed.add(session);
+          meters.onStepDone(session, step, tookMs);
+        },
+        onEstablished: (session, setupMs) => {
+          this.#changed.add(session);
+          meters.onEstablished(session, setupMs);
+        },
+        onFlap: (session, cause) => {
+          this.#changed.add(session);
+          meters.onFlap(session, cause);
+        },
+        onFailed: (session, cause) => {
+          this.#changed.add(session);
+          meters.onFailed(session, cause);
+        },
+        onDown: (session) => this.group?.onDown(first + session),
+      },
+    });
+  }
+
+  open(): void {
+    this.#port.open({
+      receive: (memory, start, end) => this.client.receive(memory, start, end),
+      advance: (nowMs) => this.#advance(nowMs),
+      onIdle: () => this.group?.onIdle(),
+      onRoom: () => this.group?.onRoom(),
+    });
+  }
+
+  get isChecked(): boolean {
+    return this.#port.isChecked;
+  }
+
+  poll(): void {
+    this.#port.poll();
+  }
+
+  flush(): void {
+    this.#port.flush();
+  }
+
+  get count(): number {
+    return this.client.lines.count;
+  }
+
+  /** Carries out what concerns the rows [from, to] of all. */
+  inRange(from: number, to: number, action: (first: number, end: number) => void): void {
+    const begin = Math.max(from - this.first, 0);
+    const end = Math.min(to - this.first + 1, this.count);
+    if (begin >= end) return;
+    action(begin, end);
+    for (let session = begin; session < end; session++) this.#changed.add(session);
+  }
+
+  setLink(isUp: boolean): void {
+    this.client.setLink(isUp);
+    this.#sink.isUp = isUp;
+    this.#changed.addAll();
+  }
+
+  report(context: EngineContext<AccessPlaneConfig>, isLast: boolean): void {
+    if (isLast) this.#changed.addAll();
+    const { first, name } = this;
+    for (const session of this.#changed.take(isLast ? this.count : undefined))
+      context.putRow('sessions', clientRow(this.client, { first, interface: name, session }));
+  }
+
+  close(): void {
+    this.#port.close();
+  }
+
+  #advance(nowMs: number): void {
+    this.#flaps.advance(nowMs, (isUp) => this.setLink(isUp));
+    this.client.advance(nowMs);
+    this.#sink.advance(nowMs);
+  }
+}
+
+/** All subscribers of an entry, on all its interfaces. */
+class SubscriberRun implements PreparedEngine, Pausable, Commandable {
+  readonly #context: EngineContext<AccessPlaneConfig>;
+  readonly #meters: AccessMeters;
+  readonly #ports: SubscriberPort[] = [];
+  readonly #group: SessionGroup;
+  #reportedMs = performance.now();
+  #hasBegun = false;
+  #hasEnded = false;
+
+  constructor(context: EngineContext<AccessPlaneConfig>) {
+    const { config, samples, host } = context;
+    const profiles = firstProfiles(config.profiles);
+    const { load, traffic } = requireProfile(profiles, 'sessions');
+    const { count } = load;
+    const { interfaces } = config;
+    this.#context = context;
+    this.#meters = new AccessMeters(samples, traffic.label);
+    try {
+      for (const [index, name] of interfaces.entries()) {
+        const first = Math.floor((count * index) / interfaces.length);
+        const share = { first, count: Math.floor((count * (index + 1)) / interfaces.length) - first, name };
+        if (share.count === 0) continue;
+        const port = new AccessPort(name, host.isCaptured ?? false);
+        const subscriberPort = new SubscriberPort(port, profiles, share, this.#meters);
+        this.#ports.push(subscriberPort);
+        subscriberPort.open();
+      }
+    } catch (error) {
+      for (const port of this.#ports) port.close();
+      throw error;
+    }
+    this.#group = new SessionGroup(config.groupId, this.#ports, load);
+    for (const port of this.#ports) port.group = this.#group;
+    // Engines of the traffic need the addresses when they are prepared.
+    if (config.carriesTraffic && !host.isDryRun) this.#begin();
+    context.accessGroups?.subscribers.register(config.groupId, this.#group);
+  }
+
+  async start(): Promise<void> {
+    const { signal } = this.#context;
+    const timer = setInterval(() => this.#report(false), reportMs);
+    try {
+      this.#begin();
+      await aborted(signal);
+      const deadline = performance.now() + trafficGraceMs;
+      while (this.#group.isUsed && performance.now() < deadline) await sleep(10);
+      await this.#end();
+    } finally {
+      clearInterval(timer);
+      this.#report(true);
+    }
+  }
+
+  pause(): void {
+    for (const { client } of this.#ports) client.subscribers.hold(true);
+  }
+
+  resume(): void {
+    for (const { client } of this.#ports) if (client.isLinkUp) client.subscribers.hold(false);
+  }
+
+  command({ action, from = 0, to = Number.MAX_SAFE_INTEGER, values }: PlaneCommand): { readonly rejected?: string } {
+    if (action === 'linkDown' || action === 'linkUp') return this.#setLinks(action === 'linkUp', values);
+    if (action !== 'start' && action !== 'stop' && action !== 'restart')
+      return { rejected: `these sessions have nothing to ${action}` };
+    const last = this.#ports.reduce((sum, { count }) => sum + count, 0) - 1;
+    if (from > last || to < from) return { rejected: `there are sessions 0 to ${last}` };
+    for (const port of this.#ports) port.inRange(from, to, (first, end) => port.client.subscribers[action](first, end));
+    return {};
+  }
+
+  async close(): Promise<void> {
+    if (this.#hasBegun && !this.#hasEnded) await this.#end();
+    for (const port of this.#ports) port.close();
+  }
+
+  #begin(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    for (const { client } of this.#ports) client.subscribers.begin();
+  }
+
+  #setLinks(isUp: boolean, names: readonly string[] = []): { readonly rejected?: string } {
+    const unknown = names.find((name) => !this.#ports.some((port) => port.name === name));
+    if (unknown !== undefined) return { rejected: `${unknown} is not an interface of this entry` };
+    for (const port of this.#ports) if (names.length === 0 || names.includes(port.name)) port.setLink(isUp);
+    return {};
+  }
+
+  /** Ends the sessions in order, at their pace. */
+  async #end(): Promise<void> {
+    this.#hasEnded = true;
+    for (const { client } of this.#ports) client.subscribers.end();
+    const deadline = performance.now() + endGraceMs;
+    const isOver = () => this.#ports.every(({ client }) => client.subscribers.isOver);
+    while (!isOver() && performance.now() < deadline) await sleep(10);
+    const left = this.#ports.reduce((sum, { client: { subscribers } }) => {
+      const { counts } = subscribers.table;
+      return sum + (counts[sessionState.up] as number) + (counts[sessionState.closing] as number);
+    }, 0);
+    if (left > 0) this.#context.note(`${left} sessions were not ended in order within ${endGraceMs / 1000} s`);
+  }
+
+  #report(isLast: boolean): void {
+    const now = performance.now();
+    let [wanted, established] = [0, 0];
+    for (const port of this.#ports) {
+      const { table } = port.client.subscribers;
+      wanted += table.count;
+      established += table.counts[sessionState.up] as number;
+      this.#meters.followClient(port.name, port.client);
+      port.report(this.#context, isLast);
+    }
+    this.#meters.update({ wanted, established }, (now - this.#reportedMs) / 1000);
+    this.#reportedMs = now;
+  }
+}
+
+export const prepareSubscribers = (context: EngineContext<AccessPlaneConfig>): PreparedEngine =>
+  new SubscriberRun(context);

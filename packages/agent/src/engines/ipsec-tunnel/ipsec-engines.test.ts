@@ -1,0 +1,219 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { IpsecSettings, ResultRow } from '@rushhour/protocol';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Engine, EngineContext } from '../../engine.ts';
+import { epollPoller } from '../../net/epoll/epoll-poller.ts';
+import type { HostNetwork } from '../../net/host-network.ts';
+import { createMemoryNetworks } from '../../net/ipsec/testing/memory-network.ts';
+import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
+import { parseConfig } from '../../runs/job/prepare-job.ts';
+import { SampleStore } from '../../samples.ts';
+import { ipsecLoad } from '../ipsec-load/index.ts';
+import { ipsecTunnel } from './index.ts';
+
+beforeAll(() => {
+  epollPoller();
+  kernelEventLoop.acquire({ usesPromises: true });
+});
+afterAll(() => kernelEventLoop.release({ usesPromises: true }));
+
+const base: Partial<IpsecSettings> = { psk: 'a long secret' };
+
+const startJob = async (engine: Engine, hostNetwork: HostNetwork, job: { config: object; duration?: object }) => {
+  const samples = new SampleStore();
+  const controller = new AbortController();
+  const rows = new Map<number, ResultRow>();
+  const duration = { mode: 'continuous', seconds: 1, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
+  const context = {
+    config: parseConfig(engine, job.config),
+    duration: { ...duration, ...job.duration },
+    samples,
+    hostNetwork,
+    signal: controller.signal,
+    core: { index: 0, count: 1 },
+    addressOf: (host: string) => host,
+    putRow: (_: string, row: ResultRow) => void rows.set(row.index, row),
+    note: () => {},
+    progress: () => {},
+    record: () => {},
+  } as unknown as EngineContext<unknown>;
+  const run = await engine.prepare(context);
+  const done = run.start();
+  const until = async (isReached: () => boolean) => {
+    for (const end = performance.now() + 10_000; !isReached() && performance.now() < end; ) await sleep(20);
+  };
+  return {
+    rows,
+    run,
+    done,
+    until,
+    count: (name: string) => samples.counter(name).value,
+    gauge: (name: string) => samples.gauge(name).value,
+    samples,
+    async stop() {
+      controller.abort();
+      await done;
+      await run.close();
+    },
+  };
+};
+
+const targets = ['10.0.1.1', '10.0.1.2'].map((host) => ({ host, port: 500 }));
+const listen = [{ host: '0.0.0.0', port: 500 }];
+
+const startTunnels = async (settings: object, more: object = {}) => {
+  const [near, far] = createMemoryNetworks(['10.0.0.1-10.0.0.8', '10.0.1.1-10.0.1.2']);
+  const config = { settings: { ...base, ...settings }, tunnels: 20, ...more };
+  const server = await startJob(ipsecTunnel, far, { config: { role: 'server', listen, ...config } });
+  const client = await startJob(ipsecTunnel, near, {
+    config: { role: 'client', targets, sourceCount: 8, ...config },
+  });
+  return { client, server };
+};
+
+const inside = { client: { start: '10.1.0.1', end: '10.1.0.20' }, server: { start: '10.2.0.1', end: '10.2.0.3' } };
+
+describe('tunnels', () => {
+  it('come up from all addresses to all peers, with a row for each child SA', async () => {
+    const { client, server } = await startTunnels({ children: 2, rekeySec: 0 });
+    await client.until(() => client.gauge('ipsec-tunnel.childUp') === 40 && server.rows.size === 40);
+    expect(client.gauge('ipsec-tunnel.ikeUp')).toBe(20);
+    expect(server.gauge('ipsec-tunnel.childUp')).toBe(40);
+    expect(client.samples.histogram('ipsec-tunnel.setup').count).toBe(20);
+    const cells = [...client.rows.values()].map((row) => row.cells);
+    expect(new Set(cells.map(({ peer, local }) => `${local} ${peer}`)).size).toBe(16);
+    expect(cells[0]).toMatchObject({
+      role: 'initiator',
+      ikeProposal: 'aes256-sha256-prfsha256-curve25519',
+      espProposal: 'aes256gcm16',
+      localSelector: '0.0.0.0-255.255.255.255',
+      rekeys: 0,
+    });
+    const spisOf = ({ rows }: typeof client, name: string) => [...rows.values()].map((row) => row.cells[name]).sort();
+    expect(spisOf(server, 'inboundSpi')).toEqual(spisOf(client, 'outboundSpi'));
+    await client.stop();
+    await server.until(() => server.gauge('ipsec-tunnel.ikeUp') === 0);
+    expect([...server.rows.values()].map(({ state }) => state)).toEqual(Array(40).fill('down'));
+    await server.stop();
+  });
+
+  it.each([
+    ['a selector of their own', { uniqueSelectors: true, localRange: inside.client, remoteRange: inside.server }],
+    ['ESP in UDP', { natt: true }],
+    ['keys by hand', { authMethod: 'manual', spi: 4096, encryptionKey: '11'.repeat(36) }],
+  ])('carry echoes between the addresses inside, with %s', async (_, settings) => {
+    const { client, server } = await startTunnels(settings, { inside });
+    await client.until(() => server.count('ipsec-tunnel.rxBytes') > 0 && client.count('ipsec-tunnel.rxBytes') > 0);
+    expect(server.rows.size).toBe(20);
+    await client.until(() => [...client.rows.values()].every(({ cells }) => Number(cells['rxBytes']) > 0));
+    expect([...client.rows.values()].filter(({ cells }) => cells['rxBytes'] === 0)).toEqual([]);
+    expect(client.count('ipsec-tunnel.errors.timeout')).toBe(0);
+    await client.stop();
+    await server.stop();
+  });
+
+  it('renew their keys, and rows keep count', async () => {
+    const { client, server } = await startTunnels({ rekeySec: 0.4 });
+    await client.until(() => [...client.rows.values()].some(({ cells }) => Number(cells['rekeys']) > 1));
+    expect(client.count('ipsec-tunnel.rekeys')).toBeGreaterThan(20);
+    expect(client.rows.size).toBe(20);
+    await client.stop();
+    await server.stop();
+  });
+
+  it('that fail are counted by the notification of the peer', async () => {
+    const [near, far] = createMemoryNetworks(['10.0.0.1', '10.0.1.1']);
+    const server = await startJob(ipsecTunnel, far, {
+      config: { role: 'server', listen, settings: { ...base, cipher: 'aes128-sha256' }, tunnels: 1 },
+    });
+    const settings = { ...base, psk: 'another secret' };
+    const client = await startJob(ipsecTunnel, near, {
+      config: { role: 'client', targets: targets.slice(0, 1), settings, tunnels: 1 },
+    });
+    await client.until(() => client.rows.size > 0);
+    expect(client.count('ipsec-tunnel.failed.AUTHENTICATION_FAILED')).toBeGreaterThan(0);
+    expect(client.rows.get(0)).toMatchObject({ state: 'failed', cells: { cause: 'AUTHENTICATION_FAILED' } });
+    await client.stop();
+    await server.stop();
+  });
+
+  it('of a count end once they are up', async () => {
+    const [near, far] = createMemoryNetworks(['10.0.0.1', '10.0.1.1']);
+    const settings = base;
+    const server = await startJob(ipsecTunnel, far, { config: { role: 'server', listen, settings, tunnels: 5 } });
+    const client = await startJob(ipsecTunnel, near, {
+      config: { role: 'client', targets: targets.slice(0, 1), settings, tunnels: 5 },
+      duration: { mode: 'count', count: 5 },
+    });
+    await client.done;
+    expect(client.count('ipsec-tunnel.opened')).toBe(5);
+    await client.run.close();
+    await server.stop();
+  });
+});
+
+const startLoad = async ({ client = {}, server = {}, settings = {}, duration = {} }) => {
+  const [near, far] = createMemoryNetworks(['10.0.0.1-10.0.0.100', '10.0.1.1-10.0.1.2']);
+  const answering = await startJob(ipsecLoad, far, {
+    config: { role: 'server', listen, settings: { ...base, ...settings }, ...server },
+  });
+  const opening = await startJob(ipsecLoad, near, {
+    config: { role: 'client', targets, sourceCount: 100, settings: base, concurrentHandshakes: 10, ...client },
+    duration,
+  });
+  return { opening, answering };
+};
+
+describe('IKE load', () => {
+  it('begins handshakes at its rate, from all addresses, and keeps sessions alive', async () => {
+    const client = { load: { rate: 100 }, keepalivesPerSecond: 200 };
+    const { opening, answering } = await startLoad({ client, duration: { mode: 'count', count: 100 } });
+    await opening.done;
+    expect(opening.count('ipsec-load.completed')).toBe(100);
+    expect(opening.count('ipsec-load.failed')).toBe(0);
+    const { exchange, handshake } = {
+      exchange: opening.samples.histogram('ipsec-load.exchange'),
+      handshake: opening.samples.histogram('ipsec-load.handshake'),
+    };
+    expect(handshake.count).toBe(100);
+    // Two exchanges of each handshake, and the dead-peer checks of about a second.
+    expect(exchange.count).toBeGreaterThan(250);
+    await answering.until(() => answering.gauge('ipsec-load.poolUsed') === 100);
+    expect(answering.count('ipsec-load.completed')).toBe(100);
+    await opening.run.close();
+    await answering.stop();
+  });
+
+  it('closes sessions and opens them again', async () => {
+    const client = { load: { rate: 50 }, recycleAfterMs: 100 };
+    const { opening, answering } = await startLoad({ client, duration: { mode: 'count', count: 60 } });
+    await opening.done;
+    expect(opening.count('ipsec-load.recycled')).toBeGreaterThan(20);
+    expect(opening.count('ipsec-load.completed')).toBe(60);
+    await opening.run.close();
+    await answering.stop();
+  });
+
+  it('is refused when the pool of the responder is full, and has places again once sessions are idle', async () => {
+    const server = { poolCap: 5, idleRecycleMs: 300 };
+    const { opening, answering } = await startLoad({ server, client: { load: { rate: 50 } } });
+    await answering.until(() => answering.count('ipsec-load.recycled') >= 5);
+    expect(answering.count('ipsec-load.errors.poolFull')).toBeGreaterThan(0);
+    expect(answering.gauge('ipsec-load.poolUsed')).toBeLessThanOrEqual(5);
+    await opening.stop();
+    await answering.stop();
+  });
+
+  it('counts failures by their cause', async () => {
+    const { opening, answering } = await startLoad({
+      settings: { psk: 'another secret' },
+      duration: { mode: 'count', count: 10 },
+    });
+    await opening.done;
+    expect(opening.count('ipsec-load.errors.AUTHENTICATION_FAILED')).toBe(10);
+    expect(opening.count('ipsec-load.failed')).toBe(10);
+    expect(answering.count('ipsec-load.failed')).toBe(10);
+    await opening.run.close();
+    await answering.stop();
+  });
+});

@@ -1,0 +1,50 @@
+import { createRequire } from 'node:module';
+import { findLibc } from '../kernel/libc.ts';
+
+// OpenSSL as the Node binary exports it: no library is needed. Addresses are plain numbers.
+const declarations = {
+  OpenSSL_version_num: 'ulong OpenSSL_version_num()',
+  ERR_clear_error: 'void ERR_clear_error()',
+  EVP_CIPHER_CTX_new: 'uintptr_t EVP_CIPHER_CTX_new()',
+  EVP_CIPHER_CTX_free: 'void EVP_CIPHER_CTX_free(uintptr_t context)',
+  EVP_CIPHER_CTX_ctrl: 'int EVP_CIPHER_CTX_ctrl(uintptr_t context, int type, int argument, uintptr_t pointer)',
+  EVP_CipherInit_ex:
+    'int EVP_CipherInit_ex(uintptr_t context, uintptr_t cipher, uintptr_t engine, uintptr_t key, uintptr_t iv, int encrypts)',
+  EVP_CipherUpdate:
+    'int EVP_CipherUpdate(uintptr_t context, uintptr_t output, uintptr_t written, uintptr_t input, int length)',
+  EVP_CipherFinal_ex: 'int EVP_CipherFinal_ex(uintptr_t context, uintptr_t output, uintptr_t written)',
+  EVP_aes_128_gcm: 'uintptr_t EVP_aes_128_gcm()',
+  EVP_aes_192_gcm: 'uintptr_t EVP_aes_192_gcm()',
+  EVP_aes_256_gcm: 'uintptr_t EVP_aes_256_gcm()',
+  EVP_chacha20_poly1305: 'uintptr_t EVP_chacha20_poly1305()',
+} as const;
+
+export type Evp = { readonly [Name in keyof typeof declarations]: (...args: number[]) => number };
+
+const firstVersion = 0x30000000;
+
+interface Koffi {
+  load(path: null): { func(declaration: string): (...args: number[]) => number };
+}
+
+const load = (): Evp | undefined => {
+  if ('reason' in findLibc()) return undefined;
+  try {
+    // Not a static import: the agent has to start where koffi does not load.
+    const library = (createRequire(import.meta.url)('koffi') as Koffi).load(null);
+    const evp = Object.fromEntries(
+      Object.entries(declarations).map(([name, declaration]) => [name, library.func(declaration)]),
+    ) as Evp;
+    return Number(evp.OpenSSL_version_num()) >= firstVersion ? evp : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+let loaded: { readonly evp: Evp | undefined } | undefined;
+
+/** OpenSSL's ciphers; undefined where they cannot be called directly. */
+export const findEvp = (): Evp | undefined => {
+  loaded ??= { evp: load() };
+  return loaded.evp;
+};
