@@ -9,8 +9,11 @@ import { sweepHealth } from './store/agents/agent-health.ts';
 import { sweepLogs } from './store/agents/agent-logs.ts';
 import { sweepDrafts } from './store/ai/ai-drafts.ts';
 import type { Store } from './store/store.ts';
+import { createCheckpointWriter } from './store/system/audit-checkpoints.ts';
+import { sweepDeliveries } from './store/system/deliveries.ts';
 import { sweepNotifications } from './store/system/notifications.ts';
 import type { SettingsStore } from './store/system/settings.ts';
+import type { createDispatcher } from './system/delivery/dispatcher.ts';
 import type { Chore } from './system/housekeeping.ts';
 import { sweepTaskImports } from './tasks/transfer/release.ts';
 
@@ -23,11 +26,24 @@ interface Parts {
   runs: Runs;
   dumps: CaptureStore;
   approvals: Approvals;
+  dispatcher: ReturnType<typeof createDispatcher>;
   log: Logger;
+  /** See `Config`. */
+  auditCheckpoints: string | undefined;
 }
 
 /** The periodic chores. */
-export const choresOf = ({ store, settings, files, runs, dumps, approvals, log }: Parts): Chore[] => [
+export const choresOf = ({
+  store,
+  settings,
+  files,
+  runs,
+  dumps,
+  approvals,
+  dispatcher,
+  log,
+  auditCheckpoints,
+}: Parts): Chore[] => [
   { name: 'sessions', everyMs: hourMs, run: () => store.database.transaction(sweepSessions) },
   { name: 'uploads', everyMs: hourMs / 4, run: () => files.expireUploads() },
   {
@@ -47,8 +63,18 @@ export const choresOf = ({ store, settings, files, runs, dumps, approvals, log }
   {
     name: 'notifications',
     everyMs: hourMs,
-    run: () => sweepNotifications(store.database, settings.current().retention.notificationsDays),
+    run: async () => {
+      const { notificationsDays } = settings.current().retention;
+      await sweepNotifications(store.database, notificationsDays);
+      await sweepDeliveries(store.database, notificationsDays);
+    },
   },
+  {
+    name: 'audit checkpoints',
+    everyMs: hourMs,
+    run: createCheckpointWriter(store, auditCheckpoints, (checkpoint) => log.info({ checkpoint }, 'audit checkpoint')),
+  },
+  { name: 'deliveries', everyMs: 2000, run: () => dispatcher.run() },
   { name: 'approvals', everyMs: 10_000, run: () => approvals.sweep() },
   { name: 'restarts', everyMs: 2000, run: () => approvals.continueRestarts() },
   { name: 'drafts', everyMs: hourMs, run: () => sweepDrafts(store.database) },

@@ -20,6 +20,7 @@ describe('the configuration', () => {
       DATABASE_URL: 'mysql://x',
       S3_URL: 's3://nobody',
       RUSHHOUR_TRUSTED_PROXIES: '10.0.0.0/99',
+      RUSHHOUR_ALLOWED_HOSTS: 'https://lab.example.test',
       RUSHHOUR_SECRET_KEY: 'short',
       RUSHHOUR_ADMIN_EMAIL: 'nobody',
       RUSHHOUR_TLS_CERT: '/no/such/file',

@@ -16,8 +16,12 @@ export interface Config {
   tls?: { cert: string; key: string };
   /** The installation id of a data folder or bucket that the database of this installation takes over. */
   adoptData?: string;
+  /** File that checkpoints of the audit chain are appended to. */
+  auditCheckpoints?: string;
   /** Addresses and ranges of reverse proxies whose `X-Forwarded-*` headers are believed. */
   trustedProxies?: string[];
+  /** Names and addresses in Host headers that mean this controller, beside its own; `*.` stands for any subdomain. */
+  allowedHosts?: string[];
   /** Agents started beside the controller, on the same machine. */
   localAgents?: number;
   /** Account of these agents when the controller is root. */
@@ -45,6 +49,7 @@ export const readConfig = (env: Environment): Config => {
   const databaseUrl = databaseUrlOf(env['DATABASE_URL'], problems);
   const adoptData = env['RUSHHOUR_ADOPT_DATA'] || undefined;
   const trustedProxies = proxiesOf(env['RUSHHOUR_TRUSTED_PROXIES'], problems);
+  const allowedHosts = hostsOf(env['RUSHHOUR_ALLOWED_HOSTS'], problems);
   const s3Url = s3UrlOf(env['S3_URL'], problems);
   const secretKey = keyOf(env['RUSHHOUR_SECRET_KEY'], problems);
   const admin = adminOf(env['RUSHHOUR_ADMIN_EMAIL'], env['RUSHHOUR_ADMIN_PASSWORD'], problems);
@@ -62,7 +67,9 @@ export const readConfig = (env: Environment): Config => {
     ...(databaseUrl && { databaseUrl }),
     ...(s3Url && { s3Url }),
     ...(adoptData && { adoptData }),
+    ...(env['RUSHHOUR_AUDIT_CHECKPOINTS'] && { auditCheckpoints: resolve(env['RUSHHOUR_AUDIT_CHECKPOINTS']) }),
     ...(trustedProxies && { trustedProxies }),
+    ...(allowedHosts && { allowedHosts }),
     ...(secretKey && { secretKey }),
     ...(admin && { admin }),
     ...(env['RUSHHOUR_AGENT_USER'] && { agentUser: env['RUSHHOUR_AGENT_USER'] }),
@@ -134,6 +141,16 @@ const proxiesOf = (text: string | undefined, problems: string[]) => {
     problems.push('RUSHHOUR_TRUSTED_PROXIES must be addresses or ranges such as 10.0.0.0/8, separated by commas');
   }
   return ranges;
+};
+
+const hostsOf = (text: string | undefined, problems: string[]) => {
+  if (!text) return undefined;
+  const hosts = text.split(',').map((host) => host.trim().toLowerCase());
+  const isHost = (host: string) => isIP(host) > 0 || /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(host);
+  if (!hosts.every(isHost)) {
+    problems.push('RUSHHOUR_ALLOWED_HOSTS must be names such as lab.example.test or *.example.test, or addresses');
+  }
+  return hosts;
 };
 
 const s3UrlOf = (text: string | undefined, problems: string[]) => {

@@ -29,6 +29,8 @@ import { countUsers } from './store/people/users.ts';
 import { databaseFile, openStore, type Store } from './store/store.ts';
 import { loadControllerId } from './store/system/controller-id.ts';
 import { loadSettings } from './store/system/settings.ts';
+import { build } from './system/build.ts';
+import { createDispatcher } from './system/delivery/dispatcher.ts';
 import { createHealth } from './system/health.ts';
 import { startHousekeeping } from './system/housekeeping.ts';
 import { ensureBuiltinTemplates } from './tasks/templates/ensure-builtin.ts';
@@ -156,7 +158,12 @@ const openServices = async (config: Config, log: Logger) => {
   });
   const { runs, planner } = runService;
   const { approvals, drafts } = createApprovalService({ store, settings, bus, runs, planner });
-  const housekeeping = startHousekeeping(choresOf({ store, settings, files, runs, dumps, approvals, log }), log);
+  const { auditCheckpoints } = config;
+  const dispatcher = createDispatcher({ store, settings, log, version: build.version });
+  const housekeeping = startHousekeeping(
+    choresOf({ store, settings, files, runs, dumps, approvals, dispatcher, log, auditCheckpoints }),
+    log,
+  );
   const services = { store, settings, bus, health, files, agents, ...runService, approvals, drafts, vault };
   return { services, credentials, storage, housekeeping, stopRuns: close, closeStorage };
 };
@@ -166,7 +173,7 @@ export const startController = async (config: Config) => {
   const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
   const { services, credentials, storage, housekeeping, stopRuns, closeStorage } = await openServices(config, log);
   const { store, settings, bus, files, agents, runs, metrics, health } = services;
-  const app = await buildApp({ log, tls: config.tls, trustedProxies: config.trustedProxies, ...services });
+  const app = await buildApp({ ...appOptionsOf(config), log, ...services });
   let localAgents: ReturnType<typeof startLocalAgents> | undefined;
   const close = async () => {
     health.setReady(false);
@@ -200,6 +207,10 @@ export const startController = async (config: Config) => {
   const url = urlOf(config, config.host, port);
   return { url, credentials, store, settings, bus, files, agents, runs, metrics, log, close };
 };
+
+const appOptionsOf = ({ tls, trustedProxies, host, allowedHosts }: Config) => ({
+  ...{ tls, trustedProxies, host, allowedHosts },
+});
 
 const listenProblems: Record<string, string> = {
   EADDRINUSE: 'is used by another program: stop that program or set RUSHHOUR_PORT',

@@ -11,6 +11,7 @@ export const statusOf = {
   tooLarge: 413,
   unsupportedMedia: 415,
   rangeNotSatisfiable: 416,
+  misdirected: 421,
   tooMany: 429,
   headersTooLarge: 431,
   internal: 500,

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { enrolTestAgent, type TestAgent } from '../testing/agent.ts';
+import { jobOf, storeRun } from '../metrics/testing/stored-run.ts';
+import { runRecordsOf } from '../store/runs/run-attempts.ts';
+import { enrolTestAgent, type TestAgent, testFacts } from '../testing/agent.ts';
 import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
 import { useOpenAgents } from '../testing/use-open-agents.ts';
 import { insertActiveRun } from './testing/active-run.ts';
@@ -62,6 +64,28 @@ describe('an agent', () => {
     expect(await agent.closed).toEqual({ code: 1008, reason: 'too many messages of type heartbeat' });
   });
 
+  it('sends logs and facts at a limited rate', async () => {
+    const [logging, changing] = [await enrolled(), await enrolled()];
+    for (let i = 0; i < 1500; i += 1) logging.send({ type: 'logs', lines: [] });
+    for (let i = 0; i < 300; i += 1) changing.send({ type: 'facts', facts: testFacts() });
+    expect(await logging.closed).toEqual({ code: 1008, reason: 'too many messages of type logs' });
+    expect(await changing.closed).toEqual({ code: 1008, reason: 'too many messages of type facts' });
+  });
+
+  it('has only its valid records kept, and the run its results', async () => {
+    const agent = await enrolled();
+    const { runId, t0 } = await storeRun(controller.store, { agents: { [agent.agentId]: [jobOf()] } });
+    const good = {
+      ...{ side: 'control', reason: 'path', service: 'http', target: 'a:1', ip: '', isGood: true, detail: '' },
+      ...{ startedMs: 1, endedMs: 2 },
+    };
+    const records = [{ side: 'control' }, { ...good, startedMs: 'x' }, good, { side: 'nonsense' }, {}];
+    const summary = { seq: 1, at: t0 + 1000, spanMs: 1000, phase: 'steady', series: [], records };
+    agent.send({ type: 'summaries', runId, epoch: 0, order: 0, summaries: [summary] });
+    const kept = async () => (await runRecordsOf(controller.store.read, runId)).flatMap((row) => row.records);
+    await expect.poll(kept).toEqual([good]);
+  });
+
   it('that has not proven who it is may send 4 KiB, and gets the reason', { timeout: 60_000 }, async () => {
     const socket = new WebSocket(`${controller.url.replace('http', 'ws')}/agent`);
     const refused = new Promise<unknown>((resolve) => {
@@ -72,5 +96,22 @@ describe('an agent', () => {
       });
     });
     expect(await refused).toMatchObject({ type: 'refused', code: 'TOO_LONG' });
+  });
+
+  it('is one of at most 256 at an address that have not proven who they are', { timeout: 120_000 }, async () => {
+    const url = `${controller.url.replace('http', 'ws')}/agent`;
+    const opened = (socket: WebSocket) =>
+      new Promise<number>((resolve) => {
+        socket.once('open', () => resolve(101));
+        socket.once('unexpected-response', (_, response) => resolve(response.statusCode ?? 0));
+        socket.on('error', () => {});
+      });
+    const sockets = Array.from({ length: 300 }, () => new WebSocket(url));
+    const statuses = await Promise.all(sockets.map(opened));
+    expect(statuses.filter((status) => status === 101)).toHaveLength(256);
+    expect(statuses.filter((status) => status === 503)).toHaveLength(44);
+    for (const socket of sockets) socket.terminate();
+    // Places are free again once they are gone.
+    await expect.poll(async () => (await enrolled()).agentId).toBeGreaterThan(0);
   });
 });

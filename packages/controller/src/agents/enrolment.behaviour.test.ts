@@ -94,9 +94,9 @@ describe('an enrolling agent', () => {
   });
 
   it('leaves an entry in the audit chain', async () => {
-    const before = await verifyAudit(controller.store.read);
+    const before = await verifyAudit(controller.store.read, controller.store.secrets);
     const agent = await enrolTestAgent(administrator.client, { url: controller.url });
-    const after = await verifyAudit(controller.store.read);
+    const after = await verifyAudit(controller.store.read, controller.store.secrets);
     expect(after.broken).toBeUndefined();
     expect(after.entries - before.entries).toBe(2);
     await agent.close();
@@ -113,7 +113,7 @@ describe('an enrolling agent', () => {
     expect((await denied()).at(-1)).toBe('TOKEN_UNKNOWN');
     for (let i = 0; i < 20; i += 1) await expect(join('rh_join_guessed')).rejects.toEqual(refusal('TOKEN_UNKNOWN'));
     expect((await denied()).length).toBeLessThan(15);
-    expect((await verifyAudit(controller.store.read)).broken).toBeUndefined();
+    expect((await verifyAudit(controller.store.read, controller.store.secrets)).broken).toBeUndefined();
   });
 
   it('that never got its welcome enrols again without another use of the token', async () => {

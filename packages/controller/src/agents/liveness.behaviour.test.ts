@@ -131,13 +131,13 @@ describe('an agent', () => {
     const shown = async () => (await administrator.client.agents.get({ params: { id } })).data;
     const stored = async () => (await agents.find(controller.store.read, id)) as NonNullable<typeof before>;
     const before = await agents.find(controller.store.read, id);
-    const { entries } = await verifyAudit(controller.store.read);
+    const { entries } = await verifyAudit(controller.store.read, controller.store.secrets);
     await expect.poll(shown).toMatchObject({ clockOffsetMs: 0.5, roundTripMs: 1.5 });
     await expect.poll(stored, { interval: 500 }).toMatchObject({ clockOffsetMs: 0.5 });
     const { updatedAt, lastSeenAt } = await stored();
     expect(updatedAt).toBe(before?.updatedAt);
     expect(Date.parse(lastSeenAt ?? '')).toBeGreaterThan(Date.parse(before?.lastSeenAt ?? ''));
-    expect(await verifyAudit(controller.store.read)).toEqual({ entries });
+    expect(await verifyAudit(controller.store.read, controller.store.secrets)).toEqual({ entries });
   });
 });
 

@@ -41,7 +41,7 @@ const pour = (path: string, headers: string, limitBytes: number) =>
       answer += data.toString();
     });
     socket.on('error', () => {}).on('close', () => resolve({ status: answer.slice(9, 12), sent }));
-    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\n${headers}Content-Length: ${limitBytes}\r\n\r\n`);
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}Content-Length: ${limitBytes}\r\n\r\n`);
     send();
   });
 

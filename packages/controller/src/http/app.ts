@@ -9,6 +9,7 @@ import type { AiHandler } from '../ai/gateway/pipeline.ts';
 import { createHandlers, type Services } from './all-handlers.ts';
 import { serveDocs } from './docs.ts';
 import { answerClientError, noRoute, sendError } from './errors.ts';
+import { createHostCheck } from './host-check.ts';
 import { parseJson, readBody } from './json-body.ts';
 import { serveAi } from './mcp/ai-routes.ts';
 import { type AnyHandler, mount } from './mount.ts';
@@ -23,24 +24,23 @@ export interface AppOptions extends Services {
   tls?: { cert: string; key: string } | undefined;
   /** Proxies whose `X-Forwarded-*` headers name the client. */
   trustedProxies?: string[] | undefined;
+  /** The address or name that the controller listens at. */
+  host: string;
+  /** Further names in Host headers that mean this controller. */
+  allowedHosts?: readonly string[] | undefined;
 }
 
 const maxHeaderBytes = 16 * 1024;
 
 /** The whole HTTP side: every route of the contract, the documentation and the probes. */
-export const buildApp = async ({ log, tls, trustedProxies, ...services }: AppOptions): Promise<FastifyInstance> => {
+export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
+  const { log, tls, trustedProxies, host, allowedHosts, ...services } = options;
   const app = createFastify(log, tls, trustedProxies);
+  addHostCheck(app, options);
   const rate = createRateLimit();
   const streams = createStreams(services.store.read);
   const uploads = createUploads();
-  const sockets = socketsOf(app);
-  app.addHook('preClose', async () => {
-    streams.endAll();
-    // Browsers and clients open connections in advance; the server would wait for a first request on them.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-    // Connections whose last request is still being answered would stay open for a next one that never comes.
-    app.server.keepAliveTimeout = 1;
-  });
+  endConnectionsAtClose(app, streams);
   const metrics = createRequestMetrics();
   serveProbes(app, services.health, metrics);
   const { loadAll, ...created } = createHandlers(services);
@@ -84,6 +84,25 @@ const socketsOf = ({ server }: FastifyInstance): ReadonlySet<Socket> => {
     socket.once('close', () => open.delete(socket));
   });
   return open;
+};
+
+const endConnectionsAtClose = (app: FastifyInstance, streams: ReturnType<typeof createStreams>) => {
+  const sockets = socketsOf(app);
+  app.addHook('preClose', async () => {
+    streams.endAll();
+    // Browsers and clients open connections in advance; the server would wait for a first request on them.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    // Connections whose last request is still being answered would stay open for a next one that never comes.
+    app.server.keepAliveTimeout = 1;
+  });
+};
+
+const addHostCheck = (app: FastifyInstance, { host, allowedHosts: allowed = [], tls }: AppOptions) => {
+  const checkHost = createHostCheck({ host, allowed, tls });
+  app.addHook('onRequest', (request, _reply, done) => {
+    checkHost(request.raw);
+    done();
+  });
 };
 
 const addBodyParsers = (app: FastifyInstance) => {

@@ -81,6 +81,8 @@ export const mount = (app: FastifyInstance, operation: string, route: Route, han
       const opened = await openUpload(request);
       try {
         return await run(partsOf(request, opened), request, reply);
+      } catch (error) {
+        throw opened.explain(error);
       } finally {
         // Drains the unread rest, so that the response can be sent.
         opened.stream.resume();

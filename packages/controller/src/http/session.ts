@@ -10,6 +10,10 @@ import type { Tables } from '../store/tables/index.ts';
 
 const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
 
+/** Whether a page of this origin was sent by this controller: scheme, name and port are equal. */
+export const isOwnOrigin = (origin: string, protocol: string, host: string | undefined) =>
+  origin.toLowerCase() === `${protocol}://${host}`.toLowerCase();
+
 /**
  * Refuses changes that a page of another origin makes with our cookies. Browsers send the origin of a request;
  * a client that sends none is not a browser.
@@ -19,7 +23,7 @@ export const assertSameOrigin = ({ method = '', headers }: IncomingMessage, prot
   const site = headers['sec-fetch-site'];
   const isOwn =
     site === undefined
-      ? headers.origin === undefined || headers.origin.toLowerCase() === `${protocol}://${headers.host}`.toLowerCase()
+      ? headers.origin === undefined || isOwnOrigin(headers.origin, protocol, headers.host)
       : site === 'same-origin' || site === 'none';
   if (!isOwn) throw forbidden('CROSS_ORIGIN', 'a page of another origin may not change anything here');
 };

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
-import { invalid, tooMany } from '../errors.ts';
+import { ApiError, invalid, tooMany } from '../errors.ts';
 
 const maxUploads = 12;
 const maxUploadsOfUser = 4;
@@ -72,6 +72,8 @@ const freeAsItComes = ({ socket }: FastifyRequest) => {
   return () => clearInterval(timer);
 };
 
+const unreadable = ({ message }: Error) => `the form cannot be read: ${message}`;
+
 const refuse = (message: string) => invalid([{ path: '/file', code: 'BAD_UPLOAD', message }]);
 
 /** Reads a multipart body up to its file part: the text parts must come first, so that the file can be streamed. */
@@ -92,11 +94,17 @@ export const openUpload = async (request: FastifyRequest) => {
       fields[part.fieldname] = part.value;
     }
   } catch (error) {
-    throw refuse(`the form cannot be read: ${(error as Error).message}`);
+    throw refuse(unreadable(error as Error));
   }
   if (file === undefined || file.fieldname !== 'file') {
     file?.file.resume();
     throw refuse('the form must hold its text parts first and then one part named "file"');
   }
-  return { fields, filename: file.filename, stream: file.file as Readable };
+  const stream = file.file as Readable;
+  return {
+    ...{ fields, filename: file.filename, stream },
+    /** The refusal of a form that ends inside its file; otherwise the error itself. */
+    explain: (error: unknown) =>
+      error instanceof ApiError || !stream.errored ? error : refuse(unreadable(stream.errored)),
+  };
 };

@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
-import { verifyAudit } from './engine/audit.ts';
+import { type AuditCheckpoint, anchorAudit, appendAudit, takeCheckpoint, verifyAudit } from './engine/audit.ts';
 import type { Executor } from './engine/database.ts';
 import { migrate } from './engine/migrate.ts';
 import { compiledCount } from './engine/statement.ts';
@@ -19,7 +20,7 @@ const sql = (executor: Executor, text: string) => executor.run({ name: '', sql: 
 
 describe('a change', () => {
   it('leaves nothing behind when it fails, not even its audit entry', async () => {
-    const before = await verifyAudit(controller.store.read);
+    const before = await verifyAudit(controller.store.read, controller.store.secrets);
     const failing = controller.store.change(origin, async (tx) => {
       await groups.insert(tx, { name: 'Half done', permissions: [] });
       throw new Error('no');
@@ -27,7 +28,7 @@ describe('a change', () => {
     await expect(failing).rejects.toThrow('no');
     const { rows } = await groups.page(controller.store.read, { key: 'id', order: 'desc', limit: 100, offset: 0 });
     expect(rows.map(({ name }) => name)).not.toContain('Half done');
-    expect(await verifyAudit(controller.store.read)).toEqual(before);
+    expect(await verifyAudit(controller.store.read, controller.store.secrets)).toEqual(before);
   });
 
   it('is not seen by others before it is done', async () => {
@@ -73,11 +74,11 @@ describe('the audit chain', () => {
     const disarm = isSqlite
       ? ['DROP TRIGGER audit_no_update', 'DROP TRIGGER audit_no_delete']
       : ['ALTER TABLE audit DISABLE TRIGGER ALL'];
-    const tamper = async (text: string) => {
+    const tamper = async (given: string | string[], checkpoints: AuditCheckpoint[] = []) => {
       let verdict: Awaited<ReturnType<typeof verifyAudit>> | undefined;
       const undone = controller.store.database.transaction(async (tx) => {
-        for (const statement of [...disarm, text]) await sql(tx, statement);
-        verdict = await verifyAudit(tx);
+        for (const statement of [...disarm, ...[given].flat()]) await sql(tx, statement);
+        verdict = await verifyAudit(tx, controller.store.secrets, checkpoints);
         throw new Error('undo');
       });
       await expect(undone).rejects.toThrow('undo');
@@ -91,7 +92,80 @@ describe('the audit chain', () => {
     expect(await tamper('DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)')).toMatchObject({
       reason: 'rows at the end are missing',
     });
-    expect((await verifyAudit(controller.store.read)).broken).toBeUndefined();
+    const { read, secrets } = controller.store;
+    const checkpoint = await takeCheckpoint(read, secrets);
+    const last = checkpoint.entries;
+    const previous = await sql(read, `SELECT hash FROM audit WHERE id = ${last - 1}`);
+    const cutHead = `UPDATE "auditHead" SET entries = ${last - 1}, hash = '${previous[0]?.['hash']}'`;
+    const cut = [`DELETE FROM audit WHERE id = ${last}`, cutHead];
+    expect(await tamper(cut)).toBeUndefined();
+    expect(await tamper(cut, [checkpoint])).toEqual({ id: last, reason: 'rows at the end are missing' });
+    const forged = { ...checkpoint, entries: last - 1, hash: String(previous[0]?.['hash']) };
+    expect(await tamper(cut, [forged])).toMatchObject({ reason: expect.stringContaining('checkpoint was changed') });
+    expect(await verifyAudit(read, secrets, [checkpoint])).toEqual({ entries: last });
+  });
+
+  it('cannot be written anew without the key of the installation', async () => {
+    const { database, secrets } = controller.store;
+    let verdict: Awaited<ReturnType<typeof verifyAudit>> | undefined;
+    const undone = database.transaction(async (tx) => {
+      const disarm =
+        database.engine === 'sqlite' ? 'DROP TRIGGER audit_no_update' : 'ALTER TABLE audit DISABLE TRIGGER ALL';
+      await sql(tx, disarm);
+      const rows = (await sql(tx, 'SELECT * FROM audit ORDER BY id')) as Record<string, string>[];
+      let chained = '';
+      for (const { id, at, userID, address, requestId, operation, outcome, targets, detail } of rows) {
+        const entry = [Number(id), at, userID === null ? null : Number(userID), address, requestId, operation];
+        chained = hash('sha256', chained + JSON.stringify([...entry, outcome, targets, detail]), 'hex');
+        await sql(tx, `UPDATE audit SET hash = '${chained}' WHERE id = ${id}`);
+      }
+      await sql(tx, `UPDATE "auditHead" SET hash = '${chained}'`);
+      verdict = await verifyAudit(tx, secrets);
+      throw new Error('undo');
+    });
+    await expect(undone).rejects.toThrow('undo');
+    expect(verdict?.broken).toEqual({ id: 1, reason: 'the hash does not fit' });
+  });
+
+  it('keeps the entries that an earlier build wrote without a key', async () => {
+    const { database, secrets } = controller.store;
+    const verdicts: (string | undefined)[] = [];
+    const undone = database.transaction(async (tx) => {
+      const isSqlite = database.engine === 'sqlite';
+      const disarm = isSqlite
+        ? ['DROP TRIGGER audit_no_update', 'DROP TRIGGER audit_no_delete']
+        : ['ALTER TABLE audit DISABLE TRIGGER ALL'];
+      for (const text of [...disarm, 'DELETE FROM audit', `DELETE FROM installation WHERE name = 'auditAnchor'`])
+        await sql(tx, text);
+      const hashes: string[] = [];
+      for (const id of [1, 2]) {
+        const covered = JSON.stringify([id, '2026-01-01', null, '', '', 'old', 'ok', '{}', '{}']);
+        hashes.push(hash('sha256', (hashes.at(-1) ?? '') + covered, 'hex'));
+      }
+      for (const [index, chained] of hashes.entries()) {
+        const values = `${index + 1}, '2026-01-01', NULL, '', '', 'old', 'ok', '{}', '{}', '${chained}'`;
+        const columns = 'id, at, "userID", address, "requestId", operation, outcome, targets, detail, hash';
+        await sql(tx, `INSERT INTO audit (${columns}) VALUES (${values})`);
+      }
+      await sql(tx, `UPDATE "auditHead" SET entries = 2, hash = '${hashes[1]}'`);
+      const look = async () => verdicts.push((await verifyAudit(tx, secrets)).broken?.reason);
+      await look();
+      await anchorAudit({ ...database, run: tx.run, transaction: (work) => work(tx) }, secrets);
+      await look();
+      const entry = { at: '2026-01-02', userID: null, address: '', requestId: '', operation: 'new' };
+      await appendAudit(tx, secrets, { ...entry, outcome: 'ok', targets: {}, detail: {} });
+      await look();
+      await sql(tx, `UPDATE audit SET operation = 'other' WHERE id = 1`);
+      await look();
+      throw new Error('undo');
+    });
+    await expect(undone).rejects.toThrow('undo');
+    expect(verdicts).toEqual([
+      'the sealed anchor is missing or was changed',
+      undefined,
+      undefined,
+      'the hash does not fit',
+    ]);
   });
 });
 

@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import { prepareDataFolder } from './data-folder.ts';
+import { anchorAudit } from './engine/audit.ts';
 import { createChange, type RunChange } from './engine/change.ts';
 import type { Database, Executor } from './engine/database.ts';
 import { migrate } from './engine/migrate.ts';
 import { checkKey, createSecrets, isSealed, loadKey, type Secrets } from './engine/secrets.ts';
 import { openSqlite } from './engine/sqlite.ts';
+import { sealStoredSecrets } from './tasks/seal-stored-secrets.ts';
 
 export interface StoreOptions {
   dataDir: string;
@@ -36,6 +38,8 @@ export const openStore = async ({ dataDir, databaseUrl, secretKey }: StoreOption
     const secrets = createSecrets(loadKey(secretKey, dataDir, await isSealed(database)));
     const schemaVersion = await migrate(database);
     await checkKey(database, secrets);
+    await anchorAudit(database, secrets);
+    await sealStoredSecrets(database, secrets);
     return {
       database,
       read: database,

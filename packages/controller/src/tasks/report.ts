@@ -1,17 +1,20 @@
-import type { api } from '@rushhour/contract';
-import { isTerminal } from '@rushhour/contract';
+import { Readable } from 'node:stream';
+import { type api, isTerminal, type RunTable, runTables } from '@rushhour/contract';
 import { conflict, invalid, notFound, orNotFound, unavailable } from '../errors.ts';
 import type { Download, Handlers } from '../handler.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { csvReport } from '../metrics/report/csv-report.ts';
+import { csvReport, tableCsv } from '../metrics/report/csv-report.ts';
 import { htmlReport, type ReportSection, reportSections } from '../metrics/report/html-report.ts';
 import { junitReport } from '../metrics/report/junit-report.ts';
 import { NoBrowser, printPdf } from '../metrics/report/pdf-report.ts';
 import type { ReportData } from '../metrics/report/report-data.ts';
+import type { Executor } from '../store/engine/database.ts';
+import { runRowPage } from '../store/runs/run-rows.ts';
 import { runs as runTable } from '../store/runs/runs.ts';
 import type { Store } from '../store/store.ts';
 import { findTask } from '../store/tasks/tasks.ts';
 import { readReportData } from './results/report-data.ts';
+import { tableRowOf } from './results/run-agents.ts';
 
 interface Deps {
   store: Store;
@@ -25,20 +28,48 @@ const extensions: Record<Format, string> = { html: 'html', pdf: 'pdf', csv: 'csv
 /** The report of a run in every form. */
 export const reportHandlers = ({ store, metrics }: Deps): Pick<Handlers<typeof api.tasks>, 'report'> => ({
   report: async ({ params: { id, runId }, query: { format = 'html', sections } }, caller) => {
-    const wanted = sectionsOf(sections);
+    const table = format === 'csv' ? runTables.find((name) => name === sections) : undefined;
+    const wanted = table === undefined ? sectionsOf(sections) : [];
     const task = await orNotFound(findTask(store.read, id), 'task', id);
     const run = await runTable.find(store.read, runId);
     if (run === undefined || run.taskID !== id) throw notFound('run', runId);
+    const name = `rushhour-task-${id}-run-${run.number}${table ? `-${table}` : ''}.${extensions[format]}`;
+    if (table !== undefined) return tableDownload(store.read, { runId, table, name });
     if (!isTerminal(run.status) && format !== 'json') {
       throw conflict('RUN_ACTIVE', `run ${runId} is active: only the JSON report is available before it ends`);
     }
     const data = await readReportData({ read: store.read, metrics }, task.comment, run);
     const answer = await writers[format](data, wanted, caller.signal);
-    const name = `rushhour-task-${id}-run-${run.number}.${extensions[format]}`;
     const how = format === 'html' ? 'inline' : 'attachment';
     return { ...answer, headers: { ...answer.headers, 'content-disposition': `${how}; filename="${name}"` } };
   },
 });
+
+interface TableRequest {
+  readonly runId: number;
+  readonly table: RunTable;
+  readonly name: string;
+}
+
+const tableDownload = (read: Executor, { runId, table, name }: TableRequest): Download => ({
+  type: 'text/csv; charset=utf-8',
+  body: Readable.from(tableParts(read, runId, table), { objectMode: false }),
+  headers: { 'content-disposition': `attachment; filename="${name}"` },
+});
+
+const rowsPerPart = 5000;
+
+/** The table in parts; cells of the first part are the columns. */
+async function* tableParts(read: Executor, runID: number, tableName: RunTable) {
+  const all = { runID, tableName, agentID: 0, state: '', search: '', limit: rowsPerPart };
+  let columns: string[] | undefined;
+  for (let offset = 0; ; offset += rowsPerPart) {
+    const { rows } = await runRowPage(read, { ...all, offset });
+    columns ??= [...new Set(rows.flatMap(({ cells }) => Object.keys(cells)))];
+    yield tableCsv(columns, rows.map(tableRowOf), offset === 0);
+    if (rows.length < rowsPerPart) return;
+  }
+}
 
 const sectionsOf = (text: string | undefined): readonly ReportSection[] => {
   if (text === undefined) return reportSections;

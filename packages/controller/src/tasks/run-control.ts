@@ -102,7 +102,7 @@ const changeLoad =
     Handlers<typeof api.tasks>,
     'start' | 'stop' | 'pause' | 'resume' | 'restart' | 'actions' | 'changeLoad'
   >['changeLoad'] =>
-  async ({ body: { id, changes = [], dumps } }, caller) => {
+  async ({ body: { id, changes = [], commands = [], dumps } }, caller) => {
     const permission = 'tasks.dumps';
     if (dumps !== undefined && !allows(caller.permissions, permission)) {
       await store.change(withoutKey(caller), async (tx) => tx.deny({ permission, id }));
@@ -111,7 +111,8 @@ const changeLoad =
     return store.change(caller, async (tx) => {
       await assertTask(tx, id);
       if (dumps !== undefined) await runs.changeCapture(tx, id, dumps);
-      return { data: await runs.changeLoad(tx, id, changes) };
+      const changed = await runs.changeLoad(tx, id, changes);
+      return { data: { ...changed, commands: await runs.command(tx, id, commands) } };
     });
   };
 

@@ -1,4 +1,4 @@
-import type { api } from '@rushhour/contract';
+import type { api, RunTable } from '@rushhour/contract';
 import type { Bus } from '../bus/local.ts';
 import { createSharedReads } from '../concurrency/shared-reads.ts';
 import { cursorOf, one, pageRequestOf } from '../crud.ts';
@@ -9,13 +9,14 @@ import type { Runs } from '../runs/lifecycle/create-runs.ts';
 import type { Executor } from '../store/engine/database.ts';
 import { runAgentsOf } from '../store/runs/run-agents.ts';
 import { runEventPage, runLogs } from '../store/runs/run-results.ts';
+import { runRowPage } from '../store/runs/run-rows.ts';
 import { newestRunOf, runs as runTable } from '../store/runs/runs.ts';
 import type { Store } from '../store/store.ts';
 import { findTask } from '../store/tasks/tasks.ts';
 import { compareRuns } from './results/compare-runs.ts';
 import { logLineOf } from './results/log-line.ts';
 import { awaitStatus } from './results/long-poll.ts';
-import { readRunAgent } from './results/run-agents.ts';
+import { readRunAgent, tableRowOf } from './results/run-agents.ts';
 import { readRunResult } from './results/run-detail.ts';
 import { readRuns } from './results/run-record.ts';
 import { removeRunsOf } from './results/run-removal.ts';
@@ -82,6 +83,21 @@ const withKnownMetrics = async <T>(work: () => Promise<T>): Promise<T> => {
     Object.assign(refusal.data, { known: error.known });
     throw refusal;
   }
+};
+
+interface TableRequest {
+  readonly table: RunTable;
+  readonly agentID?: number | undefined;
+  readonly state?: string | undefined;
+  readonly search?: string | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+const readTable = async (read: Executor, runID: number, request: TableRequest) => {
+  const { table, agentID = 0, state = '', search = '', limit, offset } = request;
+  const { rows, total } = await runRowPage(read, { runID, tableName: table, agentID, state, search, limit, offset });
+  return { cursor: cursorOf(limit, offset, total), data: rows.map(tableRowOf) };
 };
 
 /** Watches runs and reads their results. */
@@ -167,10 +183,11 @@ const measurements = ({
     const selection = { ...query, metrics: names.split(','), from: times.from || undefined, to: times.to || undefined };
     return { data: await withKnownMetrics(() => metrics.series(run.id, selection)) };
   },
-  runAgents: async ({ params, query: { count = 20, page = 1 } }) => {
+  runAgents: async ({ params, query: { count = 20, page = 1, table, ...filter } }) => {
     const run = await findRun(read, params);
-    const all = await runAgentsOf(read, run.id);
     const offset = (page - 1) * count;
+    if (table !== undefined) return readTable(read, run.id, { ...filter, table, limit: count, offset });
+    const all = await runAgentsOf(read, run.id);
     const data = [];
     for (const agent of all.slice(offset, offset + count)) data.push(await readRunAgent({ read, metrics }, agent));
     return { cursor: cursorOf(count, offset, all.length), data };

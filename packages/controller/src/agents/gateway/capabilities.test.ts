@@ -41,3 +41,10 @@ it('protocols of planes are judged one by one, and limits of the agent are repor
   expect(planes.map(({ available }) => available)).toEqual([true, false]);
   expect(planes[0]?.limits).toEqual({ maxPps: null, maxBps: 5e9, maxSessions: null });
 });
+
+it('emulated hosts are available, or the reason is reported', () => {
+  const stackOf = (available: boolean) =>
+    capabilitiesOf({ engines: [ability('stack', available)], system, maxBps: 0 }, [], []).stack;
+  expect(stackOf(true)).toMatchObject({ available: true, engine: 'stack' });
+  expect(stackOf(false)).toMatchObject({ available: false, reason: 'no fping' });
+});

@@ -48,5 +48,6 @@ export const capabilitiesOf = (
     name,
     ...abilityFor([`plane.${plane}.${name}`, `plane.${plane}`], agent),
   })),
+  stack: { name: 'Emulated hosts', ...abilityFor(['stack'], agent) },
   system: agent.system,
 });

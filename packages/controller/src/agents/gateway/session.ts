@@ -7,6 +7,7 @@ import {
   type Greeting,
   type Proof,
   Rfc2544Record,
+  RowsRecord,
   type SecureChannel,
   ToController,
 } from '@rushhour/protocol';
@@ -42,7 +43,7 @@ const checks = new Map<unknown, SchemaCheck>(
 
 /** By the `side` of a record. */
 const recordChecks = Map.groupBy(
-  [...membersOf(AttemptRecord), ...membersOf(Rfc2544Record)].map((schema) => ({
+  [...membersOf(AttemptRecord), ...membersOf(Rfc2544Record), RowsRecord].map((schema) => ({
     side: (schema as unknown as { properties: { side: { const: string } } }).properties.side.const as unknown,
     check: createSchemaCheck(schema, 'first'),
   })),

@@ -77,7 +77,7 @@ export class AiAudit {
     try {
       await this.#store.database.transaction(async (tx) => {
         await lockAudit(tx);
-        for (const entry of entries) await appendAudit(tx, entry);
+        for (const entry of entries) await appendAudit(tx, this.#store.secrets, entry);
         for (const use of used.values()) await noteUse(tx, use);
       });
       this.#isBroken = false;

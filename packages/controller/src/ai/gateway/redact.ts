@@ -1,6 +1,7 @@
 import {
   api,
   isSecret,
+  isSecretHeader,
   membersIn,
   plugins,
   protocolProfiles,
@@ -61,7 +62,6 @@ export const isSecretName = (name: string): boolean => {
   return secretNames.has(name);
 };
 
-const secretHeaders = /^(proxy-)?authorization$|^(set-)?cookie$|^x-(api-key|auth-token)$/i;
 const privatePem = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 
 const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
@@ -71,16 +71,23 @@ const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isKeptSecret = (name: string, more: ReadonlySet<string>) =>
-  isSecretName(name) || more.has(name) || secretHeaders.test(name);
+  isSecretName(name) || more.has(name) || isSecretHeader(name);
 
 /** What `value` belongs to: a header by name, or the target of a JSON Patch. */
 const subjectOf = ({ name, op, path }: Members) => {
   if (typeof op === 'string' && typeof path === 'string') return path.slice(path.lastIndexOf('/') + 1);
-  return typeof name === 'string' && secretHeaders.test(name) ? name : '';
+  return typeof name === 'string' && isSecretHeader(name) ? name : '';
 };
 
-const isSecretMember = (holder: Members, name: string, more: ReadonlySet<string>) =>
-  isKeptSecret(name, more) || (name === 'value' && isKeptSecret(subjectOf(holder), more));
+/** A pointer to an item of a list of cookies. */
+const cookiePointer = /\/cookies\/\d+$/;
+
+const isSecretMember = (
+  { holder, name, pointer }: { holder: Members; name: string; pointer: string },
+  more: ReadonlySet<string>,
+) =>
+  isKeptSecret(name, more) ||
+  (name === 'value' && (cookiePointer.test(pointer) || isKeptSecret(subjectOf(holder), more)));
 
 const nothing: ReadonlySet<string> = new Set();
 
@@ -98,7 +105,10 @@ export const createRedactor = (secrets: Pick<Secrets, 'derive'>) => {
       Object.entries(value).map(([name, member]) => {
         const path = `${pointer}/${escaped(name)}`;
         const isHidden =
-          typeof member === 'string' && member !== '' && !isMark(member) && isSecretMember(value, name, more);
+          typeof member === 'string' &&
+          member !== '' &&
+          !isMark(member) &&
+          isSecretMember({ holder: value, name, pointer }, more);
         return [name, isHidden ? markOf(path, member) : walk(member, path, more)];
       }),
     );

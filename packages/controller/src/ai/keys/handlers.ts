@@ -105,7 +105,7 @@ type Query = Parameters<Activity>[0]['query'];
 const iso = (time: string | undefined) => (time === undefined ? undefined : new Date(time).toISOString());
 
 const chainOf = async (store: Store) => {
-  const { entries, broken } = await verifyAudit(store.read);
+  const { entries, broken } = await verifyAudit(store.read, store.secrets);
   return { entries, isIntact: broken === undefined, brokenAt: broken?.id ?? null, reason: broken?.reason ?? '' };
 };
 

@@ -99,7 +99,7 @@ describe('a private key', () => {
         detail: { permission: 'certificates.private', certificateID: id },
       },
     ]);
-    expect((await verifyAudit(controller.store.read)).broken).toBeUndefined();
+    expect((await verifyAudit(controller.store.read, controller.store.secrets)).broken).toBeUndefined();
   });
 
   it('is in no answer to anyone who does not ask for it', async () => {

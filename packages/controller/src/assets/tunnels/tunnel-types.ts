@@ -8,14 +8,14 @@ interface Kind {
 }
 
 const kinds: Readonly<Record<TunnelType, Kind>> = {
-  ipsec: { title: 'IPsec ESP with IKEv2', missing: 'agents have neither IKE nor ESP yet' },
+  ipsec: { title: 'IPsec ESP with IKEv2' },
   gre: { title: 'GRE' },
   ipip: { title: 'IP in IP' },
   vxlan: { title: 'VXLAN' },
   geneve: { title: 'Geneve' },
   l2tpv3: { title: 'L2TPv3 pseudowire' },
   gtpu: { title: 'GTP-U' },
-  wireguard: { title: 'WireGuard', missing: 'agents have no WireGuard yet' },
+  wireguard: { title: 'WireGuard' },
   mpls: { title: 'MPLS label-switched path' },
 };
 
@@ -36,6 +36,8 @@ export const tunnelCatalogue = (Object.keys(kinds) as TunnelType[]).map((type) =
   type,
   title: kinds[type].title,
   engines: kinds[type].missing === undefined ? ['stack'] : [],
+  available: kinds[type].missing === undefined,
+  reason: kinds[type].missing ?? '',
   schema: schemaOf(type),
   secrets: [...tunnelSecretsOf(type)],
   overheadBytes: innerMtuOf({ type }).overheadBytes,

@@ -9,6 +9,7 @@ import type { SettingsStore } from '../../store/system/settings.ts';
 import { sendError, setSafeHeaders } from '../errors.ts';
 import { runOnce } from '../idempotency.ts';
 import type { RequestMetrics } from '../probes.ts';
+import { isOwnOrigin } from '../session.ts';
 import type { McpDeps, McpServing, Who } from './mcp.ts';
 import { mountAi, visitOf } from './mount-ai.ts';
 
@@ -44,8 +45,8 @@ const mountMcp = (app: FastifyInstance, { settings, ...deps }: McpDeps & { setti
 };
 
 /** Refuses pages of other origins, whatever key they send. */
-const assertOwnOrigin = ({ headers: { origin, host } }: FastifyRequest) => {
-  if (origin !== undefined && URL.parse(origin)?.host !== host)
+const assertOwnOrigin = ({ headers: { origin, host }, protocol }: FastifyRequest) => {
+  if (origin !== undefined && !isOwnOrigin(origin, protocol, host))
     throw forbidden('CROSS_ORIGIN', 'a page of another origin may not call this');
 };
 

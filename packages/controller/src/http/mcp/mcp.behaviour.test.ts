@@ -84,6 +84,9 @@ it('without a valid key, and from pages of other origins, nothing is answered', 
   expect((await send({})).status).toBe(401);
   expect((await send({ authorization: 'Bearer nonsense' })).status).toBe(401);
   expect((await send({ 'x-api-key': key.secret, origin: 'http://evil.example' })).status).toBe(403);
+  const otherScheme = controller.url.replace('http:', 'https:');
+  expect((await send({ 'x-api-key': key.secret, origin: otherScheme })).status).toBe(403);
+  expect((await send({ 'x-api-key': key.secret, origin: controller.url })).status).toBe(200);
   expect((await send({ 'x-api-key': key.secret })).status).toBe(200);
   expect((await administrator.send(`${controller.url}/mcp`, { method: 'POST' })).status).toBe(401);
 });

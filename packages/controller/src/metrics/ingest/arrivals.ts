@@ -1,5 +1,6 @@
-import type { RunReport, Summary } from '@rushhour/protocol';
+import type { RowsRecord, RunReport, Summary } from '@rushhour/protocol';
 import type { RecordRow } from '../../store/runs/run-attempts.ts';
+import type { RunRow } from '../../store/runs/run-rows.ts';
 import type { SampleRow } from '../../store/runs/samples.ts';
 import { isHistogram } from '../rollup/histogram-sum.ts';
 import { blockOf, type OpenRun, type Stream } from './open-run.ts';
@@ -10,13 +11,21 @@ export type SummariesReport = Extract<RunReport, { type: 'summaries' }>;
 
 const maxNameLength = 256;
 const maxNames = 50_000;
-const maxAheadMs = 60_000;
 
 const isValidName = (name: string) => name.length <= maxNameLength && !name.includes('\0');
 
+const isRows = (record: unknown): record is RowsRecord => (record as { side?: unknown } | null)?.side === 'rows';
+
+/** The span of time that samples of a run may be of, in milliseconds since 1970. */
+interface TimeSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Whether a summary can be kept: what is stored must be readable for ever. */
-export const isValid = ({ at, series }: Summary, now: number): boolean =>
-  at <= now + maxAheadMs &&
+const isValid = ({ at, series }: Summary, { from, to }: TimeSpan): boolean =>
+  at >= from &&
+  at <= to &&
   series.every(
     ({ target, counters, gauges, histograms }) =>
       isValidName(target) &&
@@ -29,10 +38,14 @@ export class RunArrivals {
   readonly run: OpenRun;
   /** What jobs told of single attempts. */
   readonly records: RecordRow[] = [];
+  /** Rows of tables, oldest first. */
+  readonly tableRows: RunRow[] = [];
+  readonly #span: TimeSpan;
   readonly #seconds = new Map<Stream, Map<number, Second>>();
 
-  constructor(run: OpenRun) {
+  constructor(run: OpenRun, span: TimeSpan) {
     this.run = run;
+    this.#span = span;
   }
 
   /** The jobs something has come of, be it only what was known already. */
@@ -41,7 +54,7 @@ export class RunArrivals {
   }
 
   /** Says how many summaries were refused. What is known already is passed over. */
-  add(stream: Stream, summaries: readonly Summary[], now: number): number {
+  add(stream: Stream, summaries: readonly Summary[]): number {
     let fresh = this.#seconds.get(stream);
     if (fresh === undefined) {
       fresh = new Map();
@@ -51,20 +64,27 @@ export class RunArrivals {
     const { names } = this.run;
     for (const summary of summaries) {
       if (stream.ranges.has(summary.seq) || fresh.has(summary.seq)) continue;
-      if (!isValid(summary, now) || names.size >= maxNames) {
+      if (!isValid(summary, this.#span) || names.size >= maxNames) {
         refused += 1;
         continue;
       }
-      if (summary.records !== undefined && summary.records.length > 0) {
-        const { agentId, order } = stream;
-        const of = { runID: this.run.facts.runId, agentID: agentId, orderIndex: order, seq: summary.seq };
-        this.records.push({ ...of, records: summary.records });
-      }
+      this.#addRecords(stream, summary);
       const second = names.secondOf(summary);
       names.noteReported(stream.side.group, second);
       fresh.set(summary.seq, second);
     }
     return refused;
+  }
+
+  #addRecords({ agentId, order }: Stream, { seq, records: reported = [] }: Summary): void {
+    const of = { runID: this.run.facts.runId, agentID: agentId, orderIndex: order };
+    const records = reported.filter((record) => !isRows(record));
+    if (records.length > 0) this.records.push({ ...of, seq, records });
+    for (const { table, rows } of reported.filter(isRows)) {
+      for (const { index, state, cells } of rows) {
+        this.tableRows.push({ ...of, tableName: table, rowIndex: index, state, cells });
+      }
+    }
   }
 
   secondsOf(stream: Stream): Second[] {

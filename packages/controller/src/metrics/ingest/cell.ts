@@ -5,11 +5,9 @@ import type { Second } from './second.ts';
 
 /** What all agents of one side did in one second, together, whatever their targets. */
 export interface Cell {
-  /** Of all jobs together. */
+  /** Time of the job that was longest in this second. */
   spanMs: number;
-  /** How many jobs it is made of. */
-  orders: number;
-  /** Steady only when it was for every job. */
+  /** Steady only when it was for every job that had not ended. */
   phase: Phase;
   readonly scalars: Map<number, number>;
   /** Merged when they are asked for: to merge each as it comes would be to write the same one a thousand times. */
@@ -23,7 +21,6 @@ export const isWorstOf = ({ kind, name }: Metric) => kind === 'gauge' && name.st
 
 export const createCell = (phase: Phase): Cell => ({
   spanMs: 0,
-  orders: 0,
   phase,
   scalars: new Map(),
   pieces: new Map(),
@@ -38,14 +35,22 @@ const mergedPiece = (list: Uint8Array[]): Uint8Array => {
   return list[0] as Uint8Array;
 };
 
+export interface CellContext {
+  readonly names: NameBook;
+  readonly isMore: boolean;
+  /** Time of the job in this second so far, this piece included. */
+  readonly jobSpanMs: number;
+}
+
 /**
  * `isMore`: the job has been in this second before, as with the short piece after its planned end.
  * Then what it counted adds up, but how it stood was said already.
  */
-export const addToCell = (cell: Cell, second: Second, names: NameBook, isMore: boolean): void => {
-  cell.spanMs += second.spanMs;
-  if (!isMore) cell.orders += 1;
-  if (second.phase !== 'steady') cell.phase = second.phase;
+export const addToCell = (cell: Cell, second: Second, { names, isMore, jobSpanMs }: CellContext): void => {
+  cell.spanMs = Math.max(cell.spanMs, jobSpanMs);
+  // At a change of stages one job winds down while the next one runs.
+  if (cell.phase === 'windDown' || (second.phase !== 'steady' && second.phase !== 'windDown'))
+    cell.phase = second.phase;
   for (const { scalars, histograms } of second.parts) {
     for (const [number, value] of scalars) {
       const metric = names.metrics.get(number);
@@ -66,12 +71,12 @@ export const addToCell = (cell: Cell, second: Second, names: NameBook, isMore: b
 const wholeMs = 800;
 
 /** A short second is the last one of a job, or follows a stall of its generator. */
-export const phaseOf = ({ phase, spanMs, orders }: Cell): { phase: Phase; isWhole: boolean } => ({
+export const phaseOf = ({ phase, spanMs }: Cell): { phase: Phase; isWhole: boolean } => ({
   phase,
-  isWhole: spanMs >= wholeMs * orders,
+  isWhole: spanMs >= wholeMs,
 });
 
-/** Metric 0 of a merged second says how many jobs it is made of. */
+/** Metric 0 of a merged second: by how much its time is to be divided. Earlier versions added up that of all jobs. */
 const jobsMetric = 0;
 
 /** A cell in the form in which it is packed. */
@@ -83,7 +88,7 @@ export const secondOfCell = (seq: number, at: number, cell: Cell): Second => ({
   parts: [
     {
       target: noTarget,
-      scalars: new Map([[jobsMetric, cell.orders], ...cell.scalars]),
+      scalars: new Map([[jobsMetric, 1], ...cell.scalars]),
       histograms: histogramsOf(cell),
     },
   ],
@@ -95,7 +100,7 @@ export const cellOfSecond = ({ spanMs, phase, parts: [part] }: Second): Cell => 
   const jobs = scalars.get(jobsMetric) ?? 1;
   scalars.delete(jobsMetric);
   const pieces = new Map([...(part?.histograms ?? [])].map(([number, bytes]) => [number, [bytes]]));
-  return { spanMs, orders: jobs, phase, scalars, pieces };
+  return { spanMs: spanMs / Math.max(1, jobs), phase, scalars, pieces };
 };
 
 /** Whether a metric must be read for `cellOfSecond` to work. */

@@ -1,6 +1,7 @@
 import type { Executor } from '../../store/engine/database.ts';
 import { readLosses } from '../read/losses.ts';
 import { authoritativeSide, type MetricPlan } from '../read/metric-plan.ts';
+import type { SecondSlot } from '../read/phases.ts';
 import type { Side } from '../read/run-facts.ts';
 import { type Measured, movedTo, scanAgents, scanMerged } from '../read/scan.ts';
 import { AggregationWindow, type Spread } from './aggregation-window.ts';
@@ -18,7 +19,7 @@ export interface Collecting<S extends Spread> {
   readonly by: Grouping;
   createSpread(): S;
   /** The second that what was measured counts in, undefined for none; each in its own when left out. */
-  secondOf?(side: Side, second: number): number | undefined;
+  secondOf?(side: Side, second: number): SecondSlot | undefined;
   readonly agentId?: number | undefined;
   /** Each second is read once, as soon as it is complete. */
   readonly isLive?: boolean;

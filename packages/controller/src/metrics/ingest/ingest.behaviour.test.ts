@@ -6,12 +6,13 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { StorageUnavailable } from '../../store/engine/database.ts';
 import { runRecordsOf } from '../../store/runs/run-attempts.ts';
+import { runRowPage, runTableStates } from '../../store/runs/run-rows.ts';
 import { sampleKeys } from '../../store/runs/samples.ts';
 import { openStore, type Store } from '../../store/store.ts';
 import { createDatabase } from '../../testing/postgres.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import { createTestGateway, type TestGateway } from '../testing/gateway.ts';
-import { jobOf, storeRun } from '../testing/stored-run.ts';
+import { jobOf, setRun, storeRun } from '../testing/stored-run.ts';
 import { summaryOf } from '../testing/summaries.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-metrics-'));
@@ -89,6 +90,49 @@ describe('taking in measurements', () => {
     ]);
   });
 
+  it('keeps the newest state of every row of a table, by agent and job', async () => {
+    const { runId, t0 } = await storeRun(store, { agents: { 1: [jobOf()], 2: [jobOf()] } });
+    const rows = (...given: object[]) => ({ side: 'rows', table: 'sessions', rows: given });
+    const row = (index: number, state: string, ip: string) => ({ index, state, cells: { ip, mtu: 1492 } });
+    const [first, second] = seconds(t0, 1, 2);
+    const reported = [
+      { ...first, records: [rows(row(0, 'connecting', ''), row(1, 'up', '10.0.0.2')), rows(row(0, 'up', '10.0.0.1'))] },
+      { ...second, records: [rows(row(1, 'down', '10.0.0.2'))] },
+    ] as Parameters<typeof gateway.summaries>[2];
+    gateway.summaries(1, { runId }, reported);
+    gateway.summaries(2, { runId }, [{ ...first, records: [rows(row(0, 'up', '10.9.0.1'))] }] as typeof reported);
+    await metrics.flush();
+    gateway.summaries(1, { runId }, reported);
+    await metrics.flush();
+    const all = {
+      runID: runId,
+      tableName: 'sessions',
+      agentID: 0,
+      state: '',
+      search: '',
+      limit: 10,
+      offset: 0,
+    } as const;
+    const { rows: found, total } = await runRowPage(store.read, all);
+    expect([
+      total,
+      found.map(({ agentID, rowIndex, state, cells }) => [agentID, rowIndex, state, cells['ip']]),
+    ]).toEqual([
+      3,
+      [
+        [1, 0, 'up', '10.0.0.1'],
+        [1, 1, 'down', '10.0.0.2'],
+        [2, 0, 'up', '10.9.0.1'],
+      ],
+    ]);
+    expect((await runRowPage(store.read, { ...all, state: 'up', search: '10.9' })).total).toBe(1);
+    expect((await runRowPage(store.read, { ...all, agentID: 1, limit: 1, offset: 1 })).rows).toHaveLength(1);
+    expect(await runTableStates(store.read, runId)).toEqual([
+      { name: 'sessions', rows: 3, states: { up: 2, down: 1 } },
+    ]);
+    expect(await runRecordsOf(store.read, runId)).toEqual([]);
+  });
+
   it('does so by itself, within a short time', { retry: 2 }, async () => {
     const { runId, t0 } = await storeRun(store);
     gateway.summaries(1, { runId }, seconds(t0, 1));
@@ -98,6 +142,20 @@ describe('taking in measurements', () => {
     }
     expect(performance.now() - startedAt).toBeLessThan(1000);
     expect(gateway.acknowledged(1, runId)).toBe(1);
+  });
+
+  it('refuses what is of no second of the run: before its start, after its deadline or after its end', async () => {
+    const t0 = Date.now() - 20_000;
+    const { runId } = await storeRun(store, { t0, run: { deadlineAt: new Date(t0 + 10_000).toISOString() } });
+    const [late, early] = [summaryOf({ seq: 5, t0: t0 + 15_000 }), { ...summaryOf({ seq: 6, t0 }), at: t0 - 90_000 }];
+    gateway.summaries(1, { runId }, [...seconds(t0, 1, 2), late, early]);
+    await metrics.flush();
+    expect(await requestsOf(runId)).toEqual([10, 20]);
+    await setRun(store, runId, { deadlineAt: null, finishedAt: new Date(t0 + 2000).toISOString() });
+    gateway.summaries(1, { runId }, [...seconds(t0, 3), summaryOf({ seq: 4, t0: t0 + 10_000 })]);
+    await metrics.flush();
+    expect(await requestsOf(runId)).toEqual([10, 20, 30]);
+    expect(gateway.acknowledged(1, runId)).toBe(3);
   });
 
   it('counts nothing twice', async () => {

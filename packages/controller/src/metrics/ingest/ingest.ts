@@ -4,9 +4,10 @@ import { clockNow } from '../../clock.ts';
 import type { Mutex } from '../../concurrency/mutex.ts';
 import { type Executor, StorageUnavailable } from '../../store/engine/database.ts';
 import { insertRunRecords } from '../../store/runs/run-attempts.ts';
+import { putRunRows } from '../../store/runs/run-rows.ts';
 import { everyAgent, insertRunNames, insertSamples, removeSamplesIn } from '../../store/runs/samples.ts';
 import type { Store } from '../../store/store.ts';
-import { secondOf } from '../read/run-facts.ts';
+import { readLastMs, secondOf } from '../read/run-facts.ts';
 import { firstOfMinute, lastOfMinute, minuteOf } from '../rollup/merged-minutes.ts';
 import { RunArrivals, type SummariesReport } from './arrivals.ts';
 import { blockOf, type OpenRun } from './open-run.ts';
@@ -31,6 +32,9 @@ interface Report {
   agentId: number;
   report: SummariesReport;
 }
+
+/** How far the clocks of agents may be off. */
+const maxOffMs = 60_000;
 
 const batchMs = 100;
 const retryMs = 1000;
@@ -113,13 +117,19 @@ export class Ingest {
         log.warn({ runId, agentId, order }, 'measurements of a job that the run does not know');
         continue;
       }
-      const arrivals = byRun.get(runId) ?? new RunArrivals(run);
+      const arrivals = byRun.get(runId) ?? (await this.#newArrivals(run));
       byRun.set(runId, arrivals);
-      const refused = arrivals.add(stream, summaries, clockNow());
+      const refused = arrivals.add(stream, summaries);
       if (refused > 0) log.warn({ runId, agentId, order, refused }, 'measurements that make no sense');
     }
     // In the same order at all times, so that transactions never wait for each other.
     return [...byRun.values()].sort((a, b) => a.run.facts.runId - b.run.facts.runId);
+  }
+
+  async #newArrivals(run: OpenRun): Promise<RunArrivals> {
+    const { runId, t0 } = run.facts;
+    const last = await readLastMs(this.#options.store.read, runId);
+    return new RunArrivals(run, { from: t0 - maxOffMs, to: Math.min(clockNow() + maxOffMs, last) });
   }
 
   /** A run that was assigned anew since it was opened is read again. */
@@ -168,6 +178,7 @@ const write = async (tx: Executor, { arrivals, reopened }: Writing) => {
   }
   await insertSamples(tx, arrivals.rows);
   await insertRunRecords(tx, arrivals.records);
+  await putRunRows(tx, arrivals.tableRows);
 };
 
 /** Reads the merged minutes that late seconds belong to. */

@@ -69,6 +69,8 @@ export interface Stream {
   /** Blocks with rows that are not whole yet. */
   readonly loose: Set<number>;
   lastSecond: number;
+  /** Its time in that second, pieces added up. */
+  spanMs: number;
   /** When something came last, on the clock of this machine. */
   arrivedAt: number;
 }
@@ -115,7 +117,16 @@ export class OpenRun {
     const side = this.facts.agents.get(agentId)?.sides[jobIndex];
     if (side === undefined) return undefined;
     const ranges = new SeqRanges();
-    const made: Stream = { agentId, order: jobIndex, side, ranges, loose: new Set(), lastSecond: 0, arrivedAt: 0 };
+    const made: Stream = {
+      agentId,
+      order: jobIndex,
+      side,
+      ranges,
+      loose: new Set(),
+      lastSecond: 0,
+      spanMs: 0,
+      arrivedAt: 0,
+    };
     this.#streams.set(key, made);
     return made;
   }
@@ -125,7 +136,8 @@ export class OpenRun {
     const second = secondOf(this.facts, given);
     const isMore = stream.lastSecond === second;
     const { group } = stream.side;
-    const cell = this.merged.add(group, second, given, { names: this.names, isMore });
+    stream.spanMs = given.spanMs + (isMore ? stream.spanMs : 0);
+    const cell = this.merged.add(group, second, given, { names: this.names, isMore, jobSpanMs: stream.spanMs });
     this.phases.note(group, second, phaseOf(cell));
     stream.lastSecond = Math.max(stream.lastSecond, second);
   }

@@ -2,7 +2,7 @@ import type { MetricSnapshot } from '@rushhour/contract';
 import type { Executor } from '../../store/engine/database.ts';
 import type { MetricPlan } from '../read/metric-plan.ts';
 import { timeOf } from '../read/run-facts.ts';
-import { metricValueOf, secondsOf } from '../rollup/aggregate.ts';
+import { metricValueOf, secondsOf, secondValueOf } from '../rollup/aggregate.ts';
 import { HistogramSum } from '../rollup/histogram-sum.ts';
 import { type AggregationWindow, SteppedSpread } from './aggregation-window.ts';
 import { type By, collectWindows, type Labels } from './collect.ts';
@@ -33,7 +33,8 @@ export const readSnapshots = async (
       const bytes = track.spread.steps[at];
       sum.clear();
       if (bytes !== undefined) sum.add(bytes);
-      return metricValueOf(plan, secondsOf(plan, track, [at, at + 1]), sum) ?? [];
+      const seconds = secondsOf(plan, track, [at, at + 1]);
+      return (fromSec + at === 1 ? metricValueOf : secondValueOf)(plan, seconds, sum) ?? [];
     });
   return Array.from({ length: Math.max(0, toSec - fromSec + 1) }, (_, at) => ({
     runId: run.facts.runId,

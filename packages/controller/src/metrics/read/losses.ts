@@ -73,7 +73,7 @@ const members = ['sent', 'received', 'lost', 'packetLossDurationMs'] as const;
 type Member = (typeof members)[number];
 type SideCounts = Record<Member, number[]>;
 
-const lossyEngines: ReadonlySet<string> = new Set(['udp', 'stream', 'pcap-replay']);
+const lossyEngines: ReadonlySet<string> = new Set(['convergence', 'udp', 'stream', 'pcap-replay']);
 
 interface Counts {
   readonly exclusively: Mutex;
@@ -96,6 +96,7 @@ const countsOf = (run: OpenRun): Counts => {
 /** Numbers of the metrics of one engine in this run. */
 const numbersOf = ({ names }: OpenRun, engine: string): ReadonlyMap<number, Member> => {
   const byName = new Map(members.map((member) => [`${engine}.${member}`, member]));
+  byName.set(`${engine}.lossDurationMs`, 'packetLossDurationMs');
   const numbers = new Map<number, Member>();
   for (const [number, { kind, name }] of names.metrics) {
     const member = kind === 'counter' ? byName.get(name) : undefined;

@@ -31,10 +31,10 @@ const counted = (pattern: RegExp) => (metric: Metric) => metric.kind === 'counte
 const standing = (pattern: RegExp) => (metric: Metric) => metric.kind === 'gauge' && pattern.test(metric.name);
 
 // Engines over TCP do not know their packets: the kernel makes them from a stream of bytes.
-const sent = counted(/^(udp|stream|pcap-replay|icmp)\.sent$|^dns\.txPackets$/);
-const received = counted(/^(udp|stream|pcap-replay|icmp)\.received$|^dns\.rxPackets$/);
+const sent = counted(/^(udp|stream|convergence|pcap-replay|icmp)\.sent$|^dns\.txPackets$/);
+const received = counted(/^(udp|stream|convergence|pcap-replay|icmp)\.received$|^dns\.rxPackets$/);
 const begun = counted(
-  /^[^.]+\.begun$|^(stream|pcap-replay)\.sent$|^(waf|cve-replay|malware-transfer|fuzzing|compromised-host)\.(sent|benign)$/,
+  /^[^.]+\.begun$|^(stream|convergence|pcap-replay)\.sent$|^(waf|cve-replay|malware-transfer|fuzzing|compromised-host)\.(sent|benign)$/,
 );
 const txBytes = counted(/^[^.]+\.txBytes$/);
 const rxBytes = counted(/^[^.]+\.rxBytes$/);
@@ -71,6 +71,9 @@ const defaultDescription = (name: string, type: MetricDescription['type']): Metr
   description: '',
 });
 
+/** First part of the names of an engine's metrics: engines of planes leave `plane.` out. */
+const prefixOf = (engine: string): string => engine.replace(/^plane\./, '');
+
 type Known = Pick<RunFacts, 'sides'>;
 
 const describedBy = ({ sides }: Known, name: string): MetricDescription | undefined => {
@@ -98,7 +101,7 @@ const derivedPlan = (name: string, names: NameBook): MetricPlan | undefined => {
     isWorst: [...sources].some((number) => isWorstOf(names.metrics.get(number) as Metric)),
     isOfClients,
     // Where no engine counts it, there is no value; 0 would be a claim.
-    isOf: (engine) => isAlwaysReported(name) || engines.has(engine) || engines.has('agent'),
+    isOf: (engine) => isAlwaysReported(name) || engines.has(prefixOf(engine)) || engines.has('agent'),
   };
 };
 
@@ -123,7 +126,7 @@ const reportedPlan = (name: string, facts: Known, names: NameBook): MetricPlan |
     scale: 1,
     isWorst: seen !== undefined && isWorstOf(seen),
     isOfClients: false,
-    isOf: (candidate) => engine === 'agent' || engine === candidate,
+    isOf: (candidate) => engine === 'agent' || engine === prefixOf(candidate),
   };
 };
 

@@ -30,26 +30,33 @@ const phasesWith = (...phases: ('rampUp' | 'steady' | 'short' | 'rampDown' | 'wi
 describe('the steady seconds', () => {
   it('of a server are those of its clients', () => {
     const phases = phasesWith('rampUp', 'steady', 'steady', 'rampDown');
-    expect([1, 2, 3, 4].map((second) => phases.steadySecond(server, second))).toEqual([undefined, 2, 3, undefined]);
+    expect([1, 2, 3, 4].map((second) => phases.steadySecond(server, second)?.second)).toEqual([
+      undefined,
+      2,
+      3,
+      undefined,
+    ]);
   });
 
   it('do not include a pause; what arrives during it belongs to the second before', () => {
     const phases = phasesWith('steady', 'steady', 'paused', 'paused', 'steady', 'paused');
-    expect([2, 3, 4, 5, 6].map((second) => phases.steadySecond(client, second))).toEqual([2, 2, 2, 5, 5]);
+    expect([2, 3, 4, 5, 6].map((second) => phases.steadySecond(client, second)?.second)).toEqual([2, 2, 2, 5, 5]);
     expect(phases.newest).toBe('steady');
   });
 
   it('include a short one after a stall of the generator, unless it is the last', () => {
-    const seconds = [1, 2, 3, 4].map((second) =>
-      phasesWith('steady', 'short', 'steady', 'short').steadySecond(client, second),
+    const seconds = [1, 2, 3, 4].map(
+      (second) => phasesWith('steady', 'short', 'steady', 'short').steadySecond(client, second)?.second,
     );
     expect(seconds).toEqual([1, 2, 3, 3]);
+    expect(phasesWith('steady', 'short').steadySecond(client, 2)).toEqual({ second: 1, countsTime: true });
+    expect(phasesWith('steady', 'windDown').steadySecond(client, 2)).toEqual({ second: 1, countsTime: false });
   });
 
   it('take what comes in after the last whole one', () => {
     for (const side of [client, server]) {
-      expect(phasesWith('steady', 'steady', 'windDown').steadySecond(side, 3)).toBe(2);
-      expect(phasesWith('steady', 'steady').steadySecond(side, 3)).toBe(2);
+      expect(phasesWith('steady', 'steady', 'windDown').steadySecond(side, 3)?.second).toBe(2);
+      expect(phasesWith('steady', 'steady').steadySecond(side, 3)?.second).toBe(2);
       expect(phasesWith('steady', 'rampDown', 'windDown').steadySecond(side, 3)).toBeUndefined();
     }
   });

@@ -16,6 +16,13 @@ export interface SecondPhase {
   readonly isWhole: boolean;
 }
 
+/** The second that a measurement counts in. */
+export interface SecondSlot {
+  readonly second: number;
+  /** That second becomes longer by it: traffic went on, as in the last half second of a run of 2.5 s. */
+  readonly countsTime: boolean;
+}
+
 /**
  * Which seconds of a run are steady. Clients know: servers answer during ramps and warm-up as well, so theirs are those
  * of their clients, or of any client where they have none of their own.
@@ -55,13 +62,14 @@ export class Phases {
    * after the last whole second of the clients is the end of what was begun in it. A short second before that follows a
    * stall of the generator and is a second like any other.
    */
-  steadySecond({ group }: Pick<Side, 'group'>, second: number): number | undefined {
+  steadySecond({ group }: Pick<Side, 'group'>, second: number): SecondSlot | undefined {
     const clients = this.#clientsOf(group);
     const last = clients.reduce((latest, client) => Math.max(latest, client.last), 0);
     let counted = Math.min(second, last);
     // Answers that arrive during a pause belong to the second before it; the pause itself is no time of traffic.
     while (clients.some(({ bySecond }) => bySecond.get(counted) === 'paused')) counted -= 1;
-    return clients.some((client) => phaseIn(client, counted) === 'steady') ? counted : undefined;
+    if (!clients.some((client) => phaseIn(client, counted) === 'steady')) return undefined;
+    return { second: counted, countsTime: clients.some(({ bySecond }) => bySecond.get(second) === 'steady') };
   }
 
   /** Whether there is a steady second at all. */

@@ -270,10 +270,11 @@ describe('the ends of a run', () => {
       ({ values }) => values,
     );
 
-  it('the last piece of a job is a second of its own, and what it counted belongs to the steady one before', async () => {
+  it('the last piece of a job is no point of a chart, and what it counted belongs to the steady second before', async () => {
     const { runId, t0 } = await storeRun(store, { t0: Date.now() - 60_000, agents: sides });
     const second = (seq: number) => summaryOf({ seq, t0, counters: { 'http.requests': 200, 'http.txBytes': 10 } });
-    const tail = { ...summaryOf({ seq: 4, t0, counters: { 'http.requests': 1 } }), at: t0 + 3400, spanMs: 400 };
+    const ending = summaryOf({ seq: 4, t0, phase: 'windDown', counters: { 'http.requests': 1 } });
+    const tail = { ...ending, at: t0 + 3400, spanMs: 400 };
     const served = (seq: number) =>
       summaryOf({ seq, t0, target: '', counters: { 'http.served': 200, 'http.txBytes': 99 } });
     gateway.summaries(1, { runId }, [second(1), second(2), second(3), tail]);
@@ -281,9 +282,9 @@ describe('the ends of a run', () => {
     await metrics.flush();
     // After the clients have ended, servers do not speak for them.
     expect(await requests(runId)).toEqual([
-      [200, 200, 200, 2.5, null],
+      [200, 200, 200, null, null],
       [200, 200, 200, 200, 200],
-      [10, 10, 10, 0, null],
+      [10, 10, 10, null, null],
     ]);
     const [client, server] = await metrics.summaryOf(runId);
     expect([client?.seconds, server?.seconds]).toEqual([3, 3]);

@@ -1,5 +1,6 @@
 import { findPlugin } from '@rushhour/contract';
 import type { Executor } from '../../store/engine/database.ts';
+import { statement } from '../../store/engine/statement.ts';
 import { runAgentsOf } from '../../store/runs/run-agents.ts';
 import { type RunJob, runs } from '../../store/runs/runs.ts';
 
@@ -56,6 +57,20 @@ export const slackSec = 3;
 export const secondAt = ({ t0 }: Pick<RunFacts, 't0'>, at: number) => Math.max(1, Math.round((at - t0) / 1000));
 
 export const timeOf = ({ t0 }: Pick<RunFacts, 't0'>, second: number) => t0 + second * 1000;
+
+const findLimits = statement((db, p: { id: number }) =>
+  db.selectFrom('runs').select(['deadlineAt', 'finishedAt']).where('id', '=', p.id),
+);
+
+/**
+ * The time of the last sample that a run can have, in milliseconds since 1970: its end, or its deadline, when it is
+ * stopped. Infinite while it has neither.
+ */
+export const readLastMs = async (read: Executor, runId: number): Promise<number> => {
+  const run = await findLimits.first(read, { id: runId });
+  const last = run?.finishedAt ?? run?.deadlineAt;
+  return last ? Date.parse(last) + slackSec * 1000 : Number.POSITIVE_INFINITY;
+};
 
 /** Undefined when there is no such run, or when it has not come to a common start. */
 export const readRunFacts = async (read: Executor, runId: number): Promise<RunFacts | undefined> => {

@@ -7,6 +7,7 @@ import type { OpenRun } from '../ingest/open-run.ts';
 import { packedOf, unpackSeconds } from '../ingest/packing.ts';
 import type { Part } from '../ingest/second.ts';
 import { minuteOf } from '../rollup/merged-minutes.ts';
+import type { SecondSlot } from './phases.ts';
 import { type Side, secondOf, slackSec, timeOf } from './run-facts.ts';
 
 /** What is wanted of a run: seconds from the common start, both included, and metrics by their numbers. */
@@ -28,10 +29,12 @@ export interface Measured {
   readonly isMore: boolean;
 }
 
-/** The same, counted in another second: that one does not become longer by it. */
-export const movedTo = (measured: Measured, second: number | undefined): Measured | undefined => {
-  if (second === undefined) return undefined;
-  return second === measured.second ? measured : { ...measured, second, spanSec: 0, isMore: true };
+/** The same, counted where it belongs; undefined when it belongs nowhere. */
+export const movedTo = (measured: Measured, slot: SecondSlot | undefined): Measured | undefined => {
+  if (slot === undefined) return undefined;
+  const { second, countsTime } = slot;
+  if (second === measured.second) return measured;
+  return { ...measured, second, spanSec: countsTime ? measured.spanSec : 0, isMore: true };
 };
 
 type Visit = (measured: Measured) => void;
@@ -40,7 +43,7 @@ const measuredCell = (side: Side, second: number, cell: Cell): Measured => ({
   side,
   agentId: everyAgent,
   second,
-  spanSec: cell.spanMs / Math.max(1, cell.orders) / 1000,
+  spanSec: cell.spanMs / 1000,
   parts: [{ target: noTarget, scalars: cell.scalars, histograms: histogramsOf(cell) }],
   isMore: false,
 });

@@ -3,7 +3,7 @@ import type { Executor } from '../../store/engine/database.ts';
 import { type AggregationWindow, SteppedSpread } from '../ingest/aggregation-window.ts';
 import { type By, collectWindows } from '../ingest/collect.ts';
 import type { OpenRun } from '../ingest/open-run.ts';
-import { type Aggregation, aggregateOf, defaultAggregation, secondsOf } from '../rollup/aggregate.ts';
+import { type Aggregation, aggregateOf, defaultAggregation, minSpanSec, secondsOf } from '../rollup/aggregate.ts';
 import { HistogramSum } from '../rollup/histogram-sum.ts';
 import type { MetricPlan } from './metric-plan.ts';
 import { timeOf } from './run-facts.ts';
@@ -40,6 +40,26 @@ const stepFor = ({ fromSec, toSec, step = 1, plans, by }: SeriesRequest, run: Op
   return Math.max(step, Math.ceil((toSec - fromSec + 1) / points));
 };
 
+const isSum = (plan: MetricPlan, agg: Aggregation | undefined) => {
+  const aggregation = aggregationFor(plan, agg);
+  return aggregation === 'sum' || aggregation === 'count';
+};
+
+/**
+ * Where the points end. A run ends with a part of a second, whose rates are those of a moment: it has no point of its
+ * own, and its single values belong to the last point before it. Sums stay where they were counted.
+ */
+const endOf = (
+  spans: readonly (number | undefined)[],
+  { points, step, isSum }: { points: number; step: number; isSum: boolean },
+): number => {
+  const spanOf = (point: number) =>
+    spans.slice(point * step, (point + 1) * step).reduce<number>((sum, span) => sum + (span ?? 0), 0);
+  let end = points;
+  while (!isSum && end > 1 && spanOf(end - 1) < minSpanSec) end -= 1;
+  return end > 1 || spanOf(0) >= minSpanSec ? end : points;
+};
+
 /** Points of time are ends of steps; a point is null where nothing was measured. */
 export const readSeries = async (read: Executor, run: OpenRun, request: SeriesRequest): Promise<MetricSeries> => {
   const { plans, by, fromSec, toSec, agg } = request;
@@ -47,19 +67,27 @@ export const readSeries = async (read: Executor, run: OpenRun, request: SeriesRe
   const points = Math.max(0, Math.ceil((toSec - fromSec + 1) / step));
   const series: MetricSeries['series'] = [];
   const scratch = new HistogramSum();
-  const pointOf = (window: AggregationWindow<SteppedSpread>, index: number, point: number) => {
+  const pointOf = (
+    window: AggregationWindow<SteppedSpread>,
+    index: number,
+    [point, end]: readonly [number, number],
+  ) => {
     const plan = plans[index] as MetricPlan;
     const track = window.trackOf(index);
     const seconds = secondsOf(plan, track, [point * step, (point + 1) * step]);
-    const bytes = track.spread.steps[point];
-    const sum = bytes === undefined ? scratch.clear() : scratch.clear().add(bytes);
+    scratch.clear();
+    for (const bytes of track.spread.steps.slice(point, end)) if (bytes !== undefined) scratch.add(bytes);
     if (plan.kind === 'spread' && seconds.spanSec === 0) return null;
-    return aggregateOf(plan, seconds, sum, aggregationFor(plan, agg)) ?? null;
+    return aggregateOf(plan, seconds, scratch, aggregationFor(plan, agg)) ?? null;
   };
   const createSpread = () => new SteppedSpread((second) => Math.floor((second - fromSec) / step));
   await collectWindows(read, run, { plans, by, fromSec, toSec, createSpread }, (labels, window) => {
     for (const [index, plan] of plans.entries()) {
-      const values = Array.from({ length: points }, (_, point) => pointOf(window, index, point));
+      const end = endOf(window.trackOf(index).spans, { points, step, isSum: isSum(plan, agg) });
+      const values = Array.from({ length: points }, (_, point) => {
+        if (point >= end) return null;
+        return pointOf(window, index, [point, point === end - 1 ? points : point + 1]);
+      });
       if (values.some((value) => value !== null)) series.push({ metric: plan.name, labels, values });
     }
   });

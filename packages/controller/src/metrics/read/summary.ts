@@ -41,7 +41,8 @@ export const readSummary = async (read: Executor, run: OpenRun): Promise<RunSumm
     fromSec: 1,
     toSec: run.newestSecond,
     createSpread: () => new TotalSpread(),
-    secondOf: (side: Side, second: number) => (steady.has(side.group) ? phases.steadySecond(side, second) : second),
+    secondOf: (side: Side, second: number) =>
+      steady.has(side.group) ? phases.steadySecond(side, second) : { second, countsTime: true },
   } as const;
   await collectWindows(read, run, options, ({ group }, window) => {
     const side = facts.sides.get(Number(group)) as Side;
@@ -84,7 +85,8 @@ export const readTotals = async (
     fromSec: 1,
     toSec: run.newestSecond,
     createSpread: () => new TotalSpread(),
-    secondOf: (side: Side, second: number) => (isSteady ? phases.steadySecond(side, second) : second),
+    secondOf: (side: Side, second: number) =>
+      isSteady ? phases.steadySecond(side, second) : { second, countsTime: true },
     agentId,
   } as const;
   await collectWindows(read, run, options, (_, window) => totals.push(...valuesOf(window, isReported)));

@@ -112,6 +112,74 @@ describe('seconds of a generator that stalls', () => {
   });
 });
 
+describe('seconds at the end of a job', () => {
+  interface Piece {
+    readonly order?: number;
+    readonly from: number;
+    readonly to: number;
+    readonly phase?: 'steady' | 'windDown';
+  }
+  /** A run whose clients send 100 requests a second in the given pieces of time. */
+  const runOf = async (jobs: number, pieces: readonly Piece[]) => {
+    const orders = Array.from({ length: jobs }, () => jobOf());
+    const { runId, t0 } = await storeRun(store, { t0: Date.now() - 20_000, status: 7, agents: { 1: orders } });
+    for (const [index, { order = 0, from, to, phase = 'steady' }] of pieces.entries()) {
+      const requests = phase === 'steady' ? Math.round((to - from) * 100) : 0;
+      const spanMs = Math.round((to - from) * 1000);
+      const counters = { 'http.requests': requests };
+      const summary = summaryOf({ seq: index + 1, t0, phase, spanMs, counters });
+      gateway.summaries(1, { runId, order }, [{ ...summary, at: t0 + to * 1000 }]);
+    }
+    await metrics.flush();
+    return runId;
+  };
+  const rates = async (runId: number) => {
+    const of = { runId, metric: 'http.requests', scope: {} } as const;
+    const value = (aggregation: 'avg' | 'max', window: 'steady' | 'all') =>
+      metrics.value({ ...of, aggregation, window });
+    const { series } = await metrics.series(runId, { metrics: ['http.requests'], agg: 'rate' });
+    return {
+      steady: [await value('avg', 'steady'), await value('max', 'steady')],
+      all: await value('max', 'all'),
+      chart: series[0]?.values,
+    };
+  };
+
+  it('count with their time: a run of 2.5 seconds has the rate it had', async () => {
+    const runId = await runOf(1, [
+      { from: 0, to: 1 },
+      { from: 1, to: 2 },
+      { from: 2, to: 2.5 },
+    ]);
+    expect(await rates(runId)).toEqual({ steady: [100, 100], all: 100, chart: [100, 100, 100] });
+  });
+
+  it('are no points of a chart when they are short', async () => {
+    const runId = await runOf(1, [
+      { from: 0, to: 1 },
+      { from: 1, to: 2 },
+      { from: 2, to: 2.04 },
+    ]);
+    const { chart } = await rates(runId);
+    expect(chart).toEqual([100, 100, null]);
+    const sums = await metrics.series(runId, { metrics: ['http.requests'], agg: 'sum' });
+    expect(sums.series[0]?.values).toEqual([100, 100, 4]);
+    const snapshots = await metrics.snapshots(runId, { metrics: ['http.requests'], fromSec: 1, toSec: 3 });
+    expect(snapshots.at(-1)?.values[0]?.metrics).toMatchObject([{ sum: 4, rate: null }]);
+  });
+
+  it('at a change of stages belong to the stage that runs', async () => {
+    const runId = await runOf(2, [
+      { from: 0, to: 1 },
+      { from: 1, to: 2 },
+      { order: 0, from: 2, to: 2.1, phase: 'windDown' },
+      { order: 1, from: 2, to: 3 },
+      { order: 1, from: 3, to: 4 },
+    ]);
+    expect(await rates(runId)).toEqual({ steady: [100, 100], all: 100, chart: [100, 100, 100, 100] });
+  });
+});
+
 describe('common metrics', () => {
   const seconds = async (job: Parameters<typeof jobOf>[0], counters: Record<string, number>) => {
     const { runId, t0 } = await storeRun(store, { t0: Date.now() - 20_000, agents: { 1: [jobOf(job)] }, status: 7 });

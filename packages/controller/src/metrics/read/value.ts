@@ -7,6 +7,7 @@ import type { OpenRun } from '../ingest/open-run.ts';
 import { type Aggregation, aggregateOf, secondsOf } from '../rollup/aggregate.ts';
 import { readLosses } from './losses.ts';
 import { authoritativeSide, type MetricPlan, planMetric } from './metric-plan.ts';
+import type { SecondSlot } from './phases.ts';
 import type { Side } from './run-facts.ts';
 import { type Measured, movedTo, readPhases, scanAgents, scanMerged } from './scan.ts';
 
@@ -60,11 +61,11 @@ const tallyOf = (run: OpenRun, plan: MetricPlan, { metric, scope, window }: Scop
 /** Where a second counts, by side; undefined when it does not. The first second ends one second after the common start. */
 const windowOf = ({ phases }: OpenRun, { scope, window }: Scope) => {
   const isWanted = isInScope(scope);
-  return (side: Side, second: number): number | undefined => {
+  return (side: Side, second: number): SecondSlot | undefined => {
     if (!isWanted(side)) return undefined;
-    if (window === 'all') return second;
+    if (window === 'all') return { second, countsTime: true };
     if (window === 'steady') return phases.steadySecond(side, second);
-    return second > window.fromSec && second <= window.toSec ? second : undefined;
+    return second > window.fromSec && second <= window.toSec ? { second, countsTime: true } : undefined;
   };
 };
 

@@ -1,4 +1,4 @@
-import type { MetricValue, Rfc2544Result } from '@rushhour/contract';
+import type { MetricValue, Rfc2544Result, RunTableRow } from '@rushhour/contract';
 import type { SecurityReport, ShownAttempt } from '../../security/verdicts/security-report.ts';
 import type { ReportData } from './report-data.ts';
 
@@ -116,4 +116,13 @@ export const csvReport = ({ run, security }: ReportData): string => {
     ),
   );
   return head + rows.join('');
+};
+
+/** The rows of a table of a run; every cell that occurs in one of the first rows is a column. */
+export const tableCsv = (columns: readonly string[], rows: readonly RunTableRow[], isFirst: boolean): string => {
+  const head = isFirst ? line(['agent', 'job', 'index', 'state', ...columns]) : '';
+  const lines = rows.map(({ agentID, job, index, state, cells }) =>
+    line([agentID, job, index, state, ...columns.map((name) => cells[name])]),
+  );
+  return head + lines.join('');
 };

@@ -18,7 +18,7 @@ export interface Seconds {
 }
 
 /** The rate of a shorter second is that of a moment: it counts together with the second before. */
-const minSpanSec = 0.5;
+export const minSpanSec = 0.5;
 
 /** The part of a track from one place to another; silence of what is counted is 0. */
 export const secondsOf = (
@@ -100,6 +100,14 @@ const reported: Readonly<Record<MetricPlan['kind'], readonly Aggregation[]>> = {
   rate: ['avg', 'min', 'max', 'last'],
   level: ['avg', 'min', 'max', 'last'],
   spread: ['count', 'min', 'max', 'avg', 'p50', 'p90', 'p95', 'p99', 'p999'],
+};
+
+/** Everything worth saying of one second. One that is too short for a rate has amounts only. */
+export const secondValueOf = (plan: MetricPlan, seconds: Seconds, sum: HistogramSum): MetricValue | undefined => {
+  const isShort = seconds.spanSec < minSpanSec && (plan.kind === 'rate' || plan.kind === 'amount');
+  if (isShort && plan.kind === 'rate') return undefined;
+  const value = metricValueOf(plan, seconds, sum);
+  return isShort && value !== undefined ? { ...value, rate: null } : value;
 };
 
 /** Everything worth saying of a metric over some seconds; undefined when nothing was seen of it. */

@@ -58,5 +58,7 @@ describe('histogram sum', () => {
     expect(isHistogram(bytes.toBytes().subarray(0, -1))).toBe(false);
     expect(isHistogram(Uint8Array.of(0, 0xff, 0xff, 0x7f, 1))).toBe(false);
     expect(isHistogram(new Uint8Array(20).fill(0xff))).toBe(false);
+    const minimumOutside = Uint8Array.of(9, 4, 1, 0x80 + ((896 - 5) % 128), 6, 7, 0, 0);
+    expect(isHistogram(minimumOutside)).toBe(false);
   });
 });

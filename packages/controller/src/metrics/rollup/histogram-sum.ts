@@ -2,6 +2,8 @@ import { Histogram } from '@rushhour/protocol';
 import { ByteWriter } from '../ingest/byte-stream.ts';
 
 const sharedWriter = new ByteWriter();
+const minimumBucket = Histogram.bucketCount;
+const maximumBucket = Histogram.bucketCount + 1;
 
 /**
  * Sums histograms in their byte form. Counts are kept as doubles: a long run of many agents has more events of one kind
@@ -13,6 +15,8 @@ export class HistogramSum {
   #count = 0;
   #first = Histogram.bucketCount;
   #last = -1;
+  #min = Number.POSITIVE_INFINITY;
+  #max = Number.NEGATIVE_INFINITY;
 
   /** Throws when the bytes are no histogram; what was added until then stays. */
   add(bytes: Uint8Array): this {
@@ -23,6 +27,10 @@ export class HistogramSum {
     let scale = 1;
     let isCount = false;
     let isSum = true;
+    let first = -1;
+    let last = -1;
+    let min = -1;
+    let max = -1;
     for (const byte of bytes) {
       if (byte >= 128) {
         value += (byte - 128) * scale;
@@ -33,23 +41,38 @@ export class HistogramSum {
       if (isSum) {
         this.#sum += value;
         isSum = false;
+      } else if (isCount && bucket >= minimumBucket) {
+        if (bucket === minimumBucket) min = extremeOf(first, value);
+        else max = extremeOf(last, value);
+        isCount = false;
       } else if (isCount) {
         counts[bucket] = (counts[bucket] as number) + value;
         this.#count += value;
         isCount = false;
       } else {
         bucket += value + 1;
-        if (bucket >= counts.length) throw new RangeError(`histogram bucket ${bucket} does not exist`);
-        if (bucket < this.#first) this.#first = bucket;
-        if (bucket > this.#last) this.#last = bucket;
+        if (bucket > maximumBucket) throw new RangeError(`histogram bucket ${bucket} does not exist`);
+        if (bucket < minimumBucket) {
+          if (first < 0) first = bucket;
+          last = bucket;
+        }
         isCount = true;
       }
       value = 0;
       scale = 1;
     }
+    if (last >= 0) this.#widen([first, last], [min, max]);
     if (scale !== 1 || isCount || isSum) throw new RangeError('histogram bytes are cut off');
     if (!Number.isSafeInteger(this.#count)) throw new RangeError('histogram counts too much');
     return this;
+  }
+
+  /** Histograms of earlier versions have no extremes (-1): the middle of their bucket stands for them. */
+  #widen([first, last]: readonly [number, number], [min, max]: readonly [number, number]): void {
+    this.#first = Math.min(this.#first, first);
+    this.#last = Math.max(this.#last, last);
+    this.#min = Math.min(this.#min, min < 0 ? Math.floor(Histogram.middleOf(first)) : min);
+    this.#max = Math.max(this.#max, max < 0 ? Math.floor(Histogram.middleOf(last)) : max);
   }
 
   addAll(other: HistogramSum): this {
@@ -60,6 +83,8 @@ export class HistogramSum {
     this.#count += other.#count;
     this.#first = Math.min(this.#first, other.#first);
     this.#last = Math.max(this.#last, other.#last);
+    this.#min = Math.min(this.#min, other.#min);
+    this.#max = Math.max(this.#max, other.#max);
     return this;
   }
 
@@ -69,6 +94,8 @@ export class HistogramSum {
     this.#count = 0;
     this.#first = Histogram.bucketCount;
     this.#last = -1;
+    this.#min = Number.POSITIVE_INFINITY;
+    this.#max = Number.NEGATIVE_INFINITY;
     return this;
   }
 
@@ -86,11 +113,11 @@ export class HistogramSum {
   }
 
   get min(): number {
-    return this.#count === 0 ? Number.NaN : Histogram.middleOf(this.#first);
+    return this.#count === 0 ? Number.NaN : this.#min;
   }
 
   get max(): number {
-    return this.#count === 0 ? Number.NaN : Histogram.middleOf(this.#last);
+    return this.#count === 0 ? Number.NaN : this.#max;
   }
 
   /** The smallest value that at least `fraction` (0..1) of all values do not exceed. */
@@ -99,7 +126,7 @@ export class HistogramSum {
     let seen = 0;
     for (let bucket = this.#first; bucket <= this.#last; bucket += 1) {
       seen += this.#counts[bucket] as number;
-      if (seen >= wanted) return Histogram.middleOf(bucket);
+      if (seen >= wanted) return Math.min(this.#max, Math.max(this.#min, Histogram.middleOf(bucket)));
     }
     return Number.NaN;
   }
@@ -115,9 +142,23 @@ export class HistogramSum {
       writer.varint(count);
       previous = bucket;
     }
+    if (this.#last >= 0) {
+      writer.varint(minimumBucket - previous - 1);
+      writer.varint(this.#min - Histogram.lowestOf(this.#first));
+      writer.varint(0);
+      writer.varint(this.#max - Histogram.lowestOf(this.#last));
+    }
     return writer.toBytes();
   }
 }
+
+/** A minimum or maximum from its bucket and the distance from the lowest value there. */
+const extremeOf = (bucket: number, distance: number): number => {
+  const extreme = bucket < 0 ? Number.NaN : Histogram.lowestOf(bucket) + distance;
+  if (!(extreme < Histogram.lowestOf(bucket + 1)))
+    throw new RangeError('histogram extremes are outside of its buckets');
+  return extreme;
+};
 
 const scratch = new HistogramSum();
 

@@ -1,5 +1,4 @@
-import { addToCell, type Cell, createCell } from '../ingest/cell.ts';
-import type { NameBook } from '../ingest/name-book.ts';
+import { addToCell, type Cell, type CellContext, createCell } from '../ingest/cell.ts';
 import type { Second } from '../ingest/second.ts';
 
 const secondsOfMinute = 60;
@@ -30,14 +29,14 @@ export class MergedMinutes {
     }));
   }
 
-  add(group: number, second: number, given: Second, { names, isMore }: { names: NameBook; isMore: boolean }): Cell {
+  add(group: number, second: number, given: Second, context: CellContext): Cell {
     const cells = this.#cellsOf(minuteOf(second), group);
     let cell = cells.get(second);
     if (cell === undefined) {
       cell = createCell(given.phase);
       cells.set(second, cell);
     }
-    addToCell(cell, given, names, isMore);
+    addToCell(cell, given, context);
     return cell;
   }
 

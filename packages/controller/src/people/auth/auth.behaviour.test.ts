@@ -222,7 +222,7 @@ it('every sign-in, change and refusal is in the audit chain, and the chain holds
   expect(rows).toContainEqual(
     expect.objectContaining({ operation: 'groups.create', outcome: 'denied', detail: '{"permission":"groups.write"}' }),
   );
-  expect(await verifyAudit(controller.store.read)).toEqual({ entries: rows.length });
+  expect(await verifyAudit(controller.store.read, controller.store.secrets)).toEqual({ entries: rows.length });
   await expect(
     controller.store.database.transaction((tx) => tx.run({ name: '', sql: 'delete from audit' }, [])),
   ).rejects.toThrow('append only');

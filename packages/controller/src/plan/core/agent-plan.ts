@@ -10,6 +10,8 @@ export interface PlannedJob {
   readonly path: string;
   /** Of the entry; within a suite, of the child. */
   readonly pluginId: number;
+  /** Index in `accessPlane` or `controlPlane` of a job of a plane. */
+  readonly planeEntry?: number;
   readonly role: 'client' | 'server';
   readonly engine: string;
   /** Where it sends to or listens, for people: `10.0.0.1:80`, or `10.0.0.1:80 and 3 more`. */

@@ -4,6 +4,7 @@ import { addressesToAdd } from '../endpoints/machine-addresses.ts';
 import type { PlannedServer } from '../endpoints/servers.ts';
 import type { TargetGuard } from '../endpoints/target-guard.ts';
 import { labelOf } from '../endpoints/targets.ts';
+import type { PlannedPlane } from '../planes/plan-planes.ts';
 import type { AgentPlan, PlannedJob } from './agent-plan.ts';
 import type { PlannedAttempts } from './attempt-files.ts';
 import { captureOf } from './capture.ts';
@@ -14,14 +15,16 @@ import type { PlanInput } from './plan-input.ts';
 interface Sides {
   readonly clients: readonly PlannedClient[];
   readonly servers: readonly PlannedServer[];
+  readonly planes: readonly PlannedPlane[];
   readonly plannedSec: number | null;
   readonly attempts: readonly PlannedAttempts[];
 }
 
-/** What each agent does, servers first. */
+/** What each agent does: planes first, then servers, then clients. */
 export const agentPlans = (input: PlanInput, guard: TargetGuard, sides: Sides): AgentPlan[] => {
   const byAgent = new Map<number, PlannedJob[]>();
   const add = (agentId: number, job: PlannedJob) => byAgent.set(agentId, [...(byAgent.get(agentId) ?? []), job]);
+  for (const { agent, job } of sides.planes) add(agent.id, job);
   for (const server of sides.servers) add(server.agent.id, serverJob(server, sides));
   for (const client of sides.clients) add(client.agent.id, clientJob(client, input, guard));
   const capture = captureOf(input.definition.dumps, input.dumpLimits, byAgent.size);

@@ -11,6 +11,8 @@ export interface Detection {
     readonly fileID?: number | undefined;
     readonly regex?: string | undefined;
   };
+  readonly blockRegex?: string | undefined;
+  readonly passRegex?: string | undefined;
   readonly [member: string]: unknown;
 }
 

@@ -68,6 +68,8 @@ export const validEntriesOf = <Schema extends TObject>(
 
 interface Marked {
   readonly 'x-ignored'?: true;
+  /** Values that cannot be done. */
+  readonly 'x-unsupported'?: readonly unknown[];
   readonly default?: unknown;
   readonly properties?: Readonly<Record<string, TSchema>>;
   readonly items?: TSchema;
@@ -82,8 +84,9 @@ const asksForNothing = (schema: TSchema, value: unknown): boolean => {
 };
 
 /** JSON pointers of members that ask for something no engine of the plugin does. */
-const unsupportedMembers = (schema: TSchema, value: unknown, path: string): string[] => {
-  const { 'x-ignored': isIgnored, properties = {}, items } = schema as Marked;
+export const unsupportedMembers = (schema: TSchema, value: unknown, path: string): string[] => {
+  const { 'x-ignored': isIgnored, 'x-unsupported': unsupported = [], properties = {}, items } = schema as Marked;
+  if (unsupported.includes(value)) return [path];
   if (isIgnored) return asksForNothing(schema, value) ? [] : [path];
   if (Array.isArray(value)) {
     return items === undefined ? [] : value.flatMap((part, i) => unsupportedMembers(items, part, `${path}/${i}`));

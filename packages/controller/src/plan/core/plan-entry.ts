@@ -2,6 +2,7 @@ import type { Duration, HostStack, Sources, Target } from '@rushhour/protocol';
 import { type ClientSource, clientPorts, resolveSource } from '../endpoints/resolve-endpoint.ts';
 import { type ListenEndpoint, listensFor, namedTargets, targetsFor } from '../endpoints/targets.ts';
 import { clientStackOf } from '../stack/host-stack.ts';
+import { sessionSenderOf } from '../stack/session-stack.ts';
 import { hasAddresses } from '../stack/stack-hosts.ts';
 import { activeWeights, divideRate, divideWhole } from './divide.ts';
 import { clientDuration } from './durations.ts';
@@ -51,7 +52,7 @@ export const planEntry = (scope: PlanScope, traffic: Traffic): PlannedEntry => {
   }
   const sources = endpointsOf(entry, 'sources');
   if (sources.length === 0) scope.issues.error(pointerIn(scope, 'sources'), 'NO_SOURCE', 'names no agent that sends');
-  const named = namedTargets(scope, traffic.extraTargets);
+  const named = traffic.needsTargets === false ? [] : namedTargets(scope, traffic.extraTargets);
   const weights = weightsOf(scope, traffic, sources);
   const planned = sources.flatMap((endpoint, index) => {
     const work = { scope, traffic, client, named, weights, endpoint, index };
@@ -62,6 +63,8 @@ export const planEntry = (scope: PlanScope, traffic: Traffic): PlannedEntry => {
     requests: planned.flatMap(({ listens }) => listens.map(request)),
   };
 };
+
+const noTargets: ReturnType<typeof targetsFor> = { targets: [], targetIndexes: [], listens: [], parts: [] };
 
 interface ClientWork {
   readonly scope: PlanScope;
@@ -95,7 +98,11 @@ const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenE
   if (agent === undefined || sender === undefined || ports === undefined) return undefined;
   const { source } = sender;
   if (!scope.budget.takeClient(named.length)) return reportTooLarge(scope);
-  const found = targetsFor(scope, named, { client: agent, source, defaultPorts: traffic.defaultPorts });
+  const usesSessions = endpoint.accessGroup !== undefined;
+  const found =
+    traffic.needsTargets === false
+      ? noTargets
+      : targetsFor(scope, named, { client: agent, source, usesSessions, defaultPorts: traffic.defaultPorts });
   if (found === undefined) return undefined;
   if (!scope.budget.takeTargets(found.targets.length - named.length)) return reportTooLarge(scope);
   if (weights[index] === 0) {
@@ -125,6 +132,7 @@ const senderOf = (
   agent: PlanAgent,
   { endpoint, path, index }: { endpoint: Endpoint; path: string; index: number },
 ): Pick<PlannedClient, 'source' | 'stack'> | undefined => {
+  if (endpoint.accessGroup !== undefined) return sessionSenderOf(scope, { endpoint, path, agent });
   const { entry, demands, stack: demand } = scope;
   const named = { endpoint, path, agent, user: demands.addressUserOf(entry, 'sources', index) };
   if (demand !== undefined && !hasAddresses(scope, { ...named, demand })) return undefined;
@@ -160,6 +168,7 @@ const partOf = (scope: PlanScope, options: PartOptions): ClientPart => {
     targets: found.targets,
     targetIndexes: found.targetIndexes,
     sources,
+    sourceCount: source.count,
     rotation,
     position: {
       index: weights.slice(0, index).filter((weight) => weight > 0).length,

@@ -62,8 +62,12 @@ export interface PlanTunnel {
   readonly serverIp: string;
   readonly endpoints: string;
   readonly count: number;
+  /** Largest outer packet. */
+  readonly mtu: number;
   /** With their secrets. */
   readonly params: Readonly<Record<string, unknown>>;
+  /** The certificate of both ends, where they authenticate by one. */
+  readonly certificate?: PlanCertificate | undefined;
 }
 
 export interface PlanCertificate {
@@ -84,6 +88,14 @@ export interface PlanDictionary {
   readonly isCut: boolean;
   /** Why its values cannot be read. */
   readonly problem?: string;
+}
+
+/** A dictionary of type `protocol.<name>`. */
+export interface PlanProfile {
+  readonly name: string;
+  readonly protocol: string;
+  /** As stored, without defaults. */
+  readonly config: object;
 }
 
 export interface PlanFile {
@@ -185,6 +197,8 @@ export interface PlanInput {
   readonly tunnels: ReadonlyMap<number, PlanTunnel>;
   readonly certificates: ReadonlyMap<number, PlanCertificate>;
   readonly dictionaries: ReadonlyMap<number, PlanDictionary>;
+  /** Parameters of protocols, by the id of their dictionary. */
+  readonly profiles: ReadonlyMap<number, PlanProfile>;
   readonly files: ReadonlyMap<number, PlanFile>;
   readonly samples: ReadonlyMap<number, PlanSample>;
   /** By the path of the entry that replays it. */

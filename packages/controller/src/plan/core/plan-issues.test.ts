@@ -200,11 +200,10 @@ describe('a plan tells', () => {
     expect(issuesOf(source({ ip: '10.0.0.1' }), options)).toEqual([]);
   });
 
-  it('MAC policies that echoes do not follow, and policies that have changed', () => {
+  it('MAC policies that replayed packets do not follow, and policies that have changed', () => {
     const networks = [networkOf(1, '10.20.0.0/24', { macPolicy: { mode: 'perIp' }, l2PolicyVersion: 4 })];
-    const echoes = entryOf(5, { ...ends, ...source({ network: { id: 1 } }), l2PolicyVersion: 3 });
-    expect(issueCodes(planRun(inputOf([echoes], { networks })))).toEqual([
-      'warning sources NOT_SUPPORTED',
+    const frames = entryOf(7, { ...ends, ...source({ network: { id: 1 } }), ppsUnlimited: true, l2PolicyVersion: 3 });
+    expect(issueCodes(planRun(inputOf([frames], { networks })))).toEqual([
       'warning sources/0/network/id MAC_POLICY_IGNORED',
       'warning sources/0/network/id L2_POLICY_CHANGED',
     ]);
@@ -225,8 +224,9 @@ describe('a plan tells', () => {
     expect(issueCodes(planRun(inputOf([entry, entryOf(77, {})], { definition: planes })))).toEqual([
       '/configuration/0/plugin/id PLUGIN_UNAVAILABLE',
       '/configuration/1/plugin/id PLUGIN_UNKNOWN',
-      '/accessPlane PLUGIN_UNAVAILABLE',
-      '/controlPlane PLUGIN_UNAVAILABLE',
+      '/accessPlane/0 NOT_SUPPORTED',
+      '/accessPlane/0/interfaces INTERFACE_NEEDED',
+      '/controlPlane/0/interfaces/0 INTERFACE_NEEDED',
     ]);
   });
 });

@@ -4,6 +4,7 @@ import { reportNetworks, reportOverlaps, reportRights } from '../endpoints/addre
 import { maxEndpoints } from '../endpoints/resolve-endpoint.ts';
 import { type PlannedServer, planServers } from '../endpoints/servers.ts';
 import { TargetGuard } from '../endpoints/target-guard.ts';
+import { groupKey, type PlannedPlane, planPlanes } from '../planes/plan-planes.ts';
 import { planners } from '../plugins/planners.ts';
 import { StackDemands } from '../stack/stack-demand.ts';
 import { reportHostOverlaps } from '../stack/stack-overlaps.ts';
@@ -69,10 +70,12 @@ export const planRun = (input: PlanInput): RunPlan => {
   const demands = new StackDemands(entries, input.networks);
   const { clients, requests } = planEntries(input, entries, { guard, issues, attempts: files, demands });
   const servers = planServers(requests, input.agents, issues);
-  const plannedSec = plannedSeconds(clients, servers);
+  const trafficSec = clients.length + servers.length > 0 ? plannedSeconds(clients, servers) : undefined;
+  const planes = planPlanes(input, { trafficSec, usedGroups: usedGroupsOf(clients), issues });
+  const plannedSec = lastEnd(trafficSec, planes);
   const attempts = files.all;
-  const agents = agentPlans(input, guard, { clients, servers, plannedSec, attempts });
-  reportAll(input, { entries, clients, servers, demands, issues });
+  const agents = agentPlans(input, guard, { clients, servers, planes, plannedSec, attempts });
+  reportAll(input, { entries, clients, servers, planes, demands, issues });
   for (const { agentId, jobs } of agents) {
     if (JSON.stringify(jobs).length <= maxPlanBytes) continue;
     issues.error({ path: '/configuration', agentId }, 'PLAN_TOO_LARGE', `more than ${maxPlanBytes} bytes for an agent`);
@@ -110,22 +113,34 @@ const plannedSeconds = (clients: readonly PlannedClient[], servers: readonly Pla
   return ends.length > 0 && Number.isFinite(last) ? Math.ceil(last) : null;
 };
 
+const usedGroupsOf = (clients: readonly PlannedClient[]): Set<string> =>
+  new Set(clients.flatMap(({ agent, stack }) => (stack?.sessions ? [groupKey(agent.id, stack.sessions.groupId)] : [])));
+
+/** When traffic and planes have ended; null when one of them has no planned end. */
+const lastEnd = (trafficSec: number | null | undefined, planes: readonly PlannedPlane[]): number | null => {
+  const ends = planes.flatMap(({ job: { job, role } }) =>
+    role === 'server' && trafficSec !== undefined ? [] : job.duration.mode === 'time' ? [job.duration.seconds] : [null],
+  );
+  const all = trafficSec === undefined ? ends : [trafficSec, ...ends];
+  return all.length === 0 || all.includes(null) ? null : Math.ceil(Math.max(...(all as number[])));
+};
+
 interface Planned {
   readonly entries: readonly TrafficEntry[];
   readonly clients: readonly PlannedClient[];
   readonly servers: readonly PlannedServer[];
+  readonly planes: readonly PlannedPlane[];
   readonly demands: StackDemands;
   readonly issues: PlanIssues;
 }
 
 const reportAll = (
   { definition, agents, networks }: PlanInput,
-  { entries, clients, servers, demands, issues }: Planned,
+  { entries, clients, servers, planes, demands, issues }: Planned,
 ): void => {
-  reportPlanes(definition, issues);
   if (definition.dumps.enabled) {
     reportCaptures(
-      [...clients, ...servers].map(({ agent }) => agent),
+      [...clients, ...servers, ...planes].map(({ agent }) => agent),
       issues,
     );
   }
@@ -137,7 +152,8 @@ const reportAll = (
     path,
     cpuCores: cpuCores(entry),
   }));
-  reportAgents([...senders, ...answering], issues);
+  const emulating = planes.map(({ agent, path, job: { engine } }) => ({ agent, engine, path, cpuCores: 1 }));
+  reportAgents([...senders, ...answering, ...emulating], issues);
   reportNetworks(entries, networks, { demands, issues });
   reportRights(clients, servers, issues);
   reportOverlaps(clients, issues);
@@ -147,14 +163,5 @@ const reportAll = (
     if (listens.length <= maxEndpoints) continue;
     const message = `agent ${agent.name} would listen on more than ${maxEndpoints} addresses and ports`;
     issues.error({ path, agentId: agent.id }, 'TOO_MANY_TARGETS', message);
-  }
-};
-
-const reportPlanes = ({ accessPlane, controlPlane }: PlanInput['definition'], issues: PlanIssues): void => {
-  if (accessPlane.length > 0) {
-    issues.error('/accessPlane', 'PLUGIN_UNAVAILABLE', 'no agent has an engine for the access plane');
-  }
-  if (controlPlane.length > 0) {
-    issues.error('/controlPlane', 'PLUGIN_UNAVAILABLE', 'no agent has an engine for the control plane');
   }
 };

@@ -1,5 +1,7 @@
 import {
+  accessPlanePluginId,
   type ConfigurationEntry,
+  controlPlanePluginId,
   type DurationValues,
   entriesOf,
   type FoundEntry,
@@ -21,6 +23,10 @@ export interface Endpoint {
   readonly interfaceId?: number;
   readonly network?: { readonly id: number };
   readonly ip?: string;
+  /** The last of several addresses, where a planner has given it a range. */
+  readonly lastIp?: string;
+  /** Group of access sessions; of a target: of their gateway. */
+  readonly accessGroup?: number;
   readonly ports?: string;
   readonly weight: number;
 }
@@ -49,6 +55,8 @@ const numberOr = (value: unknown, other: number): number => (typeof value === 'n
 export const durationSecOf = ({ duration }: CheckedValues): number | undefined =>
   duration.mode === 'time' ? duration.seconds : undefined;
 
+const isPlane = (pluginId: number) => pluginId === accessPlanePluginId || pluginId === controlPlanePluginId;
+
 /** All entries that generate traffic, defaults applied. Entries that cannot run are reported and left out. */
 export const trafficEntriesOf = (
   configuration: readonly ConfigurationEntry[],
@@ -62,6 +70,7 @@ export const trafficEntriesOf = (
       suites.set(found.index, []);
       continue;
     }
+    if (isPlane(found.pluginId)) continue;
     const values = checkValues(found, issues);
     const plugin = runnable.get(found.pluginId);
     if (values === undefined || plugin === undefined) {

@@ -8,6 +8,8 @@ export interface ClientPart {
   /** Which of the targets of the entry each of them belongs to. */
   readonly targetIndexes: readonly number[];
   readonly sources: Sources;
+  /** Addresses that it sends from. */
+  readonly sourceCount: number;
   readonly rotation: Rotation;
   /** Which of those that take part it is. */
   readonly position: { readonly index: number; readonly count: number };
@@ -35,11 +37,13 @@ export interface ClientDraft {
 export interface Traffic {
   readonly engine: string;
   /** Of the sockets that listen. */
-  readonly transport: 'tcp' | 'udp' | 'icmp';
+  readonly transport: 'tcp' | 'udp' | 'icmp' | 'raw';
   /** Where targets name none. */
   readonly defaultPorts: string;
   /** Targets told elsewhere than in `targets`, where that is empty. */
   readonly extraTargets?: readonly { endpoint: Endpoint; path: string }[];
+  /** False: sources answer others, and need no targets. */
+  readonly needsTargets?: boolean;
   /** Rates and numbers of the whole entry: a client whose part of one would be nothing takes no part. */
   readonly rates?: readonly (number | undefined)[];
   readonly totals?: readonly (number | undefined)[];

@@ -14,7 +14,6 @@ interface UnsupportedMember {
 const each = (parent: string, names: readonly string[], message: string): UnsupportedMember[] =>
   names.map((name) => ({ path: `${parent}/${name}`, message }));
 
-const kernelHeader = 'the kernel writes the IP header of echoes: only ttl and version can be set';
 const isHttp2 = ({ httpParams }: Record<string, unknown>) =>
   (httpParams as { version?: string } | undefined)?.version === '2';
 const rampStep: UnsupportedMember = {
@@ -22,6 +21,64 @@ const rampStep: UnsupportedMember = {
   message: 'has no effect without tpsRampStep, the rate by which it rises every second',
   when: ({ tpsRampStep }) => tpsRampStep === undefined,
 };
+const flat = (
+  names: readonly string[],
+  message: string,
+  when: NonNullable<UnsupportedMember['when']> = () => true,
+): UnsupportedMember[] => names.map((path) => ({ path, message, when }));
+
+const isKeyedBy =
+  (...methods: readonly string[]) =>
+  ({ ipsecAuthMethod }: Record<string, unknown>) =>
+    methods.includes(String(ipsecAuthMethod));
+const isTransport = ({ ipsecMode }: Record<string, unknown>) => ipsecMode === 'transport';
+
+/** Of both plugins of IPsec. */
+const ipsec: readonly UnsupportedMember[] = [
+  ...flat(['clientPortRange', 'targets/*/ports'], 'IKE has the ports 500 and 4500'),
+  ...flat(['ipsecPsk'], 'has no effect: ipsecAuthMethod is not psk', isKeyedBy('cert', 'manual')),
+  ...flat(['ipsecCert', 'ipsecCa'], 'has no effect: ipsecAuthMethod is not cert', isKeyedBy('psk', 'manual')),
+];
+const ranges = (...names: readonly string[]) => names.flatMap((name) => [`${name}Start`, `${name}End`]);
+const ipsecTunnel: readonly UnsupportedMember[] = [
+  ...ipsec,
+  ...flat(
+    ['ipsecSpi', 'ipsecKey', 'ipsecCipherKey'],
+    'has no effect: ipsecAuthMethod is not manual',
+    isKeyedBy('psk', 'cert'),
+  ),
+  ...flat(
+    [
+      ...['ipsecIkeEncr', 'ipsecIkePrf', 'ipsecIkeDh', 'ipsecPfs', 'ipsecNatt', 'ipsecDpdInterval', 'ipsecDpdTimeout'],
+      ...['ipsecRekeyTime', 'ipsecSaLifetime', 'ipsecTunnelOpenRatePps', 'ipsecTunnelUniqueTsi'],
+      ...['ipsecMultiChildCount', ...ranges('ipsecTsSrc', 'ipsecTsDst')],
+    ],
+    'has no effect: with ipsecAuthMethod manual there is no IKE',
+    isKeyedBy('manual'),
+  ),
+  ...flat(
+    [...ranges('ipsecTsSrc', 'ipsecTsDst', 'ipsecInnerSrc', 'ipsecInnerDst'), 'ipsecTunnelUniqueTsi'],
+    'has no effect in transport mode, where the ends of a tunnel are the hosts',
+    isTransport,
+  ),
+];
+const isResponder = ({ ipsecLoadRole }: Record<string, unknown>) => ipsecLoadRole === 'responder';
+const ipsecLoad: readonly UnsupportedMember[] = [
+  ...ipsec,
+  ...flat(
+    [
+      ...['ipsecLoadHsRatePps', 'ipsecLoadConcurrentHs', 'ipsecLoadKeepalivePps', 'ipsecLoadRecycleAfterMs'],
+      ...['ipsecLoadPeerBaseIp', 'ipsecLoadPeerCount', 'ipsecLoadPeerShareEndpoint'],
+    ],
+    'has no effect: ipsecLoadRole is responder',
+    isResponder,
+  ),
+  ...flat(
+    ['ipsecLoadSrcIpCount'],
+    'has no effect: responders answer at all their addresses',
+    (values) => isResponder(values) && values['ipsecLoadLocalBaseIp'] === undefined,
+  ),
+];
 const wafRequest = 'payloads are carried by the requests of wafModules.http: set the member there';
 
 /** Members that a schema accepts and no engine uses, by plugin. A value other than the default is refused. */
@@ -29,9 +86,9 @@ const unsupported: Readonly<Record<string, readonly UnsupportedMember[]>> = {
   http: [
     { path: 'httpParams/followRedirects', message: 'redirects are followed over HTTP/1.1 only', when: isHttp2 },
     { path: 'keepAlive/idleMs', message: 'idle connections are closed over HTTP/1.1 only', when: isHttp2 },
-    rampStep,
   ],
-  icmp: each('ipLayer', ['dscp', 'ecn', 'df', 'fragmentSize', 'flowLabel', 'vlan'], kernelHeader),
+  'ipsec-load': ipsecLoad,
+  'ipsec-tunnel': ipsecTunnel,
   waf: each(
     'httpParams',
     ['method', 'url', 'path', 'host', 'headers', 'query', 'body', 'cookies', 'version'],
@@ -54,9 +111,8 @@ const unsupported: Readonly<Record<string, readonly UnsupportedMember[]>> = {
   'compromised-host': [
     {
       path: 'compromisedHostParams/hostSelection',
-      message: 'has no effect: hosts send from the addresses of the sources',
+      message: 'has no effect: hosts send from the addresses of the sources, in their order',
     },
-    { path: 'compromisedHostParams/startSpreadMs', message: 'has no effect: hosts act one after another' },
     { path: 'compromisedHostParams/c2/serverAgentId', message: 'the first target plays the commanding host' },
   ],
 };
@@ -94,7 +150,8 @@ const isEmpty = (value: unknown) => value === undefined || (Array.isArray(value)
 /** Refuses members that would be ignored. */
 export const reportUnsupportedMembers = (scope: PlanScope, { name, schema }: PluginSpec): void => {
   const values: Record<string, unknown> = { ...scope.entry.values };
-  const members = (unsupported[name] ?? []).filter(({ when }) => when?.(values) !== false);
+  const own = [...(unsupported[name] ?? []), ...('initialTps' in values ? [rampStep] : [])];
+  const members = own.filter(({ when }) => when?.(values) !== false);
   if (members.length === 0) return;
   const defaults = Default(schema, skeletonOf(members));
   for (const { path, message } of members) {

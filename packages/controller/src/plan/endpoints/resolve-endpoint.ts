@@ -1,4 +1,4 @@
-import { findPorts, type IpVersion } from '@rushhour/pools';
+import { findPorts, type IpVersion, parseAddress } from '@rushhour/pools';
 import type { PlanAgent } from '../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../core/plan-scope.ts';
 import type { Endpoint } from '../core/traffic-entry.ts';
@@ -93,11 +93,18 @@ const listed = (addresses: string[]): ClientSource => ({
   version: addresses[0] === undefined ? undefined : versionOf(addresses[0]),
 });
 
+const ranged = (first: string, last: string): ClientSource => ({
+  addresses: { addresses: [], networks: [], ranges: [`${first}-${last}`] },
+  count: Number(parseAddress(last).value - parseAddress(first).value) + 1,
+  version: versionOf(first),
+});
+
 export const resolveSource = (scope: PlanScope, named: NamedEndpoint, agent: PlanAgent): ClientSource | undefined => {
   const { issues, allocator } = scope;
   const { endpoint, path } = named;
   if (endpoint.ip !== undefined) {
-    return reportMismatch(scope, `${path}/ip`, versionOf(endpoint.ip)) ? undefined : listed([endpoint.ip]);
+    if (reportMismatch(scope, `${path}/ip`, versionOf(endpoint.ip))) return undefined;
+    return endpoint.lastIp === undefined ? listed([endpoint.ip]) : ranged(endpoint.ip, endpoint.lastIp);
   }
   if (endpoint.network !== undefined) {
     const share = networkShare(scope, named);

@@ -4,8 +4,9 @@ import type { PlanAgent } from '../core/plan-input.ts';
 import { agentAt, type PlanScope, pointerIn } from '../core/plan-scope.ts';
 import { endpointsOf } from '../core/traffic-entry.ts';
 import { serverStackOf } from '../stack/host-stack.ts';
+import { gatewayStackOf } from '../stack/session-stack.ts';
 import { hasAddresses, reportLoopback } from '../stack/stack-hosts.ts';
-import { isLoopback, versionOf, wildcardOf } from './machine-addresses.ts';
+import { isLoopback, ownAddresses, versionOf, wildcardOf } from './machine-addresses.ts';
 import {
   type ClientSource,
   maxEndpoints,
@@ -60,17 +61,22 @@ export const namedTargets = (scope: PlanScope, more: readonly NamedEndpoint[] = 
   return all;
 };
 
+/** Where a client sends from. */
+interface ClientEnd {
+  readonly client: PlanAgent;
+  readonly source: ClientSource;
+  /** It sends through access sessions. */
+  readonly usesSessions: boolean;
+  readonly defaultPorts: string;
+}
+
 /** The targets of a client and where agents must listen for it. Undefined, with issues, when a target is not valid. */
-export const targetsFor = (
-  scope: PlanScope,
-  named: readonly NamedEndpoint[],
-  { client, source, defaultPorts }: { client: PlanAgent; source: ClientSource; defaultPorts: string },
-): Found | undefined => {
+export const targetsFor = (scope: PlanScope, named: readonly NamedEndpoint[], ends: ClientEnd): Found | undefined => {
   const found: Found = { targets: [], targetIndexes: [], listens: [], parts: [] };
   const total = named.reduce((sum, { endpoint }) => sum + endpoint.weight, 0);
   let isValid = named.length > 0;
   for (const [index, one] of named.entries()) {
-    const part = findTarget(scope, one, { client, source, defaultPorts });
+    const part = findTarget(scope, one, ends);
     isValid = part !== undefined && isValid;
     found.targets.push(...(part?.targets ?? []));
     found.targetIndexes.push(...(part?.targets ?? []).map(() => index));
@@ -88,13 +94,14 @@ export const targetsFor = (
 const findTarget = (
   scope: PlanScope,
   one: NamedEndpoint,
-  { client, source, defaultPorts }: { client: PlanAgent; source: ClientSource; defaultPorts: string },
+  ends: ClientEnd,
 ): Omit<Found, 'parts' | 'targetIndexes'> | undefined => {
+  const { client, source, usesSessions, defaultPorts } = ends;
   const { endpoint, path } = one;
   const server = endpoint.agent && agentAt(scope, endpoint.agent.id, path);
   if (endpoint.agent !== undefined && server === undefined) return undefined;
   const ports = portsAt(scope, one, defaultPorts);
-  const reached = reachedAt(scope, one, { client, server, version: source.version });
+  const reached = reachedAt(scope, one, { client, server, version: source.version, usesSessions });
   if (ports === undefined || reached === undefined) return undefined;
   const isValid = reached.hosts.filter((host) => !isValidHost(scope, host, one, source)).length === 0;
   const weight = Math.max(minWeight, endpoint.weight / (reached.hosts.length * ports.size));
@@ -105,20 +112,32 @@ const findTarget = (
   return isValid ? { targets, listens } : undefined;
 };
 
+/** The kernel of a machine answers ICMP to every sender: only a target with addresses of its own is emulated. */
+const answersByKernel = ({ entry }: PlanScope, { endpoint: { ip, network } }: NamedEndpoint, server: PlanAgent) =>
+  entry.plugin?.name === 'icmp' && (ip === undefined ? network === undefined : ownAddresses(server).has(ip));
+
 type Reached = ResolvedTarget & { readonly listen?: Pick<ListenEndpoint, 'group' | 'stack'> };
 
 /** Where the target is, and the emulated hosts that listen there, if they are some. */
 const reachedAt = (
   scope: PlanScope,
   one: NamedEndpoint,
-  ends: { client: PlanAgent | undefined; server: PlanAgent | undefined; version: IpVersion | undefined },
+  ends: {
+    client: PlanAgent | undefined;
+    server: PlanAgent | undefined;
+    version: IpVersion | undefined;
+    usesSessions?: boolean;
+  },
 ): Reached | undefined => {
   const { server, client } = ends;
+  if (one.endpoint.accessGroup !== undefined) return behindGateway(scope, one, ends);
   const serverEntry = server && scope.demands.serverEntryOf(scope.entry, one.endpoint);
-  const demand = serverEntry && scope.demands.of(serverEntry);
+  const isKernel = server === undefined || answersByKernel(scope, one, server);
+  const demand = serverEntry && !isKernel ? scope.demands.of(serverEntry) : undefined;
   if (server === undefined || demand === undefined) {
     const reached = resolveTarget(scope, one, ends);
-    const loopback = client && scope.stack && reached?.hosts.find(isLoopback);
+    const isEmulated = ends.usesSessions === true || scope.stack !== undefined;
+    const loopback = client && isEmulated ? reached?.hosts.find(isLoopback) : undefined;
     return loopback === undefined ? reached : reportLoopback(scope, one, loopback);
   }
   if (!hasAddresses(scope, { ...one, agent: server, demand })) return undefined;
@@ -130,6 +149,31 @@ const reachedAt = (
   if (serverEntry === scope.entry && stack === undefined) return undefined;
   const wildcard = wildcardOf(versionOf(reached.hosts[0] ?? ''));
   return { hosts: reached.hosts, binds: [wildcard], listen: { group, ...(stack && { stack }) } };
+};
+
+/** A target that only the sessions of a gateway reach. */
+const behindGateway = (
+  scope: PlanScope,
+  one: NamedEndpoint,
+  {
+    client,
+    server,
+    usesSessions,
+  }: { client: PlanAgent | undefined; server: PlanAgent | undefined; usesSessions?: boolean },
+): Reached | undefined => {
+  const { endpoint, path } = one;
+  if (server === undefined)
+    return scope.issues.error(`${path}/agent`, 'NO_TARGET', 'a gateway is on an agent: name it');
+  if (client !== undefined && usesSessions !== true) {
+    const message = 'only access sessions reach a target behind a gateway: give the sources an access group';
+    return scope.issues.error(`${path}/accessGroup`, 'NOT_SUPPORTED', message);
+  }
+  const isOwn = scope.demands.serverEntryOf(scope.entry, endpoint) === scope.entry;
+  const stack = isOwn ? gatewayStackOf(scope, { ...one, agent: server }) : undefined;
+  if (isOwn && stack === undefined) return undefined;
+  const { ip = '' } = endpoint;
+  const group = `gateway ${server.id} ${endpoint.accessGroup} ${ip}`;
+  return { hosts: [ip], binds: [wildcardOf(4)], listen: { group, ...(stack && { stack }) } };
 };
 
 const isValidHost = (

@@ -1,10 +1,17 @@
-import { type ApplicationParameter, type CveSignature, type FoundReference, taskReferences } from '@rushhour/contract';
+import {
+  type ApplicationParameter,
+  type CveSignature,
+  type FoundReference,
+  findProtocol,
+  taskReferences,
+} from '@rushhour/contract';
 import { findDictionaryReference } from '@rushhour/pools';
 import { stepReferences } from '../../security/campaigns/action-params.ts';
 import { knownCampaigns } from '../../security/campaigns/campaigns.ts';
 import { agents } from '../../store/agents/agents.ts';
 import { type ApplicationRow, applications, readMembers } from '../../store/assets/applications.ts';
 import { openKey } from '../../store/assets/certificates.ts';
+import { dictionaries as storedDictionaries } from '../../store/assets/dictionaries.ts';
 import { files } from '../../store/assets/files.ts';
 import { macsById } from '../../store/assets/macs.ts';
 import { macIdsOf, networkPolicies, networks } from '../../store/assets/networks.ts';
@@ -23,6 +30,7 @@ import type {
   PlanInput,
   PlanMac,
   PlanNetwork,
+  PlanProfile,
   PlanTunnel,
   TaskDefinition,
 } from '../core/plan-input.ts';
@@ -106,6 +114,7 @@ export const loadPlanInput = async (
     tunnels: tunnelsById,
     certificates,
     dictionaries: values,
+    profiles: await readProfiles(read, references),
     files: withCaptures(filesById, applications.byId.values()),
     applications,
     samples: request === undefined ? new Map() : await samples(read, request),
@@ -155,17 +164,35 @@ const readMacs = async (read: Executor, used: Iterable<PlanNetwork>) => {
   return byId([...rows.values()], ({ id, kind, address, count }): PlanMac => ({ id, kind, address, count }));
 };
 
-const readTunnels = async (read: Executor, secrets: Secrets, ids: readonly number[]) =>
-  byId(await tunnels.findMany(read, ids), (row): PlanTunnel => {
-    const { name, type, clientIp, serverIp, endpoints, count } = row;
-    return { name, type, clientIp, serverIp, endpoints, count, params: openParams(row, secrets) };
+const readTunnels = async (read: Executor, secrets: Secrets, ids: readonly number[]) => {
+  const rows = await tunnels.findMany(read, ids);
+  const used = rows.flatMap(({ certificateID }) => certificateID ?? []);
+  const certificates = await readCertificates(read, secrets, used);
+  return byId(rows, (row): PlanTunnel => {
+    const { name, type, clientIp, serverIp, endpoints, count, mtu, certificateID } = row;
+    const certificate = certificates.get(certificateID ?? 0);
+    const params = openParams(row, secrets);
+    return { name, type, clientIp, serverIp, endpoints, count, mtu, params, ...(certificate && { certificate }) };
   });
+};
 
 const readCertificates = async (read: Executor, secrets: Secrets, ids: readonly number[]) =>
   byId(
     await sealedCertificates(read, ids),
     (row): PlanCertificate => ({ name: row.name, certificate: row.public, privateKey: openKey(secrets, row) }),
   );
+
+/** The profiles that planes refer to. */
+const readProfiles = async (read: Executor, references: readonly FoundReference[]) => {
+  const ids = references.flatMap(({ kind, id, protocol }) =>
+    kind === 'dictionary' && protocol !== undefined ? [id] : [],
+  );
+  if (ids.length === 0) return new Map<number, PlanProfile>();
+  return byId(
+    await storedDictionaries.findMany(read, [...new Set(ids)]),
+    ({ name, type, config }): PlanProfile => ({ name, protocol: findProtocol(type) ?? '', config }),
+  );
+};
 
 const readFiles = async (read: Executor, ids: readonly number[]) =>
   byId(

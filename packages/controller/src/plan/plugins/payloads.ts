@@ -5,7 +5,7 @@ import { type PlanScope, pointerIn } from '../core/plan-scope.ts';
 /** Bytes as an engine takes them; the content of a file is put in by the agent. */
 export type PlannedPayload = Omit<Payload, 'data'> & { readonly data: string | FileReference };
 
-/** A payload, and how many bytes that are. */
+/** A payload, and how many bytes a message has on average. */
 export interface MeasuredPayload {
   readonly payload: PlannedPayload;
   readonly bytes: number;
@@ -66,8 +66,10 @@ const dictionaryPayload = (scope: PlanScope, id: number | undefined, path: strin
   if (id === undefined) return missing(scope, `${path}/dictionaryId`, 'a dictionary');
   const values = dictionaryValues(scope, id, `${path}/dictionaryId`);
   if (values === undefined) return nothing;
-  const text = values.map((value) => `${value}\n`).join('');
-  if (Buffer.byteLength(text) <= maxTextBytes) return textPayload(text);
+  const bytes = values.reduce((sum, value) => sum + Buffer.byteLength(value), 0);
+  if (bytes <= maxTextBytes) {
+    return { payload: { type: 'values', size: 0, data: '', values: [...values] }, bytes: bytes / values.length };
+  }
   const message = `its values have more than ${maxTextBytes} bytes`;
   return scope.issues.error(`${path}/dictionaryId`, 'DICTIONARY_TOO_LARGE', message) ?? nothing;
 };

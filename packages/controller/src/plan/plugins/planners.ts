@@ -1,4 +1,7 @@
 import type { Planner } from '../core/planner.ts';
+import { ipsecLoadPlanner } from './ipsec/ipsec-load.ts';
+import { ipsecTunnelPlanner } from './ipsec/ipsec-tunnel.ts';
+import { convergencePlanner } from './packets/convergence.ts';
 import { pcapReplayPlanner } from './packets/pcap-replay.ts';
 import { streamPlanner } from './packets/stream.ts';
 import { applicationPlanner } from './replay/application.ts';
@@ -30,10 +33,13 @@ export const planners: ReadonlyMap<number, Planner> = new Map(
     harReplayPlanner,
     applicationPlanner,
     tlsPlanner,
+    ipsecTunnelPlanner,
+    ipsecLoadPlanner,
     wafPlanner,
     cveReplayPlanner,
     malwareTransferPlanner,
     fuzzingPlanner,
     compromisedHostPlanner,
+    convergencePlanner,
   ].map((planner) => [planner.plugin.id, planner]),
 );

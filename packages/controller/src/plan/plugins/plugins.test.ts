@@ -148,7 +148,20 @@ describe('members that no engine uses are refused with their pointer', () => {
     [1, { httpParams: { version: '2', followRedirects: 3 }, requestsPerSecond: 1 }, ['httpParams/followRedirects']],
     [1, { httpParams: { version: '2' }, keepAlive: { idleMs: 5 }, requestsPerSecond: 1 }, ['keepAlive/idleMs']],
     [1, { requestsPerSecond: 9, initialTps: 1 }, ['initialTps']],
-    [5, { ipLayer: { dscp: 10, df: true } }, ['ipLayer/dscp', 'ipLayer/df']],
+    [2, { sessionsPerSecond: 9, initialTps: 1 }, ['initialTps']],
+    [3, { packetsPerSecond: 9, initialTps: 1 }, ['initialTps']],
+    [4, { requestsPerSecond: 9, initialTps: 1, dnsParams: { names: ['a.test'] } }, ['initialTps']],
+    [11, { sessionsPerSecond: 9, initialTps: 1 }, ['initialTps']],
+    [
+      18,
+      {
+        fuzzingParams: {
+          ...{ protocol: 'http', stopOn: ['health'] },
+          baseline: { kind: 'request', request: { kind: 'http', path: '/' } },
+        },
+      },
+      ['fuzzingParams/stopOn'],
+    ],
     [
       15,
       { wafModules: { modules: [{ name: 'xss' }] }, httpParams: { path: '/shop', host: 'shop.test' } },
@@ -175,7 +188,7 @@ describe('members that no engine uses are refused with their pointer', () => {
         'fuzzingParams/baseline/request/port',
       ],
     ],
-    [19, { compromisedHostParams: { startSpreadMs: 5 } }, ['compromisedHostParams/startSpreadMs']],
+    [19, { compromisedHostParams: { hostSelection: 'all' } }, ['compromisedHostParams/hostSelection']],
   ])('plugin %i: %o', (id, values, members) => {
     const ends = { sources: [{ agent: { id: 1 } }], targets: [{ agent: { id: 2 } }] };
     const plan = planRun(inputOf([entryOf(id, { ...ends, ...values })]));

@@ -19,6 +19,13 @@ const ends = {
   targets: [{ agent: { id: 2 } }, { agent: { id: 4 } }],
 };
 
+/** IPsec is of emulated hosts, which have addresses of their own. */
+const emulated = {
+  sources: [1, 3].map((id) => ({ agent: { id }, network: { id: 1 } })),
+  targets: [2, 4].map((id) => ({ agent: { id }, network: { id: 2 } })),
+  ipsecPsk: 'a long secret',
+};
+
 /** The smallest values of each plugin that make a plan. */
 const bases: Readonly<Record<number, Values>> = {
   1: { requestsPerSecond: 100 },
@@ -32,6 +39,8 @@ const bases: Readonly<Record<number, Values>> = {
   9: { harReplayParams: { fileId: 1 } },
   10: { applicationParams: { applications: [{ applicationId: 1, users: 4 }] } },
   11: { sessionsPerSecond: 100 },
+  12: { ...emulated, ipsecTunnelCount: 10 },
+  13: { ...emulated, ipsecLoadHsRatePps: 100 },
   15: { wafModules: { modules: [{ name: 'xss' }] } },
   16: { cveReplayParams: { signatureIds: [1] } },
   17: { malwareFiles: [1] },
@@ -43,6 +52,7 @@ const bases: Readonly<Record<number, Values>> = {
     },
   },
   19: { compromisedHostParams: { campaignIds: [1] } },
+  20: { packetsPerSecond: 100 },
 };
 
 const inNetworks = {
@@ -60,7 +70,19 @@ const variants: Readonly<Record<number, Values[]>> = {
   10: [
     { sessionsPerSecond: 10, applicationParams: { applications: [1, 1].map((applicationId) => ({ applicationId })) } },
   ],
+  12: [
+    { ipsecPsk: undefined, ipsecAuthMethod: 'cert', ipsecCert: '1' },
+    { ipsecPsk: undefined, ipsecAuthMethod: 'manual', ipsecSpi: '0x1000', ipsecCipherKey: '11'.repeat(36) },
+    { targets: [], ipsecPeerBase: '10.0.9.1' },
+  ],
+  13: [
+    { ipsecPsk: undefined, ipsecAuthMethod: 'cert', ipsecCert: '1' },
+    { targets: [], ipsecLoadPeerBaseIp: '10.0.9.1' },
+    { sources: [{ agent: { id: 1 } }], ipsecLoadLocalBaseIp: '10.0.0.101', ipsecLoadSrcIpCount: 5 },
+    { targets: [], ipsecLoadRole: 'responder', ipsecLoadHsRatePps: undefined },
+  ],
   16: [{ cveReplayParams: { signatureIds: [1], repeat: 20, variants: { enabled: true } } }],
+  19: [{ compromisedHostParams: { campaignIds: [1], hosts: 2 } }],
 };
 
 /** Members that neither change these plans nor are reported, and why. They are not walked. */
@@ -81,8 +103,6 @@ const exceptions: Readonly<Record<number, readonly string[]>> = {
   18: [
     // Matter for requests with a body or raw bytes.
     ...['bodyEncoding', 'encoding'].map((name) => `fuzzingParams.baseline.request.${name}`),
-    // Silent: cases are HTTP/1.1 and go to the port of the target.
-    ...['version', 'port'].map((name) => `fuzzingParams.baseline.request.${name}`),
     // Matter for several mutators, and for those that have options.
     ...['weight', 'options'].map((name) => `fuzzingParams.mutators.[].${name}`),
   ],
@@ -95,9 +115,7 @@ const exceptions: Readonly<Record<number, readonly string[]>> = {
     ...['direction', 'remediation', 'requires'].map((name) => `compromisedHostParams.campaign.steps.[].${name}`),
     'compromisedHostParams.parameters',
     // Matter for more hosts or steps than this campaign has, or are silent: not told apart yet.
-    ...['c2.domain', 'c2.serverAgentId', 'hostSelection', 'startSpreadMs'].map(
-      (name) => `compromisedHostParams.${name}`,
-    ),
+    ...['c2.domain', 'c2.serverAgentId', 'hostSelection'].map((name) => `compromisedHostParams.${name}`),
   ],
 };
 
@@ -170,7 +188,7 @@ describe('every member of the values of a plugin changes its plan, or is reporte
     expect(silent.map(nameOf)).toEqual([]);
   });
 
-  it.each([1, 2, 3, 4, 11])('plugin %i, where it only answers: what changes the server of a client', (id) => {
+  it.each([1, 2, 3, 4, 11, 12, 13])('plugin %i, where it only answers: what changes the server of a client', (id) => {
     const serversOf = (values: Values) =>
       planOf(id, values).agents.flatMap(({ jobs }) => jobs.filter(({ role }) => role === 'server'));
     const check = createSchemaCheck(schemaOf(id));

@@ -1,3 +1,4 @@
+import type { IcmpValues, StatelessServerValues } from '@rushhour/contract';
 import { findPorts, type PortSet } from '@rushhour/pools';
 import type { PlanNetwork } from '../core/plan-input.ts';
 import type { TrafficEntry } from '../core/traffic-entry.ts';
@@ -26,7 +27,15 @@ const stackPlugins: ReadonlySet<string | undefined> = new Set([
   'malware-transfer',
   'fuzzing',
   'compromised-host',
+  'icmp',
+  'ipsec-tunnel',
+  'ipsec-load',
 ]);
+
+export const canUseStack = ({ plugin }: TrafficEntry): boolean => stackPlugins.has(plugin?.name);
+
+/** Plugins whose sessions belong to emulated hosts in any case. */
+const hostPlugins: ReadonlySet<string | undefined> = new Set(['ipsec-tunnel', 'ipsec-load']);
 
 /** Linux sets these for the whole machine only. */
 const machineOptions = ['sack', 'timestamps', 'ecn'] as const;
@@ -49,18 +58,24 @@ export class StackDemands {
   /** Where entries that only answer listen, by plugin, agent and addresses. */
   readonly #listening = new Map<string, { readonly entry: TrafficEntry; readonly endpoint: Endpoint }[]>();
 
+  /** Sources, by agent and access group. */
+  readonly #sessionUsers = new Map<string, string[]>();
+  readonly #sessionGroups = new Map<string, string>();
   /** Sources, by the tunnels they use. */
   readonly #tunnelUsers = new Map<string, readonly string[]>();
 
   constructor(entries: readonly TrafficEntry[], networks: Networks) {
-    const capable = entries.filter(({ plugin }) => stackPlugins.has(plugin?.name));
+    const capable = entries.filter(canUseStack);
     this.#demands = new Map(
       capable.flatMap((entry) => {
         const demand = networkDemand(entry, networks) ?? memberDemand(entry);
         return demand === undefined ? [] : [[entry, demand] as const];
       }),
     );
-    for (const entry of capable.filter((one) => !isServerEntry(one))) this.#addTunnelUsers(entry);
+    for (const entry of capable.filter((one) => !isServerEntry(one))) {
+      this.#addTunnelUsers(entry);
+      this.#addSessionUsers(entry);
+    }
     for (const entry of entries.filter(isServerEntry)) {
       for (const endpoint of endpointsOf(entry, 'targets')) {
         const key = listenKey(entry, endpoint);
@@ -72,6 +87,26 @@ export class StackDemands {
   /** JSON pointers of all sources whose traffic goes through the same tunnels as that of the entry. */
   tunnelUsersOf(entry: TrafficEntry): readonly string[] {
     return this.#tunnelUsers.get(tunnelKey(entry)) ?? [];
+  }
+
+  /** Which part of the sessions of its access group a source uses: every one has sessions of its own. */
+  sessionShareOf(path: string): { readonly index: number; readonly count: number } {
+    const users = this.#sessionUsers.get(this.#sessionGroups.get(path) ?? '') ?? [path];
+    return { index: users.indexOf(path), count: users.length };
+  }
+
+  hasTunnel({ values }: TrafficEntry): boolean {
+    return tunnelMembers.some((name) => isAsked(values[name]));
+  }
+
+  #addSessionUsers(entry: TrafficEntry): void {
+    for (const [i, { agent, accessGroup }] of endpointsOf(entry, 'sources').entries()) {
+      if (accessGroup === undefined) continue;
+      const key = `${agent?.id} ${accessGroup}`;
+      const path = `${entry.path}/values/sources/${i}`;
+      this.#sessionGroups.set(path, key);
+      this.#sessionUsers.set(key, [...(this.#sessionUsers.get(key) ?? []), path]);
+    }
   }
 
   #addTunnelUsers(entry: TrafficEntry): void {
@@ -151,17 +186,33 @@ const networkDemand = (entry: TrafficEntry, networks: Networks): StackDemand | u
 const gatewayMacMode = ({ gatewayMacMode: mode, gatewayMac, gatewayMacId }: PlanNetwork): string =>
   mode || (gatewayMac ? 'static' : gatewayMacId ? 'mac' : 'arp');
 
-const memberDemand = ({ path, plugin, values }: TrafficEntry): StackDemand | undefined => {
+const memberDemand = (entry: TrafficEntry): StackDemand | undefined => {
+  const { path, plugin, values } = entry;
   const { ipLayer, tcpConfiguration } = values;
   const demand = (member: string, what: string) => ({ path: `${path}/values/${member}`, what });
+  if (hostPlugins.has(plugin?.name)) return { path: `${path}/plugin/id`, what: 'IPsec' };
+  const message = plugin?.name === 'icmp' ? messageDemand(entry) : undefined;
+  if (message !== undefined) return demand(message.path, message.what);
+  const protocol = (values as Partial<StatelessServerValues>).statelessServerParams?.protocol;
+  if (protocol === 'icmp' || protocol === 'raw')
+    return demand('statelessServerParams/protocol', `a stateless server of ${protocol} packets`);
   if ((ipLayer?.vlan?.length ?? 0) > 0) return demand('ipLayer/vlan', 'VLAN tags');
-  const field = headerMembers.find((name) => ipLayer?.[name] !== undefined);
+  const kernelFields = plugin?.name === 'icmp' ? ['ttl'] : [];
+  const field = headerMembers.find((name) => ipLayer?.[name] !== undefined && !kernelFields.includes(name));
   if (field !== undefined) return demand(`ipLayer/${field}`, `${field} of the IP header`);
   const option = stackTcpOptions(plugin?.name).find((name) => isAsked(tcpConfiguration?.[name]));
   if (option !== undefined) return demand(`tcpConfiguration/${option}`, `${option} of TCP`);
-  if (values.invalidChecksum) return demand('invalidChecksum', 'wrong checksums');
+  if (values.invalidChecksum && plugin?.name !== 'icmp') return demand('invalidChecksum', 'wrong checksums');
   const tunnel = tunnelMembers.find((name) => isAsked(values[name]));
   return tunnel === undefined ? undefined : demand(tunnel, 'a tunnel');
+};
+
+/** The kernel sends echo requests, from one address of the machine. */
+const messageDemand = (entry: TrafficEntry): StackDemand | undefined => {
+  const { type = 'echo' } = (entry.values as Partial<IcmpValues>).icmpParams ?? {};
+  if (type !== 'echo') return { path: 'icmpParams/type', what: `ICMP messages of type ${type}` };
+  const index = endpointsOf(entry, 'sources').findIndex(({ network, ip }) => network !== undefined && ip === undefined);
+  return index < 0 ? undefined : { path: `sources/${index}/network`, what: 'echoes from the addresses of a network' };
 };
 
 /** 0 and an empty list ask for nothing. */

@@ -31,15 +31,21 @@ export const hasAddresses = (
 
 /** Emulated hosts send frames, and frames do not reach loopback addresses. */
 export const reportLoopback = ({ issues, stack }: PlanScope, { path }: NamedEndpoint, host: string): undefined => {
-  const what = stack?.what ?? '';
-  const message = `${what}: needs emulated hosts, which cannot reach ${host}: give the target ${path} a network`;
+  const message =
+    stack === undefined
+      ? `access sessions cannot reach ${host}: give the target an address behind their gateway`
+      : `${stack.what}: needs emulated hosts, which cannot reach ${host}: give the target ${path} a network`;
   return issues.error(stack?.path ?? path, 'STACK_NEEDS_NETWORK', message);
 };
 
 /** False, with an issue, when the agent may not send and receive frames. */
 export const mayEmulate = ({ issues, stack }: PlanScope, { agent, path }: EmulatedEndpoint): boolean => {
-  if (agent.status === agentStatus.enrolled || agent.system.caps.includes('cap_net_raw')) return true;
-  const message = `agent ${agent.name} has no right to send and receive frames (CAP_NET_RAW), which ${stack?.what ?? 'the stack'} needs`;
+  if (agent.status === agentStatus.enrolled) return true;
+  const ability = agent.engines.find(({ engine }) => engine === 'stack');
+  const isAble = ability?.available ?? true;
+  if (isAble && agent.system.caps.includes('cap_net_raw')) return true;
+  const reason = isAble ? 'it has no right to send and receive frames (CAP_NET_RAW)' : ability?.reason;
+  const message = `agent ${agent.name} cannot emulate hosts, which ${stack?.what ?? 'the entry'} needs: ${reason}`;
   issues.error({ path: `${path}/agent/id`, agentId: agent.id }, 'STACK_UNAVAILABLE', message);
   return false;
 };
@@ -86,7 +92,9 @@ export const stackNetworkOf = (
   const network = endpoint.network && scope.input.networks.get(endpoint.network.id);
   reportFlowLabel(scope, share?.version ?? versionOf(ip ?? ''));
   if (network === undefined || !holds(network, ip)) {
-    return ip === undefined ? undefined : { subnet: subnetOf(through, [ip]), hosts: [ip] };
+    if (ip === undefined) return undefined;
+    const { lastIp = ip } = endpoint;
+    return { subnet: subnetOf(through, [ip, lastIp]), hosts: [lastIp === ip ? ip : `${ip}-${lastIp}`] };
   }
   const described = describe(network, scope.input.macs);
   if ('problem' in described) return scope.issues.error(`${path}/network/id`, 'NETWORK_INVALID', described.problem);

@@ -1,10 +1,11 @@
-import { createEndpointPairs, DraftError, type EndpointPair, parseAddress, shareOf } from '@rushhour/pools';
+import { createEndpointPairs, DraftError, type EndpointPair, findSubnet, parseAddress, shareOf } from '@rushhour/pools';
 import type { AgentInterface, StackTunnel } from '@rushhour/protocol';
 import { missingTunnel } from '../../assets/tunnels/tunnel-types.ts';
 import type { PlanAgent, PlanTunnel } from '../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../core/plan-scope.ts';
 import { endpointsOf } from '../core/traffic-entry.ts';
 import { ownAddresses } from '../endpoints/machine-addresses.ts';
+import { ipsecSettingsOf } from './ipsec-settings.ts';
 import { type EmulatedEndpoint, subnetOf } from './stack-hosts.ts';
 
 /** Each end is an address of its own in the job. */
@@ -44,10 +45,71 @@ export const tunnelOf = (
   if (!areEndsFree(scope, one.agent, { hosts, path: first.path }) || !areAllowed(scope, ends, first.path)) {
     return undefined;
   }
-  const { params } = first.tunnel;
+  const { mtu } = first.tunnel;
+  if (!hasKeys(scope, first, { isServer }) || !hasKnownParams(scope, first)) return undefined;
   const type = first.tunnel.type as StackTunnel['type'];
-  const outer = { subnet: subnetOf(through, hosts), hosts };
-  return { tunnel: { type, params: paramsFrom(params, share.start), isServer, ends, outer } };
+  const outer = outerNetwork(scope, first, { through, hosts, ends });
+  if (outer === undefined) return undefined;
+  const limit = mtu ? { mtu } : {};
+  const common = { type, isServer, ends, outer, ...limit };
+  if (type !== 'ipsec') return { tunnel: { ...common, params: paramsOf(first.tunnel, share.start) } };
+  const ipsec = ipsecSettingsOf(scope, { ...first, start: share.start });
+  return ipsec && { tunnel: { ...common, params: headerParams(first.tunnel), ipsec } };
+};
+
+/** Where the outer addresses are: on the link of the interface, with the gateway of the record to all others. */
+const outerNetwork = (
+  { issues }: PlanScope,
+  { tunnel, path }: Named,
+  { through, hosts, ends }: { through: AgentInterface; hosts: string[]; ends: StackTunnel['ends'] },
+): StackTunnel['outer'] | undefined => {
+  const subnet = subnetOf(through, hosts);
+  const gateway = tunnel.params['gateway'];
+  if (typeof gateway === 'string' && gateway !== '') return { subnet, hosts, gateway };
+  const link = findSubnet(subnet);
+  const isNear = (address: string) => {
+    const { version, value } = parseAddress(address);
+    return link !== undefined && version === link.version && value >= link.first && value <= link.last;
+  };
+  const far = tunnel.type === 'mpls' ? undefined : ends.find(({ remote }) => !isNear(remote));
+  if (far === undefined) return { subnet, hosts };
+  const message = `"${tunnel.name}": ${far.remote} is not in ${subnet}, the network of ${through.name}: give params.gateway`;
+  return issues.error(path, 'TUNNEL_NO_ROUTE', message);
+};
+
+/** Secrets of IPsec are in its settings only. */
+const headerParams = ({ params }: PlanTunnel): StackTunnel['params'] =>
+  Object.fromEntries(['ttl', 'dscp', 'df'].flatMap((name) => (name in params ? [[name, params[name]]] : [])));
+
+const paramsOf = ({ type, params }: PlanTunnel, start: number): StackTunnel['params'] => ({
+  ...paramsFrom(params, start),
+  // Keys of further tunnels are derived from the first by their number.
+  ...(type === 'wireguard' && { keyIndex: start }),
+});
+
+/** Members of `params` that change the inner MTU of a record, and that no agent sends. */
+const unsentParams = ['encapLimit', 'innerVlan', 'controlWord'];
+
+const hasKnownParams = ({ issues }: PlanScope, { tunnel: { name, type, params }, path }: Named): boolean => {
+  const unsent = [...unsentParams, ...(type === 'mpls' ? ['ethernet'] : [])].filter(
+    (member) => params[member] === true,
+  );
+  for (const member of unsent) issues.error(path, 'NOT_SUPPORTED', `"${name}": agents cannot send params.${member}`);
+  return unsent.length === 0;
+};
+
+/** Keys of WireGuard: one private key for both ends, or that of one end and the public key of a far end of others. */
+const hasKeys = (scope: PlanScope, { tunnel, path }: Named, { isServer }: { isServer: boolean }): boolean => {
+  const { type, params, name } = tunnel;
+  if (type !== 'wireguard') return true;
+  const refuse = (message: string) => {
+    scope.issues.error(path, 'TUNNEL_KEYS_INVALID', `"${name}" ${message}`);
+    return false;
+  };
+  if (!params['privateKey']) return refuse('has no private key');
+  const isForeign = Boolean(params['peerPublicKey']);
+  if (!isForeign || !isServer || scope.entry.values.isServer === true) return true;
+  return refuse('names the public key of a far end whose private key no agent knows: leave peerPublicKey out');
 };
 
 /** Undefined when one of them is missing or of a type that no agent has. */
@@ -84,7 +146,8 @@ const isUsable = ({ issues }: PlanScope, { tunnel, path }: Named, first: Named |
     return false;
   }
   const isLike = (other: PlanTunnel) =>
-    other.type === tunnel.type && JSON.stringify(other.params) === JSON.stringify(tunnel.params);
+    other.type === tunnel.type &&
+    JSON.stringify([other.params, other.certificate]) === JSON.stringify([tunnel.params, tunnel.certificate]);
   if (first === undefined || isLike(first.tunnel)) return true;
   const message = `"${tunnel.name}" differs from "${first.tunnel.name}" in type or parameters: give each an entry of its own`;
   issues.error(path, 'TUNNELS_DIFFER', message);

@@ -1,7 +1,7 @@
 import type { HostStack } from '@rushhour/protocol';
 import { describe, expect, it } from 'vitest';
 import type { RunPlan } from '../core/agent-plan.ts';
-import type { PlanMac, PlanTunnel } from '../core/plan-input.ts';
+import type { PlanMac } from '../core/plan-input.ts';
 import { planRun } from '../core/plan-run.ts';
 import { agentOf, entryOf, inputOf, interfaceOf, issueCodes, networkOf } from '../testing/plan-fixture.ts';
 
@@ -74,6 +74,25 @@ describe('an entry runs on the stack', () => {
     const plan = planOf(3, {}, { networks: [{ ...clients, ...more }, servers] });
     expect(issueCodes(plan)).toEqual([]);
     expect(stacksOf(plan)).not.toContain(undefined);
+  });
+
+  it.each<[string, Values]>([
+    ['a source network', {}],
+    ['another message', { icmpParams: { type: 'timestamp' } }],
+  ])('because of %s of ICMP; the kernel of a machine answers for itself', (_, values) => {
+    const plan = planOf(5, values);
+    expect(issueCodes(plan)).toEqual([]);
+    expect(stacksOf(plan)).not.toContain(undefined);
+    const toMachine = planOf(5, { ...values, targets: [{ agent: { id: 2 } }] });
+    expect(issueCodes(toMachine)).toEqual([]);
+    expect(stacksOf(toMachine).map((stack) => stack?.interface)).toEqual(['eth1', undefined]);
+  });
+
+  it.each(['icmp', 'raw'])('because a stateless server answers %s packets', (protocol) => {
+    const entry = entryOf(6, { targets: sides.targets, statelessServerParams: { protocol } });
+    const plan = planRun(inputOf([entry], { agents, networks }));
+    expect(issueCodes(plan)).toEqual([]);
+    expect(jobOf(plan, 'server')?.stack?.interface).toBe('eth2');
   });
 
   it('with what the entry says of headers, tags and TCP', () => {
@@ -285,87 +304,5 @@ describe('the stack is refused', () => {
     ]);
     const chosen = { ...ttl, sources: [{ agent: { id: 1 }, network: { id: 1 }, interfaceId: 5 }] };
     expect(stacksOf(planOf(2, chosen, { agents: many(first, second) }))[0]?.interface).toBe('eth5');
-  });
-});
-
-describe('a tunnel', () => {
-  const tunnel = (more: Partial<PlanTunnel> = {}): PlanTunnel => ({
-    ...{ name: 'tunnel', type: 'vxlan', clientIp: '10.0.0.11', serverIp: '10.0.0.12', endpoints: '', count: 0 },
-    ...{ params: { vni: 7, vniStep: 10 }, ...more },
-  });
-  const through = (values: Values, ...tunnels: PlanTunnel[]) =>
-    planOf(1, values, { tunnels: new Map(tunnels.map((one, i) => [i + 1, one])) });
-  const ofSides = (plan: RunPlan) => stacksOf(plan).map((stack) => stack?.tunnel);
-
-  it('has both ends, and the networks are inside', () => {
-    const plan = through({ tunnelID: 1 }, tunnel());
-    expect(issueCodes(plan)).toEqual([]);
-    const common = { type: 'vxlan', params: { vni: 7, vniStep: 10 } };
-    expect(ofSides(plan)).toEqual([
-      {
-        ...{ ...common, isServer: false, ends: [{ local: '10.0.0.11', remote: '10.0.0.12' }] },
-        outer: { subnet: '10.0.0.0/24', hosts: ['10.0.0.11'] },
-      },
-      {
-        ...{ ...common, isServer: true, ends: [{ local: '10.0.0.12', remote: '10.0.0.11' }] },
-        outer: { subnet: '10.0.0.0/24', hosts: ['10.0.0.12'] },
-      },
-    ]);
-    expect(stacksOf(plan)[0]?.networks).toMatchObject([{ subnet: '10.20.0.0/24' }]);
-  });
-
-  it('takes ends of the entry instead of those of the record', () => {
-    const list = tunnel({ endpoints: '10.9.0.1-10.9.0.3 > 10.9.1.1' });
-    const endsOf = (values: Values) => ofSides(through({ tunnelID: 1, ...values }, list))[0]?.ends;
-    expect(endsOf({})).toHaveLength(3);
-    expect(endsOf({ tunnelClientIp: '10.9.2.1' })).toEqual([{ local: '10.9.2.1', remote: '10.0.0.12' }]);
-    expect(endsOf({ tunnelServerIp: '10.9.2.1' })).toEqual([{ local: '10.0.0.11', remote: '10.9.2.1' }]);
-    expect(endsOf({ tunnelEndpoints: '10.9.3.1 > 10.9.3.2' })).toEqual([{ local: '10.9.3.1', remote: '10.9.3.2' }]);
-  });
-
-  it('is one of several that are alike', () => {
-    const [one, two] = [tunnel(), tunnel({ clientIp: '10.0.0.13' })];
-    const plan = through({ tunnelIDs: [1, 2] }, one, two);
-    expect(issueCodes(plan)).toEqual([]);
-    expect(ofSides(plan)[0]?.ends.map(({ local }) => local)).toEqual(['10.0.0.11', '10.0.0.13']);
-    expect(ofSides(plan)[0]?.outer.hosts).toEqual(['10.0.0.11', '10.0.0.13']);
-  });
-
-  it('is divided over the sources, with the identifiers of its part', () => {
-    const sources = [1, 1].map((id) => ({ agent: { id }, network: { id: 1 } }));
-    const plan = through({ tunnelID: 1, sources }, tunnel({ endpoints: '10.0.0.11-10.0.0.14 > 10.0.0.20' }));
-    expect(issueCodes(plan)).toEqual([]);
-    const stacks = plan.agents.flatMap(({ jobs }) => jobs.map(({ job }) => job.stack?.tunnel));
-    expect(stacks.map((one) => [one?.isServer, one?.params['vni'], one?.ends.length])).toEqual([
-      [true, 7, 4],
-      [false, 7, 2],
-      [false, 27, 2],
-    ]);
-  });
-
-  it.each<[string, Values, Partial<PlanTunnel>[], string[]]>([
-    ['WireGuard', { tunnelID: 1 }, [{ type: 'wireguard' }], ['tunnelID TUNNEL_UNAVAILABLE']],
-    ['IPsec', { tunnelIDs: [1] }, [{ type: 'ipsec' }], ['tunnelIDs/0 TUNNEL_UNAVAILABLE']],
-    ['no record', { tunnelID: 3 }, [], ['tunnelID TUNNEL_UNKNOWN']],
-    ['no tunnel', { tunnelClientIp: '10.9.0.1' }, [], ['tunnelClientIp REQUIRED']],
-    ['different ones', { tunnelIDs: [1, 2] }, [{}, { params: { vni: 9 } }], ['tunnelIDs/1 TUNNELS_DIFFER']],
-    ['a missing end', { tunnelID: 1 }, [{ serverIp: '' }], ['tunnelID TUNNEL_ENDS_INVALID']],
-    ['an end that its machine has', { tunnelID: 1 }, [{ clientIp: '10.0.0.1' }], ['tunnelID TUNNEL_ENDS_INVALID']],
-    ['a public end', { tunnelID: 1 }, [{ serverIp: '8.8.8.8' }], ['tunnelID TARGET_NOT_ALLOWED']],
-    [
-      'fewer ends than sources',
-      { tunnelID: 1, sources: [1, 1].map((id) => ({ agent: { id }, network: { id: 1 } })) },
-      [{}],
-      ['tunnelID TUNNEL_TOO_FEW_ENDS'],
-    ],
-    [
-      'two agents at the far end',
-      { tunnelID: 1, targets: [1, 2].map((id) => ({ agent: { id }, network: { id: 2 }, ports: '80' })) },
-      [{}],
-      ['targets NOT_SUPPORTED'],
-    ],
-  ])('is refused with %s', (_, values, records, expected) => {
-    const codes = issueCodes(through(values, ...records.map((record) => tunnel(record))));
-    expect(codes.filter((code) => !code.includes('TOO_MANY_TARGETS'))).toEqual(expected);
   });
 });

@@ -1,10 +1,13 @@
 import {
   ApplicationConfig,
   AttackConfig,
+  ConvergenceConfig,
   DnsConfig,
   HarReplayConfig,
   HttpConfig,
   IcmpConfig,
+  IpsecLoadConfig,
+  IpsecTunnelConfig,
   type Job,
   PcapReplayConfig,
   StatelessServerConfig,
@@ -23,10 +26,13 @@ interface Variant {
 const checks = new Map<string, SchemaCheck>();
 for (const [engine, schema] of Object.entries({
   application: ApplicationConfig,
+  convergence: ConvergenceConfig,
   dns: DnsConfig,
   'har-replay': HarReplayConfig,
   http: HttpConfig,
   icmp: IcmpConfig,
+  'ipsec-load': IpsecLoadConfig,
+  'ipsec-tunnel': IpsecTunnelConfig,
   'pcap-replay': PcapReplayConfig,
   'stateless-server': StatelessServerConfig,
   stream: StreamConfig,

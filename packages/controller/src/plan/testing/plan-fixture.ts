@@ -7,10 +7,13 @@ import { planRun } from '../core/plan-run.ts';
 const attackEngines = ['compromised-host', 'cve-replay', 'fuzzing', 'malware-transfer', 'waf'];
 const engines = [
   'application',
+  'convergence',
   'dns',
   'har-replay',
   'http',
   'icmp',
+  'ipsec-load',
+  'ipsec-tunnel',
   'pcap-replay',
   'stateless-server',
   'stream',
@@ -80,6 +83,7 @@ export const inputOf = (configuration: readonly ConfigurationEntry[], options: I
     tunnels: new Map(),
     certificates: new Map(),
     dictionaries: new Map(),
+    profiles: new Map(),
     files: new Map(),
     samples: new Map(),
     applications: { byId: new Map(), tables: new Map() },

@@ -11,6 +11,7 @@ import { isContentUsed, isPartUsed } from '../../store/assets/files.ts';
 import { createFolderBlobs } from '../../store/blobs/folder.ts';
 import { createHashPool } from '../../store/blobs/hash-pool.ts';
 import { dumpPart, dumpsOf } from '../../store/runs/run-dumps.ts';
+import { runEventsOf } from '../../store/runs/run-events.ts';
 import { removeRuns } from '../../store/runs/run-removal.ts';
 import { openStore, type Store } from '../../store/store.ts';
 import { createDatabase } from '../../testing/postgres.ts';
@@ -133,6 +134,18 @@ describe('dumps on their way to the controller', () => {
     expect(dump?.problem).toContain('not what the agent captured');
     expect(agent.offsets.filter((offset) => offset === 0)).toHaveLength(3);
     expect(await blobs.partSize(dumpPart(dump?.id ?? 0))).toBeUndefined();
+  });
+
+  it('are at most 64 of an agent in a run, and the run says how many more there were', async () => {
+    const { runId } = await storeRun(store, { status: 4, agents: { 1: [jobOf()] } });
+    const named = (count: number) =>
+      Array.from({ length: count }, (_, i) => stateOf(runId, { name: `${i}-eth0`, state: 'open', sha256: '' }));
+    report(...named(67));
+    await soon(() => expect(forgotten()).toBe(3));
+    expect(await statesOf(runId)).toHaveLength(64);
+    const [note] = await runEventsOf(store.read, runId, 'dumpsDropped');
+    expect(note).toMatchObject({ severity: 'warning', source: 'controller', data: { dropped: 3 } });
+    await setRun(store, runId, { status: 7 });
   });
 
   it('are refused when they are larger than a run may store, or of an unknown run', async () => {

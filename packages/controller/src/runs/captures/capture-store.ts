@@ -3,22 +3,25 @@ import { isActive } from '@rushhour/contract';
 import { type DumpState, dumpPieceBytes } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import { type AgentGateway, AgentUnreachable } from '../../agents/gateway/gateway.ts';
+import { clockNowIso } from '../../clock.ts';
 import { createKeyedQueue } from '../../concurrency/keyed-queue.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';
-import { StorageUnavailable } from '../../store/engine/database.ts';
+import { type Executor, StorageUnavailable } from '../../store/engine/database.ts';
 import { runAgentsOf } from '../../store/runs/run-agents.ts';
 import {
   doomDumps,
   doomedDumps,
   dumpPart,
   findDump,
+  isDumpTooMany,
   putDump,
   type RunDumpRecord,
   removeDoomed,
   runsWithOldDumps,
   settleDump,
 } from '../../store/runs/run-dumps.ts';
-import { runs } from '../../store/runs/runs.ts';
+import { countDropped } from '../../store/runs/run-events.ts';
+import { lockRun, runs } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 
@@ -154,14 +157,23 @@ const isOurs = async ({ store }: CaptureContext, agentId: number, { runId, epoch
   return (await runAgentsOf(store.read, runId)).some(({ agentID }) => agentID === agentId);
 };
 
+const countTooMany = async (tx: Executor, runId: number) => {
+  const writing = { engine: tx.engine, run: tx.run, now: clockNowIso(), afterCommit: () => undefined };
+  await lockRun(writing, runId);
+  const message = 'an agent announced more captures than it may; those that followed were not kept';
+  await countDropped(writing, runId, { type: 'dumpsDropped', message });
+};
+
 const hear = async (context: CaptureContext, agentId: number, state: DumpState) => {
   const { store, settings } = context;
   if (!(await isOurs(context, agentId, state))) return void forget(context, agentId, state);
   const { runId, firstAt, lastAt, ...reported } = state;
   const times = { firstAt: timeOf(firstAt), lastAt: timeOf(lastAt) };
-  const dump = await store.database.transaction((tx) =>
-    putDump(tx, { ...reported, ...times, runID: runId, agentID: agentId }),
+  const record = { ...reported, ...times, runID: runId, agentID: agentId };
+  const dump = await store.database.transaction(async (tx) =>
+    (await isDumpTooMany(tx, record)) ? void (await countTooMany(tx, runId)) : putDump(tx, record),
   );
+  if (dump === undefined) return void forget(context, agentId, state);
   if (dump.state === 'ready' || dump.state === 'doomed') return void forget(context, agentId, state);
   if (dump.state !== 'closed') return;
   const { maxBytesPerRun } = settings.current().dumps;

@@ -45,6 +45,16 @@ const loads = (run: RunRecord, { orders }: RunAgentRecord): DueCommand[] =>
         ],
   );
 
+const planeCommands = (run: RunRecord, { orders }: RunAgentRecord): DueCommand[] =>
+  orders.flatMap(({ commands = [], outcome }, jobIndex) =>
+    outcome !== null
+      ? []
+      : commands.map((command, index) => ({
+          key: `command ${jobIndex} ${index}`,
+          command: { type: 'command', ...ofRun(run), order: jobIndex, number: index + 1, command },
+        })),
+  );
+
 /** The current capture, if it was changed. */
 const captures = (run: RunRecord): DueCommand[] =>
   run.capture.wish === undefined
@@ -80,7 +90,7 @@ const commandsFor = (situation: Situation, agent: RunAgentRecord, plan: AgentPla
       return [{ key: 'start', command: { type: 'start', ...ofRun(run), at: run.t0 ?? 0 } }];
     case runStatus.running: {
       const resume: DueCommand = { key: `resume ${run.pausedMs}`, command: { type: 'resume', ...ofRun(run) } };
-      const changes = [...loads(run, agent), ...captures(run)];
+      const changes = [...loads(run, agent), ...captures(run), ...planeCommands(run, agent)];
       return run.pausedMs > 0 ? [resume, ...changes] : changes;
     }
     case runStatus.paused:

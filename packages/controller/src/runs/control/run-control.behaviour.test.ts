@@ -290,6 +290,6 @@ it('starts, stops and ends are in the audit chain, which is whole', async () => 
   const sql = `SELECT operation FROM audit WHERE operation LIKE 'runs.%' AND targets LIKE '%"runs":[${runId}]%'`;
   const rows = await world.store.read.run({ name: '', sql }, []);
   expect(rows.map(({ operation }) => operation)).toEqual(['runs.end']);
-  expect(await verifyAudit(world.store.read)).not.toHaveProperty('broken');
+  expect(await verifyAudit(world.store.read, world.store.secrets)).not.toHaveProperty('broken');
   expect(await agents.find(world.store.read, client)).toMatchObject({ needsReset: false });
 });

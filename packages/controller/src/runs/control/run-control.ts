@@ -1,4 +1,12 @@
-import { findPlugin, isActive, type LoadChange, runStatus, type StopReason, type Task } from '@rushhour/contract';
+import {
+  findPlugin,
+  isActive,
+  type LoadChange,
+  type PlaneCommand,
+  runStatus,
+  type StopReason,
+  type Task,
+} from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
 import { clockNow, clockNowIso } from '../../clock.ts';
 import { conflict } from '../../errors.ts';
@@ -13,6 +21,7 @@ import { jobsOf } from '../lifecycle/run-view.ts';
 import { announce, illegalMove, moveRun } from '../lifecycle/run-writer.ts';
 import { allowedFrom } from '../lifecycle/task-state.ts';
 import { changeLoads } from './load-change.ts';
+import { addCommands } from './plane-commands.ts';
 
 interface Deps {
   bus: Bus;
@@ -132,6 +141,23 @@ const changeLoad =
     return { applied, rejected };
   };
 
+const giveCommands =
+  ({ bus }: Deps) =>
+  async (tx: Change, taskId: number, commands: readonly PlaneCommand[]) => {
+    if (commands.length === 0) return [];
+    const run = await activeRun(tx, taskId);
+    if (run.status !== runStatus.running) throw illegalMove(run);
+    const { outcomes, agents } = addCommands({ run, agents: await runAgentsOf(tx, run.id) }, commands);
+    await putRunAgents(tx, agents);
+    for (const [index, { plane, index: entry, action }] of commands.entries()) {
+      if (outcomes[index]?.reason !== '') continue;
+      const message = `${action} for entry ${entry} of ${plane === 'configuration' ? plane : `${plane}Plane`}`;
+      await appendEvent(tx, run.id, { type: 'command', source: sourceIn(tx), message, data: { ...commands[index] } });
+    }
+    announce(tx, bus, run);
+    return outcomes;
+  };
+
 /** User actions on the run of a task. Only the store changes here; the conductor sends commands to the agents. */
 export const createRunControl = (deps: Deps) => {
   const { settings, bus, timing } = deps;
@@ -162,6 +188,8 @@ export const createRunControl = (deps: Deps) => {
     },
 
     changeLoad: changeLoad(deps),
+
+    command: giveCommands(deps),
 
     changeCapture: changeCapture(deps),
   };

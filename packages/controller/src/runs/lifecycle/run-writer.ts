@@ -4,7 +4,7 @@ import { clockNowIso } from '../../clock.ts';
 import { conflict } from '../../errors.ts';
 import type { Change, Origin } from '../../store/engine/change.ts';
 import { putRunAgents, runAgentsOf } from '../../store/runs/run-agents.ts';
-import { appendEvent } from '../../store/runs/run-events.ts';
+import { appendBounded, appendEvent } from '../../store/runs/run-events.ts';
 import { keepNeedsReset } from '../../store/runs/run-queue.ts';
 import { lockRun, mirrorRun, patchRun, type RunPatch, type RunRecord, type Writing } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
@@ -100,7 +100,7 @@ const editRun =
       const { agents = [], patch, events = [], toReset = [] } = changes;
       if (patch) await patchRun(tx, { id: runId, from: [run.status], patch });
       await putRunAgents(tx, agents);
-      for (const event of events) await appendEvent(tx, runId, event);
+      for (const event of events) await appendBounded(tx, runId, event);
       for (const agentId of toReset) await keepNeedsReset(tx, agentId, true);
       if (isActive(run.status)) tx.afterCommit(() => deps.bus.publish('run.changed', { runId }));
       return true;

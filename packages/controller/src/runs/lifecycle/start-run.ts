@@ -10,13 +10,16 @@ import type { SettingsStore } from '../../store/system/settings.ts';
 import { prepareDeadline } from './deadlines.ts';
 import type { RunWriter } from './run-writer.ts';
 
-const jobOf = ({ job, entry, pluginId, role, engine, target, share, canPause, canChangeLoad }: PlannedJob) =>
-  ({
+const jobOf = ({ job, planeEntry, ...planned }: PlannedJob): RunJob => {
+  const { entry, pluginId, role, engine, target, share, canPause, canChangeLoad } = planned;
+  return {
     ...{ entry, pluginId, role, engine, target, share, canPause, canChangeLoad },
     startAfterSec: job.startAfterSec ?? 0,
+    ...(planeEntry !== undefined && { planeEntry }),
     load: null,
     outcome: null,
-  }) satisfies RunJob;
+  };
+};
 
 /** With the jobs that use them, so that reports can be joined again. */
 const storedAttempts =

@@ -42,6 +42,15 @@ describe('a report', () => {
     const strange: RunReport = { type: 'orderEnded', ...of, order: 9, outcome: outcomeOf() };
     expect(applyReport(viewOf({}, agentOf(1, 'running')), 1, strange)).toEqual({});
   });
+  it('cannot pretend to be an event of the controller', () => {
+    const typeOf = (kind: string) => applyReport(viewOf({}, agentOf(1, 'running')), 1, event(kind)).events?.[0]?.type;
+    expect(['linkDown', 'thresholdBreached', 'status', 'agentLost'].map(typeOf)).toEqual([
+      'linkDown',
+      'agentEvent',
+      'agentEvent',
+      'agentEvent',
+    ]);
+  });
   it('with a time that is none leaves no event that cannot be read', () => {
     expect(() =>
       applyReport(viewOf({}, agentOf(1, 'running')), 1, { ...event('linkDown'), at: 1e300 } as RunReport),

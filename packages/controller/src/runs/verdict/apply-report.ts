@@ -85,13 +85,19 @@ const lastTime = 8_640_000_000_000_000;
 /** Agent clocks may be wrong; an unparsable time becomes the current time. */
 const timeOf = (at: number) => (Math.abs(at) <= lastTime ? { ts: new Date(at).toISOString() } : {});
 
+/** Types of events that only the controller writes: results and histories are read from them. */
+const ownTypes = new Set([
+  ...['status', 'thresholdBreached', 'agentLost', 'agentSuspect', 'agentBack', 'engineError', 'recovering'],
+  ...['lateResults', 'clockStepped', 'note', 'eventsDropped', 'dumpsDropped'],
+]);
+
 const takeEvent = (agent: RunAgentRecord, event: ReportOf<'event'>): Changes => {
   const transition = stateAfter[event.kind];
   return {
     agents: transition?.from === agent.state ? [{ ...agent, state: transition.to }] : [],
     events: [
       {
-        type: event.kind,
+        type: ownTypes.has(event.kind) ? 'agentEvent' : event.kind,
         severity: event.severity,
         agentID: agent.agentID,
         source: 'agent',

@@ -99,6 +99,17 @@ describe('what became of an attempt', () => {
     expect(judge(client(page), server('partial'), { policy })).toMatchObject({ outcome: 'inconclusive' });
   });
 
+  it('row 5: statuses and patterns of the policy say what the answer was', () => {
+    const excerpt = Buffer.from('<h1>Request rejected</h1>').toString('base64');
+    const policy = { ...defaultPolicy, blockRegex: 'rejected|denied', passRegex: 'welcome' };
+    const reasonOf = (status: number, more: Partial<Evidence> = {}) =>
+      judge(client({ ...page, status, excerpt }), server('none'), { policy, ...more }).reason;
+    expect(reasonOf(403)).toContain('status 403 is one of blockStatus, its text fits blockRegex: ');
+    expect(reasonOf(200)).toContain('its text fits blockRegex, status 200 is one of passStatus: ');
+    expect(reasonOf(503, { policy: defaultPolicy })).not.toMatch(/Status|Regex/);
+    expect(judge(client({ ...page, excerpt }), server('full'), { policy }).reason).toContain('fits blockRegex');
+  });
+
   it('row 6: a request that got in and an answer that is not ours is a blocked response', () => {
     expect(judge(client(page), server('full'))).toMatchObject({
       row: 6,

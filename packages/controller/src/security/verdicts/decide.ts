@@ -1,5 +1,6 @@
 import type { AttackResult } from '@rushhour/contract';
 import type { ClientObservation } from '@rushhour/protocol';
+import { answerDetailOf } from './block-page.ts';
 import type { Decision, Evidence } from './evidence.ts';
 
 type Observed = Evidence & { readonly client: ClientObservation };
@@ -55,12 +56,20 @@ const rows: readonly Row[] = [
   {
     row: 5,
     fits: (observed) => hasAnswer(observed) && isForeign(observed) && isShort(observed),
-    decide: (observed) => ifPartial(observed, blocked(observed.client.status === 429 ? 'rate-limited' : 'block-page')),
+    decide: (observed) => {
+      const { client, policy } = observed;
+      const mechanism = client.status === 429 ? 'rate-limited' : 'block-page';
+      return ifPartial(observed, blocked(mechanism, answerDetailOf(client, policy)));
+    },
   },
   {
     row: 6,
     fits: (observed) => hasAnswer(observed) && isForeign(observed) && observed.server.seen === 'full',
-    decide: () => blocked('response-blocked', 'the request got in, its answer was replaced'),
+    decide: ({ client, policy }) => {
+      const detail = answerDetailOf(client, policy);
+      const why = 'the request got in, its answer was replaced';
+      return blocked('response-blocked', detail === '' ? why : `${why} (${detail})`);
+    },
   },
   {
     row: 7,

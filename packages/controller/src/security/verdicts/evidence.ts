@@ -60,6 +60,10 @@ export interface BlockPolicy {
   readonly partialIsBlock: boolean;
   readonly modifiedIs: 'blocked' | 'passed' | 'own';
   readonly blockStatus: readonly number[];
+  readonly passStatus: readonly number[];
+  /** Patterns (RE2) of the text of answers that are not from our server. */
+  readonly blockRegex?: string | undefined;
+  readonly passRegex?: string | undefined;
 }
 
 export const defaultPolicy: BlockPolicy = {
@@ -68,6 +72,7 @@ export const defaultPolicy: BlockPolicy = {
   partialIsBlock: true,
   modifiedIs: 'blocked',
   blockStatus: [403, 406],
+  passStatus: [200, 204, 301, 302, 404],
 };
 
 /** The server's observations of all steps of an attempt. */

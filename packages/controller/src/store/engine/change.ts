@@ -98,9 +98,15 @@ export const createChange =
         const reply = await work(change);
         const { userId: userID, address, requestId, operation } = origin;
         const detail = origin.audit ? { ...origin.audit.detail(), ...facts.detail } : facts.detail;
-        await appendAudit(tx, { at: change.now, userID, address, requestId, operation, ...facts, detail }).catch(
-          (error) => Promise.reject(origin.audit?.unwritable(error) ?? error),
-        );
+        await appendAudit(tx, secrets, {
+          at: change.now,
+          userID,
+          address,
+          requestId,
+          operation,
+          ...facts,
+          detail,
+        }).catch((error) => Promise.reject(origin.audit?.unwritable(error) ?? error));
         await claim?.((id) =>
           secrets.seal(JSON.stringify(reply ?? null), { table: 'idempotencyKeys', id, column: 'reply' }),
         );

@@ -17,6 +17,8 @@ import { campaigns } from './016-campaigns.ts';
 import { harScripts } from './017-har-scripts.ts';
 import { runDumps } from './018-run-dumps.ts';
 import { scheduleDefinition } from './019-schedule-definition.ts';
+import { runRows } from './020-run-rows.ts';
+import { deliveries } from './021-deliveries.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -40,4 +42,6 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   harScripts,
   runDumps,
   scheduleDefinition,
+  runRows,
+  deliveries,
 ];

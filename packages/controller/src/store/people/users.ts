@@ -1,3 +1,4 @@
+import { permissions } from '@rushhour/contract';
 import { sql } from 'kysely';
 import type { Executor } from '../engine/database.ts';
 import { statement } from '../engine/statement.ts';
@@ -42,3 +43,28 @@ export const findByEmail = (executor: Executor, email: string) =>
 const userCount = statement((db, _: object) => db.selectFrom('users').select(sql<number>`count(*)`.as('total')));
 
 export const countUsers = async (executor: Executor) => Number((await userCount.first(executor, {}))?.total ?? 0);
+
+const withGroups = statement((db, _: object) =>
+  db
+    .selectFrom('users')
+    .innerJoin('groups', 'groups.id', 'users.groupID')
+    .select(['users.id', 'users.email', 'groups.permissions'])
+    .where('users.isActive', '=', 1)
+    .where('users.deletedAt', 'is', null)
+    .orderBy('users.id'),
+);
+/** Mail addresses of the active users of an audience: `user:<id>`, or all who hold `permission:<integer>`. */
+export const mailAddressesOf = async (read: Executor, audience: string): Promise<string[]> => {
+  const found = await withGroups.all(read, {});
+  const isIn = ({ id, permissions: held }: (typeof found)[number]) => {
+    const integers = (JSON.parse(held) as { value: number }[]).map(({ value }) => value);
+    return (
+      [`user:${id}`, ...integers.map((integer) => `permission:${integer}`)].includes(audience) ||
+      isAdminOf(integers, audience)
+    );
+  };
+  return [...new Set(found.filter(isIn).map(({ email }) => email))];
+};
+
+const isAdminOf = (held: readonly number[], audience: string) =>
+  audience.startsWith('permission:') && held.includes(permissions['system.admin']);

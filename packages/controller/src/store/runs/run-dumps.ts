@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { RecordOf } from '../engine/column.ts';
 import type { Executor } from '../engine/database.ts';
 import { inList } from '../engine/expressions.ts';
@@ -56,6 +57,23 @@ const settle = statement((db, p: { id: number; state: string; problem: string; n
 const withContent = statement((db, p: { sha256: string }) =>
   db.selectFrom('runDumps').select('id').where('sha256', '=', p.sha256).limit(1),
 );
+
+const counted = statement((db, p: { runID: number; agentID: number }) =>
+  db
+    .selectFrom('runDumps')
+    .select(sql<number>`count(*)`.as('count'))
+    .where('runID', '=', p.runID)
+    .where('agentID', '=', p.agentID),
+);
+
+/** Captures of one run that one agent may announce. */
+const maxDumpsPerAgent = 64;
+
+/** Whether a capture is one too many: unknown, and its agent has announced as many as it may. */
+export const isDumpTooMany = async (tx: Executor, key: Key): Promise<boolean> => {
+  const count = Number((await counted.first(tx, key))?.count ?? 0);
+  return count >= maxDumpsPerAgent && (await byKey.all(tx, key)).length === 0;
+};
 
 export const dumpsOf = async (read: Executor, runID: number): Promise<RunDumpRecord[]> =>
   decodeAll(await byRun.all(read, { runID }));

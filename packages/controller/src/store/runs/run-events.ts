@@ -34,6 +34,36 @@ export const appendEvent = async (tx: Writing, runID: number, event: NewRunEvent
   return seq;
 };
 
+const setData = statement((db, p: { runID: number; seq: number; data: string }) =>
+  db.updateTable('runEvents').set({ data: p.data }).where('runID', '=', p.runID).where('seq', '=', p.seq),
+);
+
+/** Counts what was not kept of a run, in one event of this type. The run must be locked. */
+export const countDropped = async (
+  tx: Writing,
+  runID: number,
+  { type, message }: Pick<NewRunEvent, 'type' | 'message'>,
+) => {
+  const [known] = await runEventsOf(tx, runID, type);
+  if (known === undefined) {
+    await appendEvent(tx, runID, { type, severity: 'warning', source: 'controller', message, data: { dropped: 1 } });
+  } else {
+    const data = JSON.stringify({ ...known.data, dropped: Number(known.data['dropped'] ?? 0) + 1 });
+    await setData.all(tx, { runID, seq: known.seq, data });
+  }
+};
+
+/** Events of one run that agents may report. */
+export const maxAgentEvents = 10_000;
+
+/** Appends an event, or counts it if agents have reported too many. */
+export const appendBounded = async (tx: Writing, runID: number, event: NewRunEvent) => {
+  const seq = Number((await newest.first(tx, { runID }))?.seq ?? 0);
+  if (event.source !== 'agent' || seq < maxAgentEvents) return appendEvent(tx, runID, event);
+  const message = `agents reported more than ${maxAgentEvents} events; those that followed were not kept`;
+  return countDropped(tx, runID, { type: 'eventsDropped', message });
+};
+
 const ofType = statement((db, p: { runID: number; type: string }) =>
   db.selectFrom('runEvents').selectAll().where('runID', '=', p.runID).where('type', '=', p.type).orderBy('seq'),
 );

@@ -57,7 +57,7 @@ export const newestNotification = async (read: Executor) => Number((await newest
 export const countUnread = async (read: Executor, audiences: string, readAt: string | null) =>
   Number((await countAfter.first(read, { audiences, at: readAt ?? '' }))?.unread ?? 0);
 
-/** Stores a notification with the change it is about, and tells the open streams afterwards. */
+/** Stores a notification with the change it is about and returns its id; open streams get it afterwards. */
 export const notify = async (tx: Change, bus: Bus, { severity, kind, message, entity, audience }: NewNotification) => {
   const id = await notifications.insert(tx, {
     severity,
@@ -68,6 +68,7 @@ export const notify = async (tx: Change, bus: Bus, { severity, kind, message, en
     audience: 'userID' in audience ? `user:${audience.userID}` : `permission:${permissions[audience.permission]}`,
   });
   tx.afterCommit(() => bus.publish('notification', { id }));
+  return id;
 };
 
 const sweep = statement((db, p: { before: string }) =>

@@ -1,5 +1,5 @@
 import type { Threshold } from '@rushhour/contract';
-import type { Capture, JobOutcome, LoadChange } from '@rushhour/protocol';
+import type { Capture, JobOutcome, LoadChange, PlaneCommand } from '@rushhour/protocol';
 import { bytes, flag, integer, json, maybeInteger, maybeText, text } from '../engine/column.ts';
 
 /**
@@ -44,6 +44,8 @@ export interface RunJob {
   /** Index of the configuration entry it serves. */
   entry: number;
   pluginId: number;
+  /** Index in `accessPlane` or `controlPlane` of a job of a plane. */
+  planeEntry?: number;
   role: 'client' | 'server';
   engine: string;
   target: string;
@@ -55,6 +57,8 @@ export interface RunJob {
   canChangeLoad: boolean;
   /** The load it shall have, where that was changed during the run. */
   load: LoadChange | null;
+  /** Commands given during the run, in order; their numbers count from 1. */
+  commands?: PlaneCommand[];
   /** How it ended. */
   outcome: JobOutcome | null;
 }
@@ -160,4 +164,15 @@ export const runDumps = {
   problem: text,
   createdAt: text,
   updatedAt: text,
+};
+
+/** Rows of the tables of a run, such as sessions or neighbours; `rowIndex` counts within a job and a table. */
+export const runRows = {
+  runID: integer,
+  tableName: text,
+  agentID: integer,
+  orderIndex: integer,
+  rowIndex: integer,
+  state: text,
+  cells: json<Record<string, string | number | null>>({}),
 };

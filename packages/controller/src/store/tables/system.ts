@@ -96,3 +96,24 @@ export const projects = {
   createdAt: text,
   updatedAt: text,
 };
+
+/** A notification on its way to a webhook or a mail address. `state`: pending, delivered, failed. */
+export const deliveries = {
+  id: integer,
+  notificationID: integer,
+  /** `webhook` or `mail`. */
+  channel: text,
+  /** URL or mail address. */
+  target: text,
+  state: text,
+  attempts: integer,
+  /** When it is tried next. */
+  nextAt: text,
+  /** Of the last attempt. */
+  error: text,
+  createdAt: text,
+  updatedAt: text,
+};
+
+/** The last notification that deliveries were made of. */
+export const deliveryCursor = { id: integer, notificationID: integer };

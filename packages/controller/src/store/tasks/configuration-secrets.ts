@@ -1,41 +1,53 @@
-import { type ConfigurationEntry, entriesOf, secretMask, secretValues } from '@rushhour/contract';
+import { type ConfigurationEntry, type SecretSlot, secretMask, secretSlotsIn } from '@rushhour/contract';
 import type { Secrets } from '../engine/secrets.ts';
 
 type Configuration = readonly ConfigurationEntry[];
-type Values = Record<string, unknown>;
 
 /** The record whose configuration holds the secrets. */
 export interface Owner {
-  readonly table: 'tasks';
+  readonly table: 'tasks' | 'runs';
   readonly id: number;
 }
 
-interface SecretMember {
-  /** JSON pointer into the task. */
-  readonly path: string;
-  readonly values: Values;
-  readonly name: string;
+interface SecretText extends SecretSlot {
+  readonly text: string;
 }
 
-/** Every place of a configuration where a secret stands, those inside suites too. */
-const secretMembersIn = (configuration: Configuration): SecretMember[] =>
-  entriesOf(configuration).flatMap(({ path, values }) =>
-    secretValues
-      .filter((name) => typeof values[name] === 'string')
-      .map((name) => ({ path: `${path}/values/${name}`, values: values as Values, name })),
-  );
+/** Every secret of a configuration, masks included. */
+const secretTextsIn = (configuration: Configuration): SecretText[] =>
+  secretSlotsIn(configuration).flatMap((slot) => {
+    const text = slot.holder[slot.member];
+    return typeof text === 'string' && (text !== '' || slot.member !== 'value') ? [{ ...slot, text }] : [];
+  });
 
-const locationOf = ({ table, id }: Owner, path: string) => ({ table, id, column: `configurationSecrets${path}` });
+const columns = { tasks: 'configurationSecrets', runs: 'definitionSecrets' } as const;
 
-/** What is stored of a configuration: masks where secrets stood, and the secrets sealed by JSON pointer. */
-export const sealConfiguration = (configuration: Configuration, secrets: Secrets, owner: Owner) => {
+const locationOf = ({ table, id }: Owner, path: string) => ({ table, id, column: `${columns[table]}${path}` });
+
+/**
+ * What is stored of a configuration: masks where secrets stood, and the secrets sealed by JSON pointer. Secrets in
+ * `sealed` are masks already and stay as they are.
+ */
+export const sealConfiguration = (
+  configuration: Configuration,
+  secrets: Secrets,
+  { sealed = {}, ...owner }: Owner & { readonly sealed?: Readonly<Record<string, string>> },
+) => {
   const masked = structuredClone(configuration) as ConfigurationEntry[];
-  const configurationSecrets: Record<string, string> = {};
-  for (const { path, values, name } of secretMembersIn(masked)) {
-    configurationSecrets[path] = secrets.seal(String(values[name]), locationOf(owner, path));
-    values[name] = secretMask;
+  const configurationSecrets: Record<string, string> = { ...sealed };
+  for (const { path, holder, member, text } of secretTextsIn(masked)) {
+    if (Object.hasOwn(sealed, path)) continue;
+    configurationSecrets[path] = secrets.seal(text, locationOf(owner, path));
+    holder[member] = secretMask;
   }
   return { configuration: masked, configurationSecrets };
+};
+
+/** A copy with a mask for every secret, for definitions that may hold some in clear. */
+export const maskConfiguration = (configuration: Configuration): ConfigurationEntry[] => {
+  const masked = structuredClone(configuration) as ConfigurationEntry[];
+  for (const { holder, member, text } of secretTextsIn(masked)) if (text !== '') holder[member] = secretMask;
+  return masked;
 };
 
 /** The inverse of `sealConfiguration`. The result is for agents only. */
@@ -46,9 +58,9 @@ export const openConfiguration = (
   owner: Owner,
 ): ConfigurationEntry[] => {
   const opened = structuredClone(configuration) as ConfigurationEntry[];
-  for (const { path, values, name } of secretMembersIn(opened)) {
+  for (const { path, holder, member } of secretTextsIn(opened)) {
     const value = sealed[path];
-    if (value !== undefined) values[name] = secrets.open(value, locationOf(owner, path));
+    if (value !== undefined) holder[member] = secrets.open(value, locationOf(owner, path));
   }
   return opened;
 };
@@ -59,12 +71,12 @@ export const openSecrets = (sealed: Readonly<Record<string, string>>, secrets: S
     Object.entries(sealed).map(([path, value]) => [path, secrets.open(value, locationOf(owner, path))]),
   );
 
-/** The given configuration with its masks replaced by what stands in the same place of `stored`; others stay. */
+/** The given configuration with its masks replaced by the same secrets of `stored`; masks without one stay. */
 export const unmaskConfiguration = (configuration: Configuration, stored: Configuration): ConfigurationEntry[] => {
-  const known = new Map(secretMembersIn(stored).map(({ path, values, name }) => [path, values[name]]));
+  const known = new Map(secretTextsIn(stored).map(({ identity, text }) => [identity, text]));
   const unmasked = structuredClone(configuration) as ConfigurationEntry[];
-  for (const { path, values, name } of secretMembersIn(unmasked)) {
-    if (values[name] === secretMask && known.has(path)) values[name] = known.get(path);
+  for (const { identity, holder, member, text } of secretTextsIn(unmasked)) {
+    if (text === secretMask) holder[member] = known.get(identity) ?? secretMask;
   }
   return unmasked;
 };

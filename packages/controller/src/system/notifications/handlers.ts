@@ -4,9 +4,11 @@ import type { Caller } from '../../caller.ts';
 import { cursorOf } from '../../crud.ts';
 import { invalid } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
-import { effective } from '../../people/permissions.ts';
+import { allows, effective } from '../../people/permissions.ts';
+import type { Executor } from '../../store/engine/database.ts';
 import { users } from '../../store/people/users.ts';
 import type { Store } from '../../store/store.ts';
+import { type Delivery, deliveriesOf } from '../../store/system/deliveries.ts';
 import {
   audiencesOf,
   countUnread,
@@ -27,14 +29,16 @@ export const notificationHandlers = ({
   const readAtOf = async (caller: Caller) => (await users.find(store.read, caller.userId))?.notificationsReadAt ?? null;
 
   return {
-    list: async ({ query: { count = 20, page = 1, order = 'desc', severity, unread } }, caller) => {
+    list: async ({ query: { count = 20, page = 1, order = 'desc', severity, unread, deliveries } }, caller) => {
       const audiences = audiencesFor(caller);
       const readAt = await readAtOf(caller);
       const offset = (page - 1) * count;
       const filters = { audiences, severity, after: unread ? (readAt ?? '') : undefined };
       const { rows, total } = await notifications.page(store.read, { key: 'id', order, limit: count, offset, filters });
       caller.setHeader('x-unread-count', String(await countUnread(store.read, audiences, readAt)));
-      return { cursor: cursorOf(count, offset, total), data: rows.map((row) => notificationOf(row, readAt)) };
+      const data = rows.map((row) => notificationOf(row, readAt));
+      const isShown = deliveries === true && allows(caller.permissions, 'settings.read');
+      return { cursor: cursorOf(count, offset, total), data: isShown ? await withDeliveries(store.read, data) : data };
     },
     read: ({ body }, caller) =>
       store.change(caller, async (tx) => {
@@ -62,6 +66,21 @@ const notificationOf = (row: Stored, readAt: string | null) => ({
   entity: row.entityType === null ? null : { type: row.entityType, id: row.entityID ?? 0 },
   createdAt: row.createdAt,
   read: readAt !== null && row.createdAt <= readAt,
+});
+
+const withDeliveries = async (read: Executor, rows: readonly ReturnType<typeof notificationOf>[]) => {
+  const found = await deliveriesOf(
+    read,
+    rows.map(({ id }) => id),
+  );
+  const byNotification = Map.groupBy(found, ({ notificationID }) => notificationID);
+  return rows.map((row) => ({ ...row, deliveries: (byNotification.get(row.id) ?? []).map(deliveryOf) }));
+};
+
+const deliveryOf = ({ channel, target, state, attempts, nextAt, error }: Delivery) => ({
+  channel: channel as 'webhook' | 'mail',
+  state: state as 'pending' | 'delivered' | 'failed',
+  ...{ target, attempts, error, nextAt: state === 'pending' ? nextAt : null },
 });
 
 type StreamEvent = { id?: string; event: 'notification' | 'task.status' | 'agent.status' | 'resync'; data: unknown };

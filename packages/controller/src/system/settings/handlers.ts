@@ -3,7 +3,9 @@ import type { api, Settings } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
 import { type Issue, invalid } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
+import type { Change } from '../../store/engine/change.ts';
 import type { Store } from '../../store/store.ts';
+import { addDelivery } from '../../store/system/deliveries.ts';
 import { notify } from '../../store/system/notifications.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 
@@ -15,11 +17,12 @@ interface Deps {
 
 export const settingHandlers = ({ store, settings, bus }: Deps): Handlers<typeof api.settings> => ({
   get: () => ({ data: settings.masked() }),
-  update: ({ body }, caller) =>
+  update: ({ body: { sendTest, ...patch } }, caller) =>
     store.change(caller, async (tx) => {
-      const { merged, changed } = await settings.update(tx, body);
-      const issues = issuesOf(merged);
+      const { merged, changed } = await settings.update(tx, patch);
+      const issues = [...issuesOf(merged), ...testIssues(merged, sendTest)];
       if (issues.length > 0) throw invalid(issues);
+      if (sendTest !== undefined) await sendTestTo(tx, bus, sendTest);
       if (changed.length === 0) return;
       const message = `Settings changed: ${changed.join(', ')}`;
       await notify(tx, bus, {
@@ -30,6 +33,30 @@ export const settingHandlers = ({ store, settings, bus }: Deps): Handlers<typeof
       });
     }),
 });
+
+type Test = NonNullable<Parameters<Handlers<typeof api.settings>['update']>[0]['body']['sendTest']>;
+
+const testIssues = ({ webhooks, mail }: Settings, test: Test | undefined): Issue[] => {
+  if (test === undefined) return [];
+  const issue = (path: string, message: string): Issue => ({ path: `/sendTest${path}`, code: 'INVALID', message });
+  return [
+    ...(test.webhook === undefined && test.mail === undefined
+      ? [issue('', 'must name a webhook or a mail address')]
+      : []),
+    ...(test.webhook !== undefined && !webhooks.some(({ url }) => url === test.webhook)
+      ? [issue('/webhook', 'is no webhook of the settings')]
+      : []),
+    ...(test.mail !== undefined && mail.host === '' ? [issue('/mail', 'needs a mail server in the settings')] : []),
+  ];
+};
+
+const sendTestTo = async (tx: Change, bus: Bus, { webhook, mail }: Test): Promise<void> => {
+  const message = `Test: notifications reach ${[webhook, mail].filter((target) => target !== undefined).join(' and ')}`;
+  const audience = { userID: tx.userId ?? 0 };
+  const notificationID = await notify(tx, bus, { severity: 'info', kind: 'delivery.test', message, audience });
+  if (webhook !== undefined) await addDelivery(tx, { notificationID, channel: 'webhook', target: webhook }, tx.now);
+  if (mail !== undefined) await addDelivery(tx, { notificationID, channel: 'mail', target: mail }, tx.now);
+};
 
 /** Problems between members: values that contradict each other. */
 const issuesOf = ({ auth, agents, tasks }: Settings): Issue[] => {

@@ -1,4 +1,4 @@
-import { type FoundEntry, type PluginSpec, plugins, secretMask, secretValues } from '@rushhour/contract';
+import { type FoundEntry, type PluginSpec, plugins, secretMask, secretSlotsOf } from '@rushhour/contract';
 import type { Issue } from '../../errors.ts';
 import { createSchemaCheck, type SchemaCheck } from '../../schema-check.ts';
 
@@ -52,10 +52,10 @@ const explained =
 
 /** A mask keeps a stored secret; a remaining mask has no stored secret. */
 const maskIssues = (values: FoundEntry['values'], path: string): Issue[] =>
-  secretValues
-    .filter((name) => values[name] === secretMask)
-    .map((name) => ({
-      path: `${path}/${name}`,
+  secretSlotsOf(values, path)
+    .filter(({ holder, member }) => holder[member] === secretMask)
+    .map((slot) => ({
+      path: slot.path,
       code: 'SECRET_UNKNOWN',
       message: 'the mask keeps a stored value, but none is stored here',
     }));

@@ -1,8 +1,9 @@
-import type { MetricValue, RunAgent } from '@rushhour/contract';
+import type { MetricValue, RunAgent, RunTableRow } from '@rushhour/contract';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { agents as agentTable } from '../../store/agents/agents.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
+import type { RunRow } from '../../store/runs/run-rows.ts';
 
 const sumOf = (metrics: readonly MetricValue[], isWanted: (name: string) => boolean) => {
   const found = metrics.filter(({ metric }) => isWanted(metric));
@@ -51,3 +52,13 @@ export const readRunAgent = async (
     error,
   };
 };
+
+/** A row of a table as clients read it. */
+export const tableRowOf = ({ tableName, agentID, orderIndex, rowIndex, state, cells }: RunRow): RunTableRow => ({
+  table: tableName,
+  agentID,
+  job: orderIndex,
+  index: rowIndex,
+  state,
+  cells,
+});

@@ -1,8 +1,8 @@
 import {
+  type ConfigurationEntry,
   isTerminal,
   type RunResult,
   type RunSummary,
-  secretMask,
   type Threshold,
   type ThresholdResult,
 } from '@rushhour/contract';
@@ -10,25 +10,20 @@ import type { Metrics } from '../../metrics/metrics.ts';
 import { readRfc2544 } from '../../metrics/read/rfc2544.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { runEventsOf } from '../../store/runs/run-events.ts';
+import { runTableStates } from '../../store/runs/run-rows.ts';
+import { maskConfiguration } from '../../store/tasks/configuration-secrets.ts';
 import { isTelling } from './main-metric.ts';
 import { type FoundRun, readRuns } from './run-record.ts';
 
 type Measured = Pick<Metrics, 'summaryOf' | 'value'>;
 
-const secretNames = new Set(['ipsecPsk', 'ipsecKey', 'ipsecCipherKey']);
-
-/** A copy with every secret masked. */
-const masked = (value: unknown, name = ''): unknown => {
-  if (Array.isArray(value)) return value.map((part) => masked(part));
-  if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, masked(part, key)]));
-  }
-  return secretNames.has(name) && value !== '' ? secretMask : value;
-};
-
 /** The task as it ran, secrets masked. */
-export const configSnapshotOf = ({ definition }: Pick<FoundRun, 'definition'>) =>
-  masked(definition) as Record<string, unknown>;
+export const configSnapshotOf = ({ definition }: Pick<FoundRun, 'definition'>): Record<string, unknown> => ({
+  ...definition,
+  ...(definition.configuration && {
+    configuration: maskConfiguration(definition.configuration as ConfigurationEntry[]),
+  }),
+});
 
 /** The results of the run: stored at its end, or current. */
 export const readRunSummary = async (
@@ -79,11 +74,13 @@ export const readRunResult = async (
   const { read, metrics } = deps;
   const [shown] = await readRuns(read, [run]);
   const rfc2544 = await readRfc2544(read, run);
+  const tables = await runTableStates(read, run.id);
   return {
     ...(shown as NonNullable<typeof shown>),
     configSnapshot: configSnapshotOf(run),
     summary: await readRunSummary(metrics, run, isFull),
     thresholds: await readThresholds(read, metrics, run),
     ...(rfc2544 !== undefined && { rfc2544 }),
+    ...(tables.length > 0 && { tables }),
   };
 };

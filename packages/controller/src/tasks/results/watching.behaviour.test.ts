@@ -1,3 +1,4 @@
+import type { RunAgent } from '@rushhour/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setRun } from '../../metrics/testing/stored-run.ts';
 import { tasks } from '../../store/tasks/tasks.ts';
@@ -168,7 +169,7 @@ describe('measurements', () => {
         ...{ notes: [], saturatedSeconds: {} },
       },
     ]);
-    expect(data[0]?.metrics.find(({ metric }) => metric === 'http.requests')).toMatchObject({ sum: 800 });
+    expect((data[0] as RunAgent).metrics.find(({ metric }) => metric === 'http.requests')).toMatchObject({ sum: 800 });
   });
 
   it('say what the run came to so far, and how its thresholds stand', async () => {

@@ -70,8 +70,8 @@ const createSlots = () => {
 
 /** Secrets cannot be read back, so the user of the template supplies them. */
 const takeSecrets = (task: Json): TemplateParameter[] =>
-  secretsIn(task).map(({ name, holder }, index) => {
-    const parameter = `${name}${index + 1}`;
-    holder[name] = { $param: parameter };
+  secretsIn(task).map(({ name, holder, member }, index) => {
+    const parameter = `${name.replace(/^[^A-Za-z]+|[^A-Za-z0-9_]+/g, '').slice(0, 60) || 'secret'}${index + 1}`;
+    holder[member] = { $param: parameter };
     return { name: parameter, type: 'string', description: `The ${name} of the task, which is not shown` };
   });

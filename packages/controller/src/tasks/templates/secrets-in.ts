@@ -1,27 +1,16 @@
-import { secretValues } from '@rushhour/contract';
+import { type SecretSlot, secretSlotsOf } from '@rushhour/contract';
 
-const secretNames = new Set<string>(secretValues);
+const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-export interface FoundSecret {
-  /** JSON pointer. */
-  readonly path: string;
-  readonly name: string;
-  /** The object that contains it. */
-  readonly holder: Record<string, unknown>;
-}
-
-/** Texts in a task that are secrets, masks included. */
-export const secretsIn = (task: unknown): FoundSecret[] => {
-  const found: FoundSecret[] = [];
-  const walk = (value: unknown, path: string) => {
-    if (typeof value !== 'object' || value === null) return;
-    for (const [name, member] of Object.entries(value)) {
-      const pointer = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-      if (secretNames.has(name) && typeof member === 'string' && member !== '') {
-        found.push({ path: pointer, name, holder: value as Record<string, unknown> });
-      } else walk(member, pointer);
-    }
-  };
-  walk(task, '');
-  return found;
+const slotsIn = (value: unknown, path: string): SecretSlot[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    const pointer = `${path}/${escaped(name)}`;
+    const isValues = name === 'values' && typeof member === 'object' && member !== null;
+    return isValues ? secretSlotsOf(member, pointer) : slotsIn(member, pointer);
+  });
 };
+
+/** Texts in a task that are secrets, masks included. Templates need not have the shape of a task. */
+export const secretsIn = (task: unknown): SecretSlot[] =>
+  slotsIn(task, '').filter(({ holder, member }) => typeof holder[member] === 'string' && holder[member] !== '');

@@ -194,9 +194,19 @@ describe('built-in templates', () => {
   });
 
   it('all become tasks when their slots are filled', async () => {
-    const clientNetwork = await createNetwork('Ten thousand', '127.1.0.0/18');
+    const values: Record<string, number | string> = {
+      psk: 'only the two know',
+      clientNetwork: await createNetwork('Ten thousand', '127.1.0.0/18'),
+      subscriberNetwork: await createNetwork('Subscribers', '127.2.0.0/18'),
+      serverNetwork: await createNetwork('Servers', '127.3.0.0/24'),
+    };
     for (const { id, name, parameters } of (await templates.all()).data.filter((template) => template.builtIn)) {
-      const given = parameters.some((parameter) => parameter.name === 'clientNetwork') ? { clientNetwork } : {};
+      const given = Object.fromEntries(
+        parameters.flatMap((parameter) => {
+          const value = values[parameter.name];
+          return value === undefined ? [] : [[parameter.name, value]];
+        }),
+      );
       const { data: taskId } = await tasks.fromTemplate({
         body: { templateID: id, agentMap: { client, server }, parameters: given },
       });

@@ -116,7 +116,7 @@ describe('an upload', () => {
     const form = '--b\r\nContent-Disposition: form-data; name="category"\r\n\r\nother\r\n--b\r\n';
     const file = 'Content-Disposition: form-data; name="file"; filename="x"\r\n\r\n';
     socket.write(
-      `POST /v1/files HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 900000000\r\n\r\n${form}${file}`,
+      `POST /v1/files HTTP/1.1\r\nHost: localhost\r\nCookie: ${cookie}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 900000000\r\n\r\n${form}${file}`,
     );
     socket.write(Buffer.alloc(3_000_000, 1));
     await vi.waitFor(() => expect(stored('.staging').length).toBe(stagingBefore.length + 1));

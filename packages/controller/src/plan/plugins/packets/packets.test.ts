@@ -73,8 +73,11 @@ describe('ICMP', () => {
     expect(sidesOf(5, { packetsPerSecond: 70 }).client['load']).toEqual({ rate: 70 });
   });
 
-  it('has a version of its own and knows echoes only', () => {
+  it('has a version of its own, with its own kinds of messages', () => {
     expect(sidesOf(5, { icmpParams: { version: 6 } }, six).client['targets']).toMatchObject([{ host: 'fd00::2' }]);
-    expect(sidesOf(5, { icmpParams: { type: 'redirect' } }).issues).toEqual(['icmpParams/type NOT_SUPPORTED']);
+    const issuesOf = (icmpParams: object) => sidesOf(5, { icmpParams }).issues;
+    expect(issuesOf({ type: 'neighbourSolicitation' })).toContain('icmpParams/type NOT_SUPPORTED');
+    expect(issuesOf({ type: 'timestamp', version: 6 })).toContain('icmpParams/type NOT_SUPPORTED');
+    expect(issuesOf({ type: 'redirect' })).toEqual(['icmpParams/type STACK_NEEDS_NETWORK']);
   });
 });

@@ -9,7 +9,10 @@ const protocolBytes = { udp: 8, tcp: 20, icmp: 8, none: 0 } as const;
 
 const ipBytes = (version: 4 | 6): number => (version === 6 ? 40 : 20);
 
-const tunnelBytes = ({ payload: { tunnel } }: StreamValues): number => {
+type Headers = StreamClientConfig['headers'];
+export type FrameHeaders = Pick<Headers, 'vlan' | 'mpls' | 'tunnel' | 'protocol'>;
+
+const tunnelBytes = ({ tunnel }: FrameHeaders): number => {
   if (tunnel === undefined) return 0;
   const outer = ipBytes(tunnel.destination.includes(':') ? 6 : 4);
   if (tunnel.type === 'gre') return outer + (tunnel.key === undefined ? 4 : 8);
@@ -17,22 +20,26 @@ const tunnelBytes = ({ payload: { tunnel } }: StreamValues): number => {
 };
 
 /** The smallest frame that holds all headers. */
-export const minFrameBytes = (values: StreamValues, version: 4 | 6): number => {
-  const { payload, ipLayer } = values;
-  const labels = (ipLayer.vlan.length + payload.mpls.length) * labelBytes;
-  const inner = ipBytes(version) + protocolBytes[payload.protocol];
-  return frameBytes + labels + tunnelBytes(values) + inner + signatureBytes;
+export const minFrameBytes = (headers: FrameHeaders, version: 4 | 6): number => {
+  const labels = (headers.vlan.length + headers.mpls.length) * labelBytes;
+  const inner = ipBytes(version) + protocolBytes[headers.protocol];
+  return frameBytes + labels + tunnelBytes(headers) + inner + signatureBytes;
 };
 
-/** Headers as the engine takes them. */
-export const headersOf = ({ ipLayer, payload }: StreamValues): StreamClientConfig['headers'] => ({
+/** VLAN tags and fields of the IP header. */
+export const ipHeadersOf = (ipLayer: StreamValues['ipLayer']) => ({
   vlan: ipLayer.vlan.map(({ id, pcp, tpid }) => ({ id, priority: pcp, type: Number(tpid) })),
-  mpls: payload.mpls,
-  ...(payload.tunnel !== undefined && { tunnel: payload.tunnel }),
   ttl: ipLayer.ttl ?? 64,
   dscp: ipLayer.dscp ?? 0,
   ecn: ipLayer.ecn ?? 0,
   isUnfragmentable: ipLayer.df ?? false,
   flowLabel: ipLayer.flowLabel ?? 0,
+});
+
+/** Headers as the engine takes them. */
+export const headersOf = ({ ipLayer, payload }: StreamValues): Headers => ({
+  ...ipHeadersOf(ipLayer),
+  mpls: payload.mpls,
+  ...(payload.tunnel !== undefined && { tunnel: payload.tunnel }),
   protocol: payload.protocol,
 });

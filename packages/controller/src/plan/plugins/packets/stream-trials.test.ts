@@ -27,10 +27,11 @@ describe('trials by RFC 2544', () => {
   it('say beforehand how long they take at most', () => {
     const rfc2544 = { frameSizes: [64, 1518], tests: ['throughput', 'latency'], trialSec: 10, settleSec: 1 };
     const { plan } = sidesOf(7, { payload: { rfc2544 } });
-    // For each size: a search of 10 + log2(100) trials and one more, each with its pauses; and ten seconds to begin.
-    expect(plan.estimate.durationSec).toBe(2 * (17 * 12 + 12) + 10);
+    // For each size: a search of 10 + log2(100) trials, four confirmations of 60 s and one more trial, each with its
+    // pauses; and ten seconds to begin.
+    expect(plan.estimate.durationSec).toBe(2 * (17 * 12 + 4 * 62 + 12) + 10);
     const [given] = sidesOf(7, { payload: { rfc2544 }, duration: { seconds: 5 } }).plan.issues;
-    expect(given).toMatchObject({ severity: 'warning', message: expect.stringContaining('442 seconds at most') });
+    expect(given).toMatchObject({ severity: 'warning', message: expect.stringContaining('938 seconds at most') });
   });
 
   it('go from one source to one target with an agent, in headers that can be turned round', () => {

@@ -4,7 +4,7 @@ import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import type { ClientPart } from '../../core/traffic.ts';
 import type { DurationRule } from '../../core/traffic-entry.ts';
 import { wantedVersion } from '../../endpoints/resolve-endpoint.ts';
-import { minFrameBytes } from './stream-headers.ts';
+import { headersOf, minFrameBytes } from './stream-headers.ts';
 
 type Trials = NonNullable<StreamValues['payload']['rfc2544']>;
 
@@ -27,7 +27,7 @@ export const trialDurationOf: DurationRule<StreamValues> = ({ payload: { rfc2544
 export const trialsOf = (scope: PlanScope, values: StreamValues): Rfc2544Plan | undefined => {
   const { rfc2544 } = values.payload;
   if (rfc2544 === undefined) return undefined;
-  const plan = planOf(rfc2544, minFrameBytes(values, wantedVersion(scope) ?? 4));
+  const plan = planOf(rfc2544, minFrameBytes(headersOf(values), wantedVersion(scope) ?? 4));
   reportSizes(scope, values, rfc2544);
   if (!values.isServer) reportEnds(scope, values);
   reportHeaders(scope, values);
@@ -36,7 +36,7 @@ export const trialsOf = (scope: PlanScope, values: StreamValues): Rfc2544Plan | 
 };
 
 const reportSizes = (scope: PlanScope, values: StreamValues, { frameSizes = [], tests }: Trials): void => {
-  const min = minFrameBytes(values, wantedVersion(scope) ?? 4);
+  const min = minFrameBytes(headersOf(values), wantedVersion(scope) ?? 4);
   for (const [index, size] of frameSizes.entries()) {
     if (size >= min) continue;
     const message = `is too small: headers and signature of these frames need ${min} bytes`;

@@ -82,7 +82,7 @@ const loadOf = (scope: PlanScope, values: StreamValues): StreamLoad => {
 /** Every size must hold all headers and the signature. */
 const sizesOf = (scope: PlanScope, values: StreamValues): Sizes => {
   const { frameSize, payload } = values;
-  const min = minFrameBytes(values, wantedVersion(scope) ?? 4);
+  const min = minFrameBytes(headersOf(values), wantedVersion(scope) ?? 4);
   const refuse = (found: number, ...path: (string | number)[]) => {
     if (found >= min) return;
     const message = `is too small: headers and signature of these frames need ${min} bytes`;

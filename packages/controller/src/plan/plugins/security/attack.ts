@@ -9,6 +9,7 @@ import type {
   TlsClientSettings,
 } from '@rushhour/protocol';
 import { patternProblem } from '../../../security/verdicts/alerts/syslog-pattern.ts';
+import { answerPatternProblem } from '../../../security/verdicts/block-page.ts';
 import type { Detection, PlannedAttempts } from '../../core/attempt-files.ts';
 import type { SampleCopy } from '../../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
@@ -113,6 +114,14 @@ const reportUnfit = (scope: PlanScope, { attempts, services }: AttackPlan, { siz
   });
 };
 
+const reportPatterns = (scope: PlanScope, { detection, detectionMember }: AttackPlan): void => {
+  for (const member of ['blockRegex', 'passRegex'] as const) {
+    const problem = answerPatternProblem(detection[member] ?? '');
+    const path = pointerIn(scope, detectionMember, 'detection', member);
+    if (problem !== undefined) scope.issues.error(path, 'BAD_REGEX', problem);
+  }
+};
+
 const reportAlerts = (scope: PlanScope, { detection, detectionMember }: AttackPlan): void => {
   const { alerts } = detection;
   if (alerts === undefined || !alerts.enabled) return;
@@ -139,6 +148,7 @@ export const planAttack = (scope: PlanScope, plan: AttackPlan): Traffic => {
   const file = { ...written, policy: { ...written.policy, runToken } };
   reportUnfit(scope, plan, file);
   reportAlerts(scope, plan);
+  reportPatterns(scope, plan);
   scope.attempts.add(file);
   const shared = {
     attempts: { $file: file.sha256, as: 'path' } satisfies FileReference,

@@ -95,12 +95,19 @@ class Stage {
   readonly #reported = new Set<string>();
   readonly #canEcho: boolean;
   #waitMs = 0;
+  #startMs = 0;
   #bytes = 0;
 
   constructor(scope: PlanScope, params: Params) {
     this.#scope = scope;
     this.#params = params;
     this.#canEcho = canEcho(scope);
+  }
+
+  /** Hosts begin one after another within the time for that. */
+  beginHost(host: number): void {
+    const { startSpreadMs, hosts } = this.#params;
+    this.#startMs = (startSpreadMs * host) / hosts;
   }
 
   play(played: Played, host: number, round = 0): void {
@@ -149,8 +156,10 @@ class Stage {
   #attempt(played: Played, one: StepExchange, { step, service, host, lastOf, round }: Placed): Draft {
     const { speedFactor, hosts, stopOnBlock } = this.#params;
     const jitter = 1 + ((this.#random() * 2 - 1) * step.jitterPct) / 100;
-    const delayMs = Math.round(((step.delayMs + (one.delayMs ?? 0)) * jitter + this.#waitMs) / speedFactor);
+    const waitMs = ((step.delayMs + (one.delayMs ?? 0)) * jitter + this.#waitMs) / speedFactor;
+    const delayMs = Math.round(waitMs + this.#startMs);
     this.#waitMs = 0;
+    this.#startMs = 0;
     const requires = step.requires.flatMap((idx) => lastOf.get(idx) ?? []);
     const own = `${hosts > 1 ? `host ${host + 1}/` : ''}${round > 0 ? `round ${round + 1}/` : ''}`;
     return {
@@ -165,6 +174,7 @@ class Stage {
       direction: one.direction ?? 'c2s',
       service: service.service,
       exchange: one.exchange as Exchange,
+      ...(hosts > 1 && { host }),
       channel: `${host}/${played.id}/${step.idx}/${round}`,
       onBlocked: stopOnBlock ? 'stop' : step.onBlocked,
       ...(delayMs > 0 && { delayMs }),
@@ -236,7 +246,7 @@ const roundsOf = (
     scope.issues.error(path, 'DURATION_MISSING', 'playing again and again needs a duration in seconds');
     return 1;
   }
-  const waitsMs = played.reduce((sum, { steps, parameters }) => sum + estimateOf(steps, parameters), 0) * hosts;
+  const waitsMs = played.reduce((sum, { steps, parameters }) => sum + estimateOf(steps, parameters), 0);
   const roundSec = Math.max(waitsMs / 1000 / speedFactor, attempts / rateFor(hosts), 0.001);
   return Math.min(maxRounds, Math.ceil(seconds / roundSec));
 };
@@ -255,7 +265,10 @@ const planCompromisedHost = (scope: PlanScope, { compromisedHostParams: params }
   const played = playedOf(scope, params).filter((one) => reportUnsound(scope, one));
   const hosts = Math.min(params.hosts, maxHosts);
   const playRound = (round: number) => {
-    for (let host = 0; host < hosts && !stage.isFull; host += 1) for (const one of played) stage.play(one, host, round);
+    for (let host = 0; host < hosts && !stage.isFull; host += 1) {
+      if (round === 0) stage.beginHost(host);
+      for (const one of played) stage.play(one, host, round);
+    }
   };
   playRound(0);
   const rounds = params.loop ? roundsOf(scope, params, played, stage.attempts.length) : 1;

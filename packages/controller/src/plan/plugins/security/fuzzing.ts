@@ -25,6 +25,9 @@ const fallback: RenderedRequest = {
   waitResponse: true,
 };
 
+/** A year: longer than any run. */
+const noLimitMs = 31_536_000_000;
+
 /** Changed requests, each determined by seed and number, and what they do to the target. */
 const planFuzzing = (scope: PlanScope, { fuzzingParams: params }: FuzzingValues): Traffic => {
   const baseline = baselineOf(scope, params) ?? fallback;
@@ -33,6 +36,10 @@ const planFuzzing = (scope: PlanScope, { fuzzingParams: params }: FuzzingValues)
   if (health.probe !== undefined) {
     const message = 'the probe is always the harmless exchange that proves the path';
     scope.issues.caveat(pointerIn(scope, 'fuzzingParams', 'health', 'probe'), 'NOT_SUPPORTED', message);
+  }
+  if (!params.stopOn.includes('count')) {
+    const message = 'every case is made before the run, so that their number always ends it';
+    scope.issues.error(pointerIn(scope, 'fuzzingParams', 'stopOn'), 'NOT_SUPPORTED', message);
   }
   return planAttack(scope, {
     engine: 'fuzzing',
@@ -46,7 +53,7 @@ const planFuzzing = (scope: PlanScope, { fuzzingParams: params }: FuzzingValues)
     detectionMember: 'fuzzingParams',
     fuzz: {
       recoveryMs: health.recoverySeconds * 1000,
-      maxMs: params.maxSeconds * 1000,
+      maxMs: params.stopOn.includes('time') ? params.maxSeconds * 1000 : noLimitMs,
       minimise: params.minimise,
       stopOnHealth: params.stopOn.includes('health'),
     },

@@ -104,6 +104,10 @@ describe('the plan of compromised hosts', () => {
     const names = attempts.flatMap(({ exchange }) => (exchange.protocol === 'dns' ? [exchange.qname] : []));
     expect(names).toHaveLength(120);
     expect(new Set(names).size).toBe(120);
+    const half = attempts.length / 2;
+    expect(attempts.map(({ host }) => host)).toEqual([...new Array(half).fill(0), ...new Array(half).fill(1)]);
+    const spread = play({ campaignIds: [4], hosts: 2, startSpreadMs: 10_000 }).attempts;
+    expect((spread[half]?.delayMs ?? 0) - (attempts[half]?.delayMs ?? 0)).toBe(5000);
   });
 
   it('takes parameters, speed and a campaign of the task itself, and refuses what is wrong in it', () => {

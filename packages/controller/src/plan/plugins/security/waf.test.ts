@@ -21,6 +21,13 @@ const stored = (id: number, draft: object) => ({
 const requestOf = ({ exchange }: Attempt) => (exchange as HttpExchange).steps[0]?.request;
 
 describe('the plan of a web application firewall test', () => {
+  it('refuses patterns of answers that cannot be read', () => {
+    const detection = { blockRegex: '(rejected', passRegex: 'welcome' };
+    expect(waf({ modules: [{ name: 'ssi' }], detection }).issues).toEqual([
+      'wafModules/detection/blockRegex BAD_REGEX',
+    ]);
+  });
+
   it('is every payload in every writing and place, and says how many beforehand', () => {
     const placeholders = ['url-param', 'json-body', 'header'];
     const { attempts, plan, issues, client, server } = waf({

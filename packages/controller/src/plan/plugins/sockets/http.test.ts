@@ -69,13 +69,13 @@ describe('an HTTP request', () => {
     ]);
   });
 
-  it('holds the values of a dictionary, a line each', () => {
+  it('is one value of a dictionary per request', () => {
     const dictionaries = new Map([[6, { name: 'd', values: ['a', 'b'], isCut: true }]]);
     const { client, issues } = http(
       { httpParams: { body: { type: 'dictionary', dictionaryId: 6 } } },
       { dictionaries },
     );
-    expect(client['body']).toMatchObject({ type: 'text', data: 'a\nb\n' });
+    expect(client['body']).toMatchObject({ type: 'values', values: ['a', 'b'] });
     expect(issues).toEqual(['warning httpParams/body/dictionaryId DICTIONARY_CUT']);
   });
 });

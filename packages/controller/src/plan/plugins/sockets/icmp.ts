@@ -7,11 +7,12 @@ import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
 /** Ethernet with checksum, IPv4 and ICMP. */
 const headerBytes = 18 + 20 + 8;
 
-/** Echoes; the agents that are asked answer by their kernel. */
+/** Messages; the agents that are asked answer by their kernel, or by their emulated hosts. */
 const planIcmp = (scope: PlanScope, values: IcmpValues): Traffic => {
   const { type, version } = values.icmpParams;
-  if (type !== 'echo') {
-    const message = `no engine sends ICMP messages of type ${type}`;
+  const wrong = (version === 4 ? ['neighbourSolicitation'] : ['timestamp']).includes(type);
+  if (wrong) {
+    const message = `ICMP${version === 6 ? 'v6' : ''} has no messages of type ${type}`;
     scope.issues.error(pointerIn(scope, 'icmpParams', 'type'), 'NOT_SUPPORTED', message);
   }
   // Where addresses are chosen only the version of the IP layer is looked at.
@@ -31,12 +32,13 @@ const planIcmp = (scope: PlanScope, values: IcmpValues): Traffic => {
 const rateOf = ({ packetsPerSecond, icmpParams }: IcmpValues, part: ClientPart): number =>
   part.rate(packetsPerSecond) ?? (part.targets.length * 1000) / icmpParams.intervalMs;
 
+/** On kernel sockets echoes come from one address; emulated hosts take turns. */
 const sourceOf = (scope: PlanScope, { sources }: ClientPart): string | undefined => {
-  if (sources.networks.length + sources.ranges.length > 0 || sources.addresses.length > 1) {
-    const message = 'echoes come from one address of the machine, not from a network';
+  if (scope.stack === undefined && sources.addresses.length > 1) {
+    const message = `echoes come from ${sources.addresses[0]} only: give the source a network to use several addresses`;
     scope.issues.caveat(pointerIn(scope, 'sources'), 'NOT_SUPPORTED', message);
   }
-  return sources.addresses[0];
+  return scope.stack === undefined ? sources.addresses[0] : undefined;
 };
 
 const clientOf = (scope: PlanScope, values: IcmpValues, part: ClientPart): ClientDraft => {
@@ -47,6 +49,8 @@ const clientOf = (scope: PlanScope, values: IcmpValues, part: ClientPart): Clien
     role: 'client',
     targets: part.targets,
     rotation: part.rotation,
+    messageType: icmpParams.type,
+    sourceRotation: part.sources.rotation,
     ...(sourceAddress !== undefined && { sourceAddress }),
     load: { rate },
     ...(icmpParams.count !== undefined && { limit: icmpParams.count * part.targets.length }),

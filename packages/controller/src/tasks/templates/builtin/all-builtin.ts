@@ -3,6 +3,10 @@ import { dnsQueries } from './dns-queries.ts';
 import { httpManyClients } from './http-many-clients.ts';
 import { httpMaximum } from './http-maximum.ts';
 import { httpRate } from './http-rate.ts';
+import { httpSubscribers } from './http-subscribers.ts';
+import { ikeHandshakes } from './ike-handshakes.ts';
+import { ipsecTunnels } from './ipsec-tunnels.ts';
+import { bgpFullTable, convergenceAfterFailure, ospfArea } from './routers.ts';
 import { tcpConnections } from './tcp-connections.ts';
 import { tlsHandshakes } from './tls-handshakes.ts';
 import { udpLoss } from './udp-loss.ts';
@@ -16,4 +20,10 @@ export const allBuiltin: readonly BuiltinTemplate[] = [
   udpLoss,
   dnsQueries,
   httpManyClients,
+  httpSubscribers,
+  bgpFullTable,
+  ospfArea,
+  convergenceAfterFailure,
+  ipsecTunnels,
+  ikeHandshakes,
 ];

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { exportSchema, type ImportPlan, secretValues } from '@rushhour/contract';
+import { exportSchema, type ImportPlan, secretSlotsIn } from '@rushhour/contract';
 import { ArchiveError } from '../../../assets/archives/archive-error.ts';
 import type { ArchiveSource } from '../../../assets/archives/archive-source.ts';
 import type { Caller } from '../../../caller.ts';
@@ -113,13 +113,17 @@ export const createImportPlanner = (deps: Deps) => {
   };
 };
 
-const isAbsentSecret = ({ path, code }: Issue) =>
-  code === 'REQUIRED' && secretValues.some((name) => path.endsWith(`/${name}`));
+/** A test for issues about secrets that are not in the archive. */
+const absentSecretsOf = ({ task }: CheckedArchive) => {
+  const slots = new Set(secretSlotsIn(task.configuration).map(({ path }) => path));
+  return ({ path, code }: Issue) => code === 'REQUIRED' && slots.has(path);
+};
 
 const issuesOfTask = ({ task: { thresholds: _, ...definition } }: CheckedArchive) => issuesOfUnknown(definition);
 
 /** A task that could not be stored is refused at once; missing secrets can still be supplied. */
 const assertValidTask = (archive: CheckedArchive) => {
+  const isAbsentSecret = absentSecretsOf(archive);
   const issues = issuesOfTask(archive).filter((issue) => !isAbsentSecret(issue));
   if (issues.length > 0) throw invalid(issues.map((issue) => ({ ...issue, path: `/task${issue.path}` })));
 };
@@ -155,7 +159,7 @@ const secretProblems = (archive: CheckedArchive) =>
   archive.sealed
     ? []
     : issuesOfTask(archive)
-        .filter(isAbsentSecret)
+        .filter(absentSecretsOf(archive))
         .map(({ path }) => `the secret at ${path} is not in the archive: say it in \`secrets\``);
 
 const permissionProblems = (items: ImportPlan['items'], caller: Caller) =>

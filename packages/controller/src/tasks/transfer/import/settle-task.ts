@@ -1,4 +1,4 @@
-import { type ImportBody, secretValues, type TaskDraft } from '@rushhour/contract';
+import { type ImportBody, secretSlotsIn, type TaskDraft } from '@rushhour/contract';
 import { type Issue, invalid } from '../../../errors.ts';
 import { agents } from '../../../store/agents/agents.ts';
 import type { Change } from '../../../store/engine/change.ts';
@@ -64,12 +64,11 @@ const interfacesHere = async (
 const withSecrets = (task: PortableTask, secrets: Readonly<Record<string, string>>): PortableTask => {
   const copy = structuredClone(task);
   const issues: Issue[] = [];
+  const slots = new Map(secretSlotsIn(copy.configuration).map((slot) => [slot.path, slot]));
   for (const [path, secret] of Object.entries(secrets)) {
-    const cut = path.lastIndexOf('/');
-    const name = path.slice(cut + 1);
-    const holder = valueAt(copy, path.slice(0, Math.max(cut, 0))) as Record<string, unknown> | undefined;
-    const isValue = /^\/configuration\/\d+\/(subplugins\/subplugins\/\d+\/)?values\/\w+$/.test(path);
-    if (isValue && holder !== undefined && secretValues.some((known) => known === name)) holder[name] = secret;
+    const slot = slots.get(path);
+    const isInside = slot !== undefined && valueAt(copy, path.slice(0, path.lastIndexOf('/'))) === slot.holder;
+    if (isInside) slot.holder[slot.member] = secret;
     else
       issues.push({
         path: `/secrets/${path.replaceAll('~', '~0').replaceAll('/', '~1')}`,

@@ -1,0 +1,118 @@
+import type { AccessPlaneEntry, accessProfiles, ProtocolConfig } from '@rushhour/contract';
+import type { PlanIssues } from '../core/plan-issues.ts';
+import { defaultProfile } from './plane-references.ts';
+
+type Protocol = keyof typeof accessProfiles;
+type Given = Readonly<Record<string, unknown[]>>;
+
+/** Protocols that agents speak, by side of the entry. */
+const spoken: Record<'client' | 'server', ReadonlySet<string>> = {
+  client: new Set(['accessLine', 'links', 'sessions', 'ipoe', 'dhcp', 'pppoe', 'ppp']),
+  server: new Set(['accessLine', 'ipoe', 'dhcp', 'pppoe', 'ppp']),
+};
+
+interface Found {
+  readonly entry: AccessPlaneEntry;
+  readonly path: string;
+  readonly issues: PlanIssues;
+}
+
+const configOf = <Name extends Protocol>(given: Given, name: Name): ProtocolConfig<Name> | undefined =>
+  given[name]?.[0] as ProtocolConfig<Name> | undefined;
+
+/**
+ * The profiles of an entry with those that it needs and does not name, at their defaults. What agents cannot do is
+ * reported with its pointer; undefined if there is something.
+ */
+export const completeAccess = (given: Given, { entry, path, issues }: Found): Record<string, unknown[]> | undefined => {
+  const side = entry.isServer ? 'server' : 'client';
+  let isPossible = true;
+  const refuse = (pointer: string, message: string) => {
+    isPossible = false;
+    issues.error(`${path}${pointer}`, 'NOT_SUPPORTED', message);
+  };
+  for (const [protocol, configs] of Object.entries(given)) {
+    if (!spoken[side].has(protocol))
+      refuse(`/${protocol}/0`, `a ${side} of the access plane cannot do ${protocol} yet`);
+    else if (configs.length > 1) refuse(`/${protocol}/1`, `an entry has one profile of ${protocol}`);
+  }
+  const isPpp = given['pppoe'] !== undefined || given['ppp'] !== undefined;
+  const isIpoe = given['ipoe'] !== undefined || given['dhcp'] !== undefined;
+  if (!isPpp && !isIpoe) refuse('', 'needs a profile of ipoe, dhcp, pppoe or ppp: how subscribers come in');
+  if (side === 'client' && isPpp && isIpoe)
+    refuse(`/${given['ipoe'] ? 'ipoe' : 'dhcp'}/0`, 'sessions have either PPP or no PPP: use one entry for each');
+  const needed: Protocol[] = [
+    ...(side === 'client' ? (['sessions'] as const) : []),
+    ...(isIpoe ? (['ipoe', 'dhcp'] as const) : []),
+    ...(isPpp ? (['pppoe', 'ppp'] as const) : []),
+  ];
+  const profiles: Record<string, unknown[]> = { ...given };
+  for (const protocol of needed) profiles[protocol] ??= [defaultProfile(protocol)];
+  for (const [pointer, message] of [
+    ...memberRefusals(profiles),
+    ...(side === 'client' ? lineRefusals(profiles) : []),
+    ...vlanRefusals(profiles, side),
+  ])
+    refuse(pointer, message);
+  return isPossible ? profiles : undefined;
+};
+
+type Refusal = readonly [pointer: string, message: string];
+
+/** Members whose values agents cannot do. */
+const memberRefusals = (profiles: Given): Refusal[] => {
+  const [accessLine, ipoe, dhcp] = [
+    configOf(profiles, 'accessLine'),
+    configOf(profiles, 'ipoe'),
+    configOf(profiles, 'dhcp'),
+  ];
+  const [sessions, ppp] = [configOf(profiles, 'sessions'), configOf(profiles, 'ppp')];
+  const cases: [boolean | undefined, Refusal][] = [
+    [accessLine?.ancp.enabled, ['/accessLine/0', '/ancp/enabled: agents do not speak ANCP yet']],
+    [ipoe?.ipv6.enabled, ['/ipoe/0', '/ipv6/enabled: sessions have IPv4 only yet']],
+    [ipoe?.ipv4.enabled === false, ['/ipoe/0', '/ipv4/enabled: sessions need IPv4']],
+    [
+      ipoe?.neighbours.trustedGateways.some((text) => text.includes(':')),
+      ['/ipoe/0', '/neighbours/trustedGateways: sessions have IPv4 only yet'],
+    ],
+    [dhcp?.relay.gatewayAddress?.includes(':'), ['/dhcp/0', '/relay/gatewayAddress: must be an IPv4 address']],
+    [ppp?.ipcp.address?.includes(':'), ['/ppp/0', '/ipcp/address: must be an IPv4 address']],
+    [ppp && !ppp.ipcp.enabled && !ppp.ip6cp.enabled, ['/ppp/0', '/ipcp/enabled: sessions need IPv4 or IPv6']],
+    [(sessions?.traffic.ipv6PacketsPerSec ?? 0) > 0, ['/sessions/0', '/traffic/ipv6PacketsPerSec: only IPv4 yet']],
+  ];
+  return cases.flatMap(([isAsked, refusal]) => (isAsked ? [refusal] : []));
+};
+
+/** An entry with an access line has its identity from there. */
+const lineRefusals = (profiles: Given): Refusal[] => {
+  const line = configOf(profiles, 'accessLine')?.line;
+  if (line === undefined) return [];
+  const described = [
+    ['dhcp', 'relay', configOf(profiles, 'dhcp')?.relay],
+    ['pppoe', 'accessLine', configOf(profiles, 'pppoe')?.accessLine],
+  ] as const;
+  return described.flatMap(([protocol, section, own]) => {
+    const byDefault = (defaultProfile(protocol) as Record<string, Record<string, string>>)[section];
+    return (['circuitId', 'remoteId'] as const).flatMap((name): Refusal[] => {
+      const isOther = own !== undefined && own[name] !== byDefault?.[name] && own[name] !== line[name];
+      return isOther ? [[`/${protocol}/0`, `/${section}/${name}: the access line of the entry says otherwise`]] : [];
+    });
+  });
+};
+
+/** VLANs: one description of them, and enough of them. */
+const vlanRefusals = (profiles: Given, side: 'client' | 'server'): Refusal[] => {
+  const [accessLine, links] = [configOf(profiles, 'accessLine'), configOf(profiles, 'links')];
+  if (accessLine === undefined || side === 'server') return [];
+  const { mode, outerStart, outerEnd, innerStart, innerEnd } = accessLine.vlan;
+  const size = (start: number, end: number) => (start === 0 ? 1 : Math.max(end - start + 1, 0));
+  const vlans = size(outerStart, outerEnd) * size(innerStart, innerEnd);
+  const count = configOf(profiles, 'sessions')?.load.count ?? 0;
+  const isTagged = links !== undefined && (links.vlan.outer > 0 || links.vlan.inner > 0);
+  return [
+    ...(mode === '1:1' && count > vlans
+      ? [['/accessLine/0', `/vlan: has ${vlans} VLANs for ${count} sessions of one each`] as const]
+      : []),
+    ...(isTagged ? [['/links/0', '/vlan: the access line describes the tags already'] as const] : []),
+  ];
+};

@@ -1,0 +1,150 @@
+import { planeActions as contractActions, runTables } from '@rushhour/contract';
+import { type AccessPlaneConfig, planeActions, resultTables } from '@rushhour/protocol';
+import { describe, expect, it } from 'vitest';
+import type { PlannedJob } from '../core/agent-plan.ts';
+import { planRun } from '../core/plan-run.ts';
+import { agentOf, ends, entryOf, inputOf, issueCodes } from '../testing/plan-fixture.ts';
+
+const networkCard = (id: number, name: string) => ({
+  ...{ id, name, mac: '02:00:00:00:00:01', mtu: 1500, speedMbps: null, link: 'up', ips: [] },
+  ...{ driver: 'veth', role: 'test', usable: true, reason: '' },
+});
+const engine = (name: string) => ({ engine: name, available: true, way: '', version: '1', missing: [], reason: '' });
+const agent = (id: number) => ({
+  ...agentOf(id),
+  interfaces: [networkCard(11, 'eth1'), networkCard(12, 'eth2')],
+  engines: [...agentOf(id).engines, engine('plane.access'), engine('plane.control')],
+});
+const profiles = new Map([
+  [5, { name: 'DHCP', protocol: 'dhcp', config: {} }],
+  [6, { name: 'BGP', protocol: 'bgp', config: { session: { localAddress: '10.0.0.2', peerAddress: '10.0.0.1' } } }],
+  [10, { name: 'BFD', protocol: 'bfd', config: { session: { localAddress: '10.0.0.2' } } }],
+  [7, { name: 'PPPoE', protocol: 'pppoe', config: {} }],
+  [8, { name: 'IGMP', protocol: 'igmp', config: {} }],
+  [9, { name: 'line', protocol: 'accessLine', config: { vlan: { outerEnd: 50 }, ancp: { enabled: true } } }],
+  [10, { name: 'link', protocol: 'links', config: { vlan: { outer: 7 } } }],
+  [11, { name: 'IPoE', protocol: 'ipoe', config: { ipv6: { enabled: true } } }],
+  [15, { name: 'relay', protocol: 'dhcp', config: { relay: { circuitId: 'port {n}' } } }],
+  [16, { name: 'line', protocol: 'accessLine', config: { line: { circuitId: 'olt {n}' } } }],
+  [12, { name: 'RIP', protocol: 'rip', config: {} }],
+  [14, { name: 'BFD', protocol: 'bfd', config: { session: { localAddress: '10.0.0.2' } } }],
+  [13, { name: 'OSPFv3', protocol: 'ospf', config: { instance: { version: 3 }, interface: { bfd: true } } }],
+]);
+const planned = (definition: object, configuration: Parameters<typeof inputOf>[0] = []) =>
+  planRun(inputOf(configuration, { agents: [agent(1), agent(2)], profiles, definition } as never));
+
+describe('planes', () => {
+  const definition = {
+    accessPlane: [{ agent: { id: 1 }, groupId: 3, interfaces: [11], dhcp: [5] }],
+    controlPlane: [{ agent: { id: 2 }, interfaces: [[11], [12]], bgp: [6], isServer: true }],
+  };
+
+  it('become jobs of their agents with interfaces and whole profiles', () => {
+    const { agents, issues } = planned(definition);
+    expect(issues).toEqual([]);
+    const [access, control] = agents.flatMap(({ jobs }) => jobs);
+    expect(access).toMatchObject({
+      ...{ engine: 'plane.access', role: 'client', planeEntry: 0, path: '/accessPlane/0' },
+      job: { duration: { mode: 'continuous' }, config: { groupId: 3, interfaces: ['eth1'], profiles: { dhcp: [{}] } } },
+    });
+    const { profiles: whole } = (access as PlannedJob).job.config as AccessPlaneConfig;
+    expect(Object.keys(whole['dhcp']?.[0] as object)).not.toEqual([]);
+    expect(control).toMatchObject({
+      engine: 'plane.control',
+      role: 'server',
+      job: { config: { interfaces: [['eth1'], ['eth2']] } },
+    });
+  });
+
+  it('last as long as their entry says, or as long as the traffic', () => {
+    const secondsOf = (configuration: Parameters<typeof inputOf>[0]) => {
+      const plan = planned({ accessPlane: definition.accessPlane }, configuration);
+      const job = plan.agents.flatMap(({ jobs }) => jobs).find(({ planeEntry }) => planeEntry === 0);
+      return [plan.plannedSec, job?.job.duration.mode, job?.job.duration.seconds, job?.role];
+    };
+    const udp = (duration: object) => entryOf(3, { ...ends, packetsPerSecond: 10, duration });
+    expect(secondsOf([entryOf(101, { duration: { mode: 'time', seconds: 7 } })])).toEqual([7, 'time', 7, 'client']);
+    expect(secondsOf([udp({ mode: 'time', seconds: 5 })])).toEqual([5, 'time', 5, 'client']);
+    expect(secondsOf([udp({ mode: 'count', count: 5 })])).toEqual([null, 'continuous', 10, 'server']);
+  });
+
+  it('are refused with pointers where records are missing or of another kind', () => {
+    const plan = planned({
+      accessPlane: [
+        { agent: { id: 9 }, dhcp: [5] },
+        { agent: { id: 1 }, dhcp: [6, 99], interfaces: [99] },
+      ],
+      controlPlane: [{ agent: { id: 1 } }],
+    });
+    expect(issueCodes(plan).sort()).toEqual([
+      '/accessPlane/0/agent/id AGENT_UNKNOWN',
+      '/accessPlane/1/dhcp/0 DICTIONARY_TYPE',
+      '/accessPlane/1/dhcp/1 DICTIONARY_UNKNOWN',
+      '/accessPlane/1/interfaces/0 INTERFACE_UNKNOWN',
+      '/controlPlane/0/interfaces/0 INTERFACE_NEEDED',
+    ]);
+  });
+});
+
+describe('entries of the access plane', () => {
+  const codesOf = (entry: object) =>
+    issueCodes(planned({ accessPlane: [{ agent: { id: 1 }, interfaces: [11], ...entry }] }));
+  const profilesOf = (entry: object) => {
+    const { agents } = planned({ accessPlane: [{ agent: { id: 1 }, interfaces: [11], ...entry }] });
+    const [job] = agents.flatMap(({ jobs }) => jobs) as [PlannedJob];
+    return (job.job.config as AccessPlaneConfig).profiles;
+  };
+
+  it('get profiles that they need and do not name', () => {
+    expect(Object.keys(profilesOf({ dhcp: [5] })).sort()).toEqual(['dhcp', 'ipoe', 'sessions']);
+    expect(profilesOf({ pppoe: [7] })).toMatchObject({
+      sessions: [{ load: { count: 100 } }],
+      pppoe: [{ discovery: { timeoutSec: 5 } }],
+      ppp: [{ lcp: { mru: 1492 } }],
+    });
+    expect(Object.keys(profilesOf({ dhcp: [5], pppoe: [7], isServer: true })).sort()).toEqual([
+      'dhcp',
+      'ipoe',
+      'ppp',
+      'pppoe',
+    ]);
+  });
+
+  it.each([
+    ['nothing about sessions', {}, ['/accessPlane/0 NOT_SUPPORTED']],
+    ['both kinds of sessions', { dhcp: [5], pppoe: [7] }, ['/accessPlane/0/dhcp/0 NOT_SUPPORTED']],
+    ['another protocol', { dhcp: [5], igmp: [8] }, ['/accessPlane/0/igmp/0 NOT_SUPPORTED']],
+    ['two profiles', { dhcp: [5, 5] }, ['/accessPlane/0/dhcp/1 NOT_SUPPORTED']],
+    [
+      'too few VLANs, tags twice, and ANCP',
+      { dhcp: [5], accessLine: [9], links: [10] },
+      [
+        '/accessPlane/0/accessLine/0 NOT_SUPPORTED',
+        '/accessPlane/0/accessLine/0 NOT_SUPPORTED',
+        '/accessPlane/0/links/0 NOT_SUPPORTED',
+      ],
+    ],
+    ['two circuit ids', { dhcp: [15], accessLine: [16] }, ['/accessPlane/0/dhcp/0 NOT_SUPPORTED']],
+    ['IPv6', { ipoe: [11] }, ['/accessPlane/0/ipoe/0 NOT_SUPPORTED']],
+    ['a link of a server', { dhcp: [5], links: [10], isServer: true }, ['/accessPlane/0/links/0 NOT_SUPPORTED']],
+  ])('are refused with %s', (_name, entry, codes) => {
+    expect(codesOf(entry)).toEqual(codes);
+  });
+});
+
+it('protocols and values that emulated routers cannot do are refused with their pointers', () => {
+  const plan = planned({
+    controlPlane: [{ agent: { id: 1 }, interfaces: [[11]], bgp: [6], bfd: [14], ospf: [13], rip: [12] }],
+  });
+  expect(plan.issues.map(({ path, message }) => `${path} ${message}`)).toEqual([
+    '/controlPlane/0/ospf/0 profile 13: /instance/version cannot be done yet: leave it out',
+    '/controlPlane/0/ospf/0 profile 13: /interface/bfd cannot be done yet: leave it out',
+    '/controlPlane/0/bfd/0 emulated routers need /session/peerAddress of the profile',
+    '/controlPlane/0/rip emulated routers cannot run rip yet: leave it out',
+  ]);
+});
+
+it('agents and clients have the same names of tables and actions', () => {
+  expect(runTables).toEqual(resultTables);
+  expect(contractActions).toEqual(planeActions);
+});

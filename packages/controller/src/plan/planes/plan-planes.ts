@@ -1,0 +1,176 @@
+import {
+  type AccessPlaneEntry,
+  accessPlanePluginId,
+  accessProfiles,
+  type ControlPlaneEntry,
+  controlPlanePluginId,
+  controlProfiles,
+  entriesOf,
+  findPlugin,
+} from '@rushhour/contract';
+import { type AccessPlaneConfig, type ControlPlaneConfig, controlProtocols, type Duration } from '@rushhour/protocol';
+import type { PlannedJob } from '../core/agent-plan.ts';
+import { checkValues } from '../core/checked-values.ts';
+import type { PlanAgent, PlanInput } from '../core/plan-input.ts';
+import type { PlanIssues } from '../core/plan-issues.ts';
+import { completeAccess } from './complete-access.ts';
+import { interfacesOf, profilesOf } from './plane-references.ts';
+
+/** A job of a plane and the agent that has it. */
+export interface PlannedPlane {
+  readonly agent: PlanAgent;
+  /** JSON pointer of the entry. */
+  readonly path: string;
+  readonly job: PlannedJob;
+}
+
+/** Traffic of the same task. */
+interface Beside {
+  /** Seconds of traffic; null: it has no planned end, undefined: there is none. */
+  readonly trafficSec: number | null | undefined;
+  /** Groups of access sessions that traffic goes through, by `groupKey`. */
+  readonly usedGroups: ReadonlySet<string>;
+  readonly issues: PlanIssues;
+}
+
+export const groupKey = (agentId: number, groupId: number): string => `${agentId} ${groupId}`;
+
+/** Jobs for every entry of both planes. An entry that cannot run is reported and left out. */
+export const planPlanes = (input: PlanInput, beside: Beside): PlannedPlane[] => {
+  const { accessPlane, controlPlane } = input.definition;
+  return [
+    ...accessPlane.flatMap((entry, index) => planAccess(input, { entry, index, ...beside }) ?? []),
+    ...controlPlane.flatMap((entry, index) => planControl(input, { entry, index, ...beside }) ?? []),
+  ];
+};
+
+interface Work<Entry> extends Beside {
+  readonly entry: Entry;
+  readonly index: number;
+}
+
+const planAccess = (input: PlanInput, work: Work<AccessPlaneEntry>): PlannedPlane | undefined => {
+  const { entry, index, issues } = work;
+  const path = `/accessPlane/${index}`;
+  const agent = agentOf(input, { entry, path, issues });
+  const given = profilesOf(input, { entry, path, issues }, accessProfiles);
+  const profiles = given && completeAccess(given, { entry, path, issues });
+  const interfaces = agent && interfacesOf({ agent, ids: entry.interfaces ?? [], path: `${path}/interfaces`, issues });
+  if (agent === undefined || profiles === undefined || interfaces === undefined) return undefined;
+  const config: AccessPlaneConfig = {
+    role: entry.isServer ? 'server' : 'client',
+    groupId: entry.groupId ?? 0,
+    ...(!entry.isServer && work.usedGroups.has(groupKey(agent.id, entry.groupId ?? 0)) && { carriesTraffic: true }),
+    entry: index,
+    roleName: entry.role ?? '',
+    interfaces,
+    profiles,
+  };
+  const plane = { pluginId: accessPlanePluginId, path, config, target: interfaces.join(', ') };
+  return { agent, path, job: jobOf(input, work, plane) };
+};
+
+const planControl = (input: PlanInput, work: Work<ControlPlaneEntry>): PlannedPlane | undefined => {
+  const { entry, index, issues } = work;
+  const path = `/controlPlane/${index}`;
+  const agent = agentOf(input, { entry, path, issues });
+  const profiles = profilesOf(input, { entry, path, issues }, controlProfiles);
+  const groups = entry.interfaces?.length ? entry.interfaces : [[]];
+  const interfaces =
+    agent && groups.map((ids, i) => interfacesOf({ agent, ids, path: `${path}/interfaces/${i}`, issues }));
+  if (agent === undefined || profiles === undefined || !interfaces?.every((group) => group !== undefined)) {
+    return undefined;
+  }
+  checkRouters({ profiles, path, issues });
+  const config: ControlPlaneConfig = { role: entry.isServer ? 'server' : 'client', entry: index, interfaces, profiles };
+  const plane = { pluginId: controlPlanePluginId, path, config, target: [...new Set(interfaces.flat())].join(', ') };
+  return { agent, path, job: jobOf(input, work, plane) };
+};
+
+/** Protocols over TCP and UDP: the kernel would answer for an address of the machine. */
+const needAddresses: readonly string[] = ['bgp', 'bfd'];
+
+/** Refuses what emulated routers cannot run, and sessions without addresses of both ends. */
+const checkRouters = ({
+  profiles,
+  path,
+  issues,
+}: {
+  readonly profiles: Readonly<Record<string, readonly unknown[]>>;
+  readonly path: string;
+  readonly issues: PlanIssues;
+}): void => {
+  for (const [protocol, configs] of Object.entries(profiles)) {
+    if (!controlProtocols.includes(protocol)) {
+      issues.error(`${path}/${protocol}`, 'NOT_SUPPORTED', `emulated routers cannot run ${protocol} yet: leave it out`);
+    }
+    if (!needAddresses.includes(protocol)) continue;
+    for (const [i, config] of configs.entries()) {
+      const { session = {} } = config as { readonly session?: Readonly<Record<string, unknown>> };
+      for (const member of ['localAddress', 'peerAddress'].filter((name) => session[name] === undefined)) {
+        const message = `emulated routers need /session/${member} of the profile`;
+        issues.error(`${path}/${protocol}/${i}`, 'ADDRESS_NEEDED', message);
+      }
+    }
+  }
+};
+
+interface Found {
+  readonly entry: AccessPlaneEntry | ControlPlaneEntry;
+  readonly path: string;
+  readonly issues: PlanIssues;
+}
+
+const agentOf = ({ agents }: PlanInput, { entry, path, issues }: Found): PlanAgent | undefined =>
+  agents.get(entry.agent.id) ??
+  issues.error(`${path}/agent/id`, 'AGENT_UNKNOWN', `there is no agent ${entry.agent.id}`);
+
+interface Plane {
+  readonly pluginId: number;
+  readonly path: string;
+  readonly config: AccessPlaneConfig | ControlPlaneConfig;
+  readonly target: string;
+}
+
+const jobOf = (
+  { definition: { configuration }, allowedTargets }: PlanInput,
+  { index, trafficSec, issues }: Work<unknown>,
+  { pluginId, path, config, target }: Plane,
+): PlannedJob => {
+  const own = entriesOf([...configuration]).find((entry) => entry.pluginId === pluginId);
+  const duration = (own && checkValues(own, issues)?.duration) ?? durationBeside(trafficSec);
+  const engine = findPlugin(pluginId)?.name ?? '';
+  return {
+    // Planes without an entry in the configuration come after all entries.
+    entry: own?.index ?? configuration.length,
+    planeEntry: index,
+    path,
+    pluginId,
+    // Without an end of its own a plane lasts as long as the traffic, like a server.
+    role: own === undefined && trafficSec === null ? 'server' : config.role,
+    engine,
+    target,
+    share: 1,
+    canPause: true,
+    canChangeLoad: false,
+    job: {
+      engine,
+      config,
+      duration: { ...wholeDuration, ...duration },
+      allowedTargets: [...allowedTargets],
+      cpuCores: 1,
+    },
+  };
+};
+
+const wholeDuration: Duration = {
+  mode: 'continuous',
+  seconds: 10,
+  count: 1,
+  rampUpSec: 0,
+  warmUpSec: 0,
+  rampDownSec: 0,
+};
+
+const durationBeside = (trafficSec: number | null | undefined): Partial<Duration> =>
+  typeof trafficSec === 'number' ? { mode: 'time', seconds: trafficSec } : { mode: 'continuous' };
