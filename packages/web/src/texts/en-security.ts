@@ -47,7 +47,17 @@ export const securityTexts = {
       error: 'Error',
       skipped: 'Skipped',
     },
-    columns: { attack: 'Attack', variant: 'Variant', evidence: 'Evidence' },
+    judgements: {
+      bypassed: 'Bypassed',
+      falsePositive: 'False positive',
+      altered: 'Altered',
+      inconclusive: 'Inconclusive',
+      error: 'Error',
+      blocked: 'Blocked',
+      ok: 'OK',
+      skipped: 'Skipped',
+    },
+    columns: { attack: 'Request', variant: 'Variant', evidence: 'Evidence' },
     facts: {
       reason: 'Evidence',
       variant: 'Variant',

@@ -100,8 +100,20 @@ export const en = {
     disk: 'Free disk space',
     interfaces: 'Interfaces',
   },
-  settings: { readOnly: 'You can view these settings but not change them.' },
-  notifications: { readAll: 'Mark all as read', none: 'No notifications yet' },
+  settings: {
+    readOnly: 'You can view these settings but not change them.',
+    testWebhook: (host: string) => `Send a test to ${host}`,
+    testAddress: 'Test recipient',
+    testMail: 'Send a test mail',
+    testSent: 'Test sent. Its delivery is listed under Notifications.',
+  },
+  notifications: {
+    readAll: 'Mark all as read',
+    none: 'No notifications yet',
+    delivery: (target: string, state: string, attempts: number) =>
+      `${target}: ${state}${attempts > 1 ? `, ${attempts} attempts` : ''}`,
+    states: { pending: 'waiting', delivered: 'delivered', failed: 'failed' },
+  },
   newTest: {
     template: 'Test type',
     agents: 'Agents',

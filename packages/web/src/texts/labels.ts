@@ -4,7 +4,7 @@
  */
 const table = `
 abortOnFail: Abort run on failure | absoluteTtlSec: Maximum session lifetime (s) | acceptableLossPct: Acceptable loss (%)
-accessPlane: Access plane | accessTtlSec: Access token lifetime (s) | action: Action | active: Active
+accessGroup: Access group | accessPlane: Access plane | accessTtlSec: Access token lifetime (s) | action: Action | active: Active
 activeTaskCount: Active tasks | activeTaskIDs: Active tasks | addHeaders: Additional headers
 additiveIncreaseMbps: Additive increase (Mbit/s) | address: Address | addresses: Addresses
 afterSilentDrop: After each silent drop | agent: Agent | agentID: Agent | agentIDs: Agents
@@ -13,7 +13,7 @@ aggregation: Aggregation | agreement: User agreement | ai: AI | alerts: Device a
 allListMax: Maximum records in unpaged lists | allowAutoR2: Allow unattended traffic (R2)
 allowCompromisedHost: Allow compromised-host tests | allowCve: Allow CVE replay | allowedIps: Allowed inner ranges
 allowedTargets: Allowed target ranges | allowedValues: Allowed values | allowIntrusive: Include intrusive signatures
-allowMalware: Allow malware samples | allowNonInert: Allow live samples | allowPerSessionSpeed: Allow speed per session
+allowMalware: Allow malware samples | allowNonInert: Allow live samples | allowPrivateTargets: Allow private addresses for webhooks | allowPerSessionSpeed: Allow speed per session
 allowUpload: Allow uploads | alphaG: Alpha gain (g) | alpn: ALPN protocols | answers: DNS records
 applicationId: Application | applicationIds: Applications | applicationParams: Application replay
 applications: Applications | approvalsPerHour: Approval requests per hour | arch: Architecture | archived: Archived
@@ -35,7 +35,8 @@ clientPortRange: Client port range | clockOffsetMs: Clock offset | cloneFromId: 
 closeNotify: Send close_notify | cnp: Congestion notification packets | column: Column | columns: Columns
 combine: Payload combination | comment: Comment | compression: Compression
 compromisedHostParams: Compromised host | concurrency: Concurrency | config: Column settings
-configuration: Configuration | configurationIndex: Entry index | confirm: Confirmations | congestion: Congestion control
+configuration: Configuration | configurationIndex: Entry index | confirm: Confirmations | confirmSec: Confirmation duration (s)
+congestion: Congestion control
 connectionPerCase: Connection per case | connections: Maximum concurrent connections
 harReplayParams.connections: Connection reuse | tlsParams.connections: Maximum concurrent handshakes
 connectTimeoutMs: Connect timeout (ms) | constraints: Constraints | container: Container | content: Content

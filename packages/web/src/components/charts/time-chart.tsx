@@ -75,7 +75,7 @@ export const TimeChart = (props: TimeChartProps) => {
     const plot = chart.current;
     plot?.setData(dataOf(t, lines));
     // Without a cursor on the chart, the legend shows the newest values.
-    if (plot && (plot.cursor.left ?? -1) < 0 && t.length > 0) plot.setLegend({ idx: t.length - 1 });
+    if (plot && (plot.cursor.left ?? -1) < 0 && t.length > 0) plot.setLegend({ idx: newestOf(t, lines) });
   }, [t, lines]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: marks are read while drawing
   useEffect(() => chart.current?.redraw(false), [marks]);
@@ -88,6 +88,12 @@ export const TimeChart = (props: TimeChartProps) => {
       </div>
     </figure>
   );
+};
+
+/** The newest time at which a line has a value. */
+const newestOf = (t: readonly number[], lines: readonly Line[]): number => {
+  const known = t.findLastIndex((_, index) => lines.some(({ values }) => (values[index] ?? null) !== null));
+  return known < 0 ? t.length - 1 : known;
 };
 
 const dataOf = (t: readonly number[], lines: readonly Line[]): UPlot.AlignedData => [

@@ -1,8 +1,6 @@
-import { MultiSelect } from '@mantine/core';
-import { text } from '../../lib/text.ts';
 import type { ResourceName } from '../resource/resource.ts';
 import { type FieldProps, frameOf } from './field.ts';
-import { RecordSelect, useChoices } from './record-select.tsx';
+import { RecordSelect, RecordsSelect } from './record-select.tsx';
 
 /** The collections of members that reference records by id. */
 export const recordsOf: Readonly<Record<string, ResourceName>> = {
@@ -35,13 +33,10 @@ export const RecordField = (props: FieldProps) => (
 );
 
 export const RecordsField = (props: FieldProps) => (
-  <MultiSelect
+  <RecordsSelect
     {...frameOf(props)}
-    data={useChoices(recordsOf[props.name] as ResourceName)}
-    value={((props.value as number[] | undefined) ?? []).map(String)}
-    onChange={(next) => props.onChange(next.length === 0 ? undefined : next.map(Number))}
-    searchable
-    nothingFoundMessage={text.form.noRecord}
-    limit={100}
+    name={recordsOf[props.name] as ResourceName}
+    value={(props.value as number[] | undefined) ?? []}
+    onChange={(next) => props.onChange(next.length === 0 ? undefined : next)}
   />
 );

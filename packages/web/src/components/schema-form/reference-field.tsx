@@ -1,11 +1,11 @@
-import { MultiSelect, NumberInput, Select } from '@mantine/core';
+import { NumberInput, Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
 import type { ResourceName } from '../resource/resource.ts';
 import { type FieldProps, frameOf } from './field.ts';
-import { useChoices } from './record-select.tsx';
-import { referenceOf, typeOf } from './schema.ts';
+import { RecordSelect, RecordsSelect } from './record-select.tsx';
+import { categoriesOf, referenceOf, type Schema, typeOf } from './schema.ts';
 
 interface Named {
   id: number;
@@ -15,11 +15,13 @@ interface Named {
 const collections: Readonly<Record<string, ResourceName>> = {
   agent: 'agents',
   application: 'applications',
+  campaign: 'compromisedHost',
   certificate: 'certificates',
   dictionary: 'dictionaries',
   file: 'files',
   network: 'networks',
   project: 'projects',
+  signature: 'cve',
   task: 'tasks',
   tunnel: 'tunnels',
 };
@@ -48,9 +50,29 @@ interface ChoiceProps extends FieldProps {
   set: (id: number | undefined) => void;
 }
 
-const KnownSelect = ({ collection, ...props }: ChoiceProps & { collection: ResourceName }) => (
-  <IdSelect {...props} options={useChoices(collection)} />
+const KnownSelect = ({
+  collection,
+  schema,
+  frame,
+  id,
+  set,
+  isRequired,
+}: ChoiceProps & { collection: ResourceName }) => (
+  <RecordSelect
+    {...frame}
+    name={collection}
+    listFilter={filterOf(schema)}
+    value={id}
+    onChange={set}
+    clearable={!isRequired}
+  />
 );
+
+/** Files of the categories that the member takes. */
+const filterOf = (schema: Schema): { category?: readonly string[] } => {
+  const category = categoriesOf(schema);
+  return category.length === 0 ? {} : { category };
+};
 
 /** Interfaces of the agent selected in the same form. */
 const InterfaceSelect = (props: ChoiceProps) => {
@@ -80,16 +102,16 @@ const IdSelect = ({ frame, id, set, isRequired, options }: ChoiceProps & { optio
 
 /** Selects several records by name. */
 export const ReferencesField = (props: FieldProps) => {
-  const collection = collections[referenceOf(props.schema.items ?? {}) ?? ''];
-  const ids = ((props.value as number[] | undefined) ?? []).map(String);
-  const options = useChoices(collection ?? 'dictionaries');
+  const items = props.schema.items ?? {};
+  const collection = collections[referenceOf(items) ?? ''];
+  if (collection === undefined) throw new Error(`no collection of ${referenceOf(items)} is known`);
   return (
-    <MultiSelect
+    <RecordsSelect
       {...frameOf(props)}
-      data={ids.reduce((known, id) => withCurrent(known, Number(id)), [...options])}
-      value={ids}
-      onChange={(next) => props.onChange(next.length === 0 ? undefined : next.map(Number))}
-      searchable
+      name={collection}
+      listFilter={filterOf(items)}
+      value={(props.value as number[] | undefined) ?? []}
+      onChange={(next) => props.onChange(next.length === 0 ? undefined : next)}
       clearable
     />
   );

@@ -35,8 +35,8 @@ const Capabilities = ({ id }: { id: number }) => {
     <Section title={words.capabilities}>
       <DataTable
         label={words.capabilities}
-        rows={data?.plugins ?? []}
-        keyOf={(plugin) => plugin.id}
+        rows={data ? [...data.plugins, data.stack] : []}
+        keyOf={({ name }) => name}
         columns={[
           { cell: ({ name }) => name },
           {

@@ -57,7 +57,7 @@ export const PasswordPage = () => {
             </Alert>
           )}
           <PasswordInput name="current" label={text.auth.current} autoComplete="current-password" required />
-          <PasswordInput name="next" label={text.auth.next} autoComplete="new-password" minLength={8} required />
+          <PasswordInput name="next" label={text.auth.next} autoComplete="new-password" required />
           <PasswordInput name="repeat" label={text.auth.repeat} autoComplete="new-password" required />
           <Button type="submit" loading={change.isPending}>
             {text.auth.set}

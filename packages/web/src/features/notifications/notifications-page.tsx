@@ -9,6 +9,7 @@ import { client } from '../../lib/client.ts';
 import { sessionKey } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 
+const { notifications: words } = text;
 const colors = { info: 'blue', warning: 'yellow', error: 'red' } as const;
 
 const columns: readonly DataColumn<Notification>[] = [
@@ -21,10 +22,18 @@ const columns: readonly DataColumn<Notification>[] = [
     ),
   },
   {
-    cell: ({ message, read }) => (
-      <Text size="sm" fw={read ? 400 : 600}>
-        {message}
-      </Text>
+    cell: ({ message, read, deliveries = [] }) => (
+      <>
+        <Text size="sm" fw={read ? 400 : 600}>
+          {message}
+        </Text>
+        {deliveries.map(({ channel, target, state, attempts, error }) => (
+          <Text key={`${channel} ${target}`} size="xs" c={state === 'failed' ? 'red' : 'dimmed'}>
+            {words.delivery(target, words.states[state], attempts)}
+            {error && ` – ${error}`}
+          </Text>
+        ))}
+      </>
     ),
   },
   { width: 160, cell: ({ createdAt }) => <TimeText at={createdAt} /> },
@@ -36,7 +45,7 @@ export const NotificationsPage = () => {
   const toasts = useToasts();
   const { data, error } = useQuery({
     queryKey: ['notifications'],
-    queryFn: () => client.notifications.list({ query: { count: 100 } }),
+    queryFn: () => client.notifications.list({ query: { count: 100, deliveries: true } }),
     refetchInterval: 10_000,
   });
   const readAll = async () => {

@@ -35,7 +35,7 @@ export const newForm = (taskId: number | undefined, now = Date.now()): ScheduleF
   timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   startsAt: '',
   endsAt: '',
-  rest: {},
+  rest: { enabled: true },
 });
 
 export const formOf = (schedule: Schedule): ScheduleForm => {

@@ -11,6 +11,7 @@ import { issuesIn } from '../../lib/issues.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { usePageSearch } from '../../lib/use-page-search.ts';
+import { SendTest } from './send-test.tsx';
 
 const sections = Settings.properties as unknown as Record<string, Schema>;
 
@@ -81,6 +82,7 @@ const SettingsSection = ({ name, schema, stored }: SettingsSectionProps) => {
         ) : (
           <Text c="dimmed">{text.settings.readOnly}</Text>
         )}
+        {may('settings', 'update') && <SendTest section={name} stored={stored} />}
       </Stack>
     </form>
   );

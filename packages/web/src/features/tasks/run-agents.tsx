@@ -34,7 +34,10 @@ interface Row {
 export const RunAgents = ({ id, runId, isActive }: RunAgentsProps) => {
   const { data: agents = [] } = useQuery({
     queryKey: ['tasks', 'run agents', runId],
-    queryFn: async () => (await client.tasks.runAgents({ params: { id, runId }, query: { count: maxRows } })).data,
+    queryFn: async () => {
+      const { data } = await client.tasks.runAgents({ params: { id, runId }, query: { count: maxRows } });
+      return data as RunAgent[];
+    },
     refetchInterval: isActive ? pollMs : false,
   });
   const { data: current = {} } = useQuery({

@@ -11,7 +11,9 @@ import { RunCaptures } from './run-captures.tsx';
 import { RunCharts } from './run-charts.tsx';
 import { ComparePicker, RunComparison, useOtherRun } from './run-compare.tsx';
 import { marksOf, useRunEvents } from './run-events.tsx';
+import { RunHosts } from './run-hosts.tsx';
 import { RunResult } from './run-result.tsx';
+import { RunRows } from './run-rows.tsx';
 import { type RunSeries, useRunSeries } from './run-series.ts';
 import { RunRfc2544, RunSummary } from './run-tables.tsx';
 import { SecurityPanel } from './security/security-panel.tsx';
@@ -62,7 +64,9 @@ export const RunPanel = ({ task, runId, status, isCurrent }: RunPanelProps) => {
       {result?.rfc2544 && <RunRfc2544 rows={result.rfc2544} />}
       {result && isSecurityTest(task) && <SecurityPanel taskId={id} runId={runId} />}
       {other && <RunComparison runId={runId} otherId={other.runId} />}
+      <RunRows task={task} runId={runId} isActive={isLive} />
       <RunAgents id={id} runId={runId} isActive={isLive} />
+      <RunHosts id={id} runId={runId} isActive={isLive} />
       <RunCaptures id={id} runId={runId} isActive={isLive} />
       {result && <RunSummary summary={result.summary} />}
     </Stack>

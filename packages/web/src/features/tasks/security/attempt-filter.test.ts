@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { categoriesIn, filterAttempts } from './attempt-filter.ts';
+import { byJudgement, categoriesIn, filterAttempts, judgementOf } from './attempt-filter.ts';
 import type { ReportedAttempt } from './security-report.ts';
 
 const attemptOf = (members: object) =>
   ({
     ...{ refName: 'sqli 1', variant: 'url/url-param', reason: 'seen', mechanism: null, techniques: [] },
-    ...{ category: 'sqli', outcome: 'blocked' },
+    ...{ category: 'sqli', outcome: 'blocked', expected: 'block' },
     ...members,
   }) as unknown as ReportedAttempt;
 
@@ -21,8 +21,8 @@ it('matches everything when empty', () => {
 });
 
 it('combines outcome, category and text', () => {
-  expect(filterAttempts(all, { ...none, outcome: 'passed' })).toEqual(all.slice(1));
-  expect(filterAttempts(all, { ...none, outcome: 'passed', category: 'xss' })).toEqual([all[2]]);
+  expect(filterAttempts(all, { ...none, outcome: 'bypassed' })).toEqual(all.slice(1));
+  expect(filterAttempts(all, { ...none, outcome: 'bypassed', category: 'xss' })).toEqual([all[2]]);
   expect(filterAttempts(all, { ...none, search: ' TCP-Reset ' })).toEqual([all[0]]);
   expect(filterAttempts(all, { ...none, search: 't1190' })).toEqual([all[1]]);
   expect(filterAttempts(all, { ...none, search: 'script', category: 'sqli' })).toEqual([]);
@@ -30,4 +30,14 @@ it('combines outcome, category and text', () => {
 
 it('names every category once', () => {
   expect(categoriesIn([...all, attemptOf({ category: '' })])).toEqual(['sqli', 'xss']);
+});
+
+it('judges harmless requests the other way round, and lists bypasses first', () => {
+  const blockedAttack = attemptOf({});
+  const bypass = attemptOf({ outcome: 'passed' });
+  const fine = attemptOf({ outcome: 'passed', expected: 'allow' });
+  const wrong = attemptOf({ expected: 'allow' });
+  const given = [blockedAttack, fine, wrong, bypass];
+  expect(given.map(judgementOf)).toEqual(['blocked', 'ok', 'falsePositive', 'bypassed']);
+  expect(byJudgement(given)).toEqual([bypass, wrong, blockedAttack, fine]);
 });

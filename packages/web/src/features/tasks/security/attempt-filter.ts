@@ -2,6 +2,7 @@ import type { ReportedAttempt } from './security-report.ts';
 
 /** A filter of attempts; empty members match everything. */
 export interface AttemptFilter {
+  /** A judgement. */
   readonly outcome: string;
   readonly category: string;
   readonly search: string;
@@ -14,11 +15,46 @@ export const filterAttempts = (attempts: readonly ReportedAttempt[], { outcome, 
   const wanted = search.trim().toLowerCase();
   return attempts.filter(
     (attempt) =>
-      (outcome === '' || attempt.outcome === outcome) &&
+      (outcome === '' || judgementOf(attempt) === outcome) &&
       (category === '' || attempt.category === category) &&
       (wanted === '' || textOf(attempt).includes(wanted)),
   );
 };
+
+/** What an outcome means for the device, given what was expected of it. */
+export type Judgement =
+  | 'bypassed'
+  | 'falsePositive'
+  | 'altered'
+  | 'inconclusive'
+  | 'error'
+  | 'blocked'
+  | 'ok'
+  | 'skipped';
+
+/** In the order in which people look at them. */
+export const judgements: readonly Judgement[] = [
+  'bypassed',
+  'falsePositive',
+  'altered',
+  'inconclusive',
+  'error',
+  'blocked',
+  'ok',
+  'skipped',
+];
+
+/** An attack that arrives has bypassed the device; a harmless request that does not is a false positive. */
+export const judgementOf = ({ expected, outcome }: Pick<ReportedAttempt, 'expected' | 'outcome'>): Judgement => {
+  const isHarmless = expected === 'allow';
+  if (outcome === 'passed') return isHarmless ? 'ok' : 'bypassed';
+  if (outcome === 'blocked') return isHarmless ? 'falsePositive' : 'blocked';
+  return outcome === 'modified' ? 'altered' : outcome;
+};
+
+/** Bypasses first, then false positives; otherwise in the order of the run. */
+export const byJudgement = (attempts: readonly ReportedAttempt[]): ReportedAttempt[] =>
+  attempts.toSorted((a, b) => judgements.indexOf(judgementOf(a)) - judgements.indexOf(judgementOf(b)));
 
 /** All categories, sorted. */
 export const categoriesIn = (attempts: readonly ReportedAttempt[]): string[] =>

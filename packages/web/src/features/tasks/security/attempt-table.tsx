@@ -1,5 +1,4 @@
 import { Anchor, Badge, Code, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
-import type { AttackResult } from '@rushhour/contract';
 import { useMemo } from 'react';
 import { type DataColumn, DataTable, FactTable } from '../../../components/data-table.tsx';
 import { Pages, Section } from '../../../components/page.tsx';
@@ -7,23 +6,36 @@ import { text } from '../../../lib/text.ts';
 import { absoluteTime } from '../../../lib/times.ts';
 import { duration } from '../../../lib/units.ts';
 import { usePageSearch } from '../../../lib/use-page-search.ts';
-import { type AttemptFilter, categoriesIn, filterAttempts } from './attempt-filter.ts';
+import {
+  type AttemptFilter,
+  byJudgement,
+  categoriesIn,
+  filterAttempts,
+  type Judgement,
+  judgementOf,
+  judgements,
+} from './attempt-filter.ts';
 import type { ReportedAttempt } from './security-report.ts';
 
 const colors = {
-  blocked: 'teal',
-  modified: 'cyan',
-  passed: 'red',
+  bypassed: 'red',
+  falsePositive: 'orange',
+  altered: 'cyan',
   inconclusive: 'yellow',
-  error: 'orange',
+  error: 'grape',
+  blocked: 'teal',
+  ok: 'green',
   skipped: 'gray',
-} as const satisfies Record<AttackResult['outcome'], string>;
+} as const satisfies Record<Judgement, string>;
 
-const OutcomeBadge = ({ outcome }: Pick<AttackResult, 'outcome'>) => (
-  <Badge color={colors[outcome]} variant="dot" tt="none">
-    {text.security.outcomes[outcome]}
-  </Badge>
-);
+const JudgementBadge = ({ attempt }: { attempt: ReportedAttempt }) => {
+  const judgement = judgementOf(attempt);
+  return (
+    <Badge color={colors[judgement]} variant="dot" tt="none">
+      {text.security.judgements[judgement]}
+    </Badge>
+  );
+};
 
 const { security } = text;
 
@@ -63,7 +75,7 @@ const AttemptDetails = ({ attempt, onClose }: { attempt: ReportedAttempt; onClos
   <Modal opened onClose={onClose} title={attempt.refName} size="lg">
     <Stack gap="sm">
       <Group gap="xs">
-        <OutcomeBadge outcome={attempt.outcome} />
+        <JudgementBadge attempt={attempt} />
         {attempt.mechanism !== null && <Text size="sm">{attempt.mechanism}</Text>}
       </Group>
       <FactTable facts={factsOf(attempt)} />
@@ -79,14 +91,13 @@ const AttemptDetails = ({ attempt, onClose }: { attempt: ReportedAttempt; onClos
 );
 
 const rowsPerPage = 25;
-const outcomes = ['blocked', 'modified', 'passed', 'inconclusive', 'error', 'skipped'] as const;
 
 /** The attempts of a run, with filters. Filters, page and open attempt are in the URL. */
 export const AttemptTable = ({ attempts }: { attempts: readonly ReportedAttempt[] }) => {
   const { page, text: read, set, filter } = usePageSearch();
   const [outcome = '', category = '', search = ''] = [read('outcome'), read('category'), read('find')];
   const found = useMemo(
-    () => filterAttempts(attempts, { outcome, category, search }),
+    () => byJudgement(filterAttempts(attempts, { outcome, category, search })),
     [attempts, outcome, category, search],
   );
   const open = attempts.find(({ attemptID }) => attemptID === read('attempt'));
@@ -127,7 +138,7 @@ const Filters = ({ value, categories, onChange }: FiltersProps) => (
     <Select
       aria-label={security.outcome}
       placeholder={security.outcome}
-      data={outcomes.map((value) => ({ value, label: security.outcomes[value] }))}
+      data={judgements.map((value) => ({ value, label: security.judgements[value] }))}
       value={value.outcome || null}
       onChange={(outcome) => onChange({ outcome: outcome ?? undefined })}
       clearable
@@ -153,6 +164,6 @@ const columnsOf = (onOpen: (attemptID: string) => void): DataColumn<ReportedAtte
     ),
   },
   { header: security.columns.variant, isMinor: true, cell: ({ variant }) => variant },
-  { header: security.outcome, cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
+  { header: security.outcome, cell: (attempt) => <JudgementBadge attempt={attempt} /> },
   { header: security.columns.evidence, isMinor: true, cell: ({ reason }) => reason },
 ];
