@@ -9,7 +9,22 @@ const shared = {
   setupFiles: ['./scripts/vitest-seed.ts'],
 };
 
-/** Behaviour tests run on both databases; everything else runs once. */
+const inController = (names: readonly string[]) =>
+  names.map((name) => `packages/controller/src/${name}.behaviour.test.ts`);
+
+/** Behaviour of sockets, agents, formats and limits: the database has no part in it. */
+const withoutSql = inController([
+  'agents/{agent-files,distrust,liveness,session,telemetry,tls}',
+  'ai/gateway/{economy,refusals}',
+  'assets/applications/{archive,played,trim}',
+  'assets/certificates/{generate,private-keys-log}',
+  'assets/files/{captures/captures,upload/unpack}',
+  'http/{anonymous-cost,fair-shares,sse,validation,mcp/*}',
+  'tasks/check/validate',
+  'tasks/transfer/import/hostile-imports',
+]);
+
+/** Behaviour tests run on both databases, unless the database has no part in them; everything else runs once. */
 export default defineConfig({
   test: {
     maxWorkers: 2,
@@ -28,11 +43,22 @@ export default defineConfig({
           ...shared,
           name: 'postgres',
           include: [behaviour],
+          exclude: withoutSql,
           env: { RUSHHOUR_TEST_ENGINE: 'postgres' },
           globalSetup: ['./scripts/vitest-postgres.ts'],
         },
       },
-      { test: { ...shared, name: 'system', include: ['tests/**/*.test.ts'], retry: 1 } },
+      {
+        test: {
+          ...shared,
+          name: 'system',
+          include: ['tests/**/*.test.ts'],
+          retry: 1,
+          // They wait for traffic most of the time: three at once, after all others.
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
   },
 });

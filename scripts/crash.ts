@@ -1,17 +1,19 @@
 import { runCrashes } from '../tests/process/crash.ts';
 import { startPostgres } from './postgres.ts';
 
-// `npm run crash [rounds]`: SIGKILL in the middle of writes, 50 rounds on each database.
-const rounds = Number(process.argv[2] ?? 50);
+// `npm run crash [kills]`: SIGKILL in the middle of writes, 1,000 times on each database.
+const rounds = Number(process.argv[2] ?? 1000);
 let failed = 0;
 
 const report = async (engine: string, databaseUrl?: string) => {
   const { acknowledged, lost, audit } = await runCrashes(rounds, databaseUrl);
   const chain = audit.broken ? `broken at ${audit.broken.id}: ${audit.broken.reason}` : 'verifies';
+  const counts = Object.entries(acknowledged).map(([name, count]) => `${count} ${name}`);
   console.log(
-    `${engine}: ${rounds} kills, ${acknowledged} acknowledged records, ${lost} lost; audit chain of ${audit.entries} entries ${chain}`,
+    `${engine}: ${rounds} kills, acknowledged ${counts.join(', ')}; lost: ${lost.join(', ') || 'nothing'}; audit chain of ${audit.entries} entries ${chain}`,
   );
-  if (lost > 0 || audit.broken || acknowledged === 0) failed += 1;
+  const isIdle = Object.values(acknowledged).some((count) => count === 0);
+  if (lost.length > 0 || audit.broken || isIdle) failed += 1;
 };
 
 await report('sqlite');

@@ -91,6 +91,13 @@ const plantTasks = async (client: Client, planted: Planted): Promise<number[]> =
     const { data } = await client.tasks.create({ body: { configuration: [entry] } as never });
     ids.push(data);
   }
+  const pair = (name: string) => ({ name, value: put(planted, 'tasks/headers', canaryFor()) });
+  const httpParams = {
+    headers: ['Authorization', 'Proxy-Authorization', 'Cookie', 'X-Api-Key', 'X-Auth-Token'].map(pair),
+    cookies: [pair('session')],
+  };
+  const entry = { plugin: { id: 1 }, values: { sources: ends, targets: ends, requestsPerSecond: 1, httpParams } };
+  ids.push((await client.tasks.create({ body: { configuration: [entry] } as never })).data);
   return ids;
 };
 

@@ -8,10 +8,10 @@ it('mutated messages of agents are refused or handled, and disturb nothing else'
     const { client } = await controller.signIn();
     const token = async () =>
       (await client.agents.createToken({ body: { name: 'fuzz', ttlSec: 600, maxUses: 1 } })).data.token;
-    const { sent, handled, findings } = await runChannelCampaign(controller, token, { total: 5000, seed: 7 });
+    const { sent, handled, findings } = await runChannelCampaign(controller, token, { total: 3000, seed: 7 });
     expect(findings).toEqual([]);
-    expect(sent).toBe(5000);
-    expect(handled).toBeGreaterThan(200);
+    expect(sent).toBe(3000);
+    expect(handled).toBeGreaterThan(0.6 * sent);
   } finally {
     await controller.close();
   }

@@ -1,20 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { BadMessage, parseMessage } from '../../packages/controller/src/agents/gateway/session.ts';
+import { jobOf, storeRun } from '../../packages/controller/src/metrics/testing/stored-run.ts';
 import { connectTestAgent, type TestAgent, testFacts } from '../../packages/controller/src/testing/agent.ts';
 import type { TestController } from '../../packages/controller/src/testing/controller.ts';
+import { messageSchema, mutateFitting, pickOf, randomOf } from './mutate-message.ts';
 
-/** A small deterministic generator (mulberry32): the seed repeats a campaign. */
-const randomOf = (seed: number) => {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-};
-
-const ofRun = { runId: 1, epoch: 1 };
+/** The run that messages speak of; the campaign puts in one that the agent takes part in. */
+const ofRun = { runId: 1, epoch: 0 };
 const outcome = { status: 'finished', error: '', notes: ['a'], saturatedSeconds: { cpu: 1 }, lastSeq: 1 };
 const series = { target: '', counters: { 'http.requests': 1 }, gauges: { 'http.open': 1 }, histograms: {} };
 const health = { cpuPct: [1], memoryUsedMb: 1, load1: 1, interfaces: [], diskFreeMb: 1 };
@@ -28,11 +20,16 @@ const record = {
   ...{ startedMs: 1, endedMs: 2 },
 };
 
-/** One valid message of each type. */
-const valid: readonly object[] = [
+/** Messages that open a session; another one would end it. */
+const openings: readonly object[] = [
   { type: 'hail', protocol: 2, ephemeral: 'A'.repeat(43) },
   { type: 'proof', uuid: randomUUID(), publicKey: 'A', signature: `${'A'.repeat(86)}==` },
   { type: 'hello', bootId: 'b', facts: testFacts(), runs: [] },
+];
+const openingShare = 0.05;
+
+/** One valid message of each other type. */
+const valid: readonly object[] = [
   { type: 'heartbeat', sentAt: 1, clockOffsetMs: 0, roundTripMs: 0, health },
   { type: 'facts', facts: testFacts() },
   { type: 'dumps', dumps: [dump] },
@@ -61,7 +58,7 @@ const isTree = (value: unknown): value is Tree => typeof value === 'object' && v
 
 /** Replaces, removes, adds or repeats a member somewhere in the message. */
 const mutate = (value: Tree, random: () => number): void => {
-  const pick = <T>(items: readonly T[]) => items[Math.floor(random() * items.length)] as T;
+  const pick = pickOf(random);
   const keys = Object.keys(value);
   const key = keys.length === 0 ? 'more' : pick(keys);
   const tree = value as Record<string, unknown>;
@@ -74,14 +71,26 @@ const mutate = (value: Tree, random: () => number): void => {
   else if (Array.isArray(value)) value.push(...value.slice(0, 100));
 };
 
-/** A message that is nearly one of the protocol, as a text. */
+type Message = Tree & { type: string };
+
+const withRun = (message: unknown, runId: number): unknown =>
+  JSON.parse(JSON.stringify(message), (name, value) => (name === 'runId' ? runId : value));
+
+const hostileShare = 0.15;
+
+/** Messages of the protocol with changes, as texts: most still satisfy it, some no longer do, a few are no JSON. */
 export const createMutator = (seed: number) => {
   const random = randomOf(seed);
-  return (): string => {
-    const message = structuredClone(valid[Math.floor(random() * valid.length)]) as Tree;
-    for (let i = 0; i <= random() * 3; i += 1) mutate(message, random);
+  return (runId = 1): string => {
+    const message = withRun(pickOf(random)(random() < openingShare ? openings : valid), runId) as Message;
+    const isHostile = random() < hostileShare;
+    const schema = messageSchema(message.type);
+    for (let i = 0; i <= random() * 3; i += 1) {
+      if (isHostile || schema === undefined) mutate(message, random);
+      else mutateFitting(message as Record<string, unknown>, schema, random);
+    }
     const text = JSON.stringify(message);
-    if (random() < 0.95) return text;
+    if (!isHostile || random() < 0.8) return text;
     const at = Math.floor(random() * text.length);
     return text.slice(0, at) + String.fromCharCode(Math.floor(random() * 256)) + text.slice(at + 1);
   };
@@ -129,8 +138,9 @@ export const runChannelCampaign = async (
   const witness = await connectTestAgent({ url: controller.url, token: await token() });
   while (result.sent < total) {
     const agent = await connectTestAgent({ url: controller.url, token: await token(), heartbeat: false });
+    const { runId } = await storeRun(controller.store, { agents: { [agent.welcome.agentId]: [jobOf()] } });
     for (let accepted = 0; accepted < perSession && result.sent < total; result.sent += 1) {
-      const text = next();
+      const text = next(runId);
       let isAccepted = false;
       try {
         isAccepted = accepts(text);

@@ -9,7 +9,7 @@ const ajv = new Ajv({ strict: false });
 const isError = ajv.compile(ErrorBody);
 
 /** Statuses any request may get before its operation is known. */
-const always = new Set([400, 401, 403, 404, 405, 408, 411, 413, 415, 417, 429, 431]);
+const always = new Set([400, 401, 403, 404, 405, 408, 411, 413, 415, 417, 421, 429, 431]);
 
 const leak =
   /\bat .+\.(ts|js|cjs):\d+|node_modules|\bSQLITE|\bselect .+ from |\binsert into |kysely|relation ".+" does not exist|syntax error at or near/i;

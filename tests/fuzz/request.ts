@@ -1,9 +1,10 @@
 import type { Route } from '@rushhour/contract';
 import fc from 'fast-check';
 import { garbage, oddHeader, oddId, valid, violated } from './arbitrary.ts';
+import { contents, fileNames } from './contents.ts';
 
 export interface Attempt {
-  kind: 'valid' | 'violation' | 'garbage' | 'headers' | 'path';
+  kind: 'valid' | 'violation' | 'garbage' | 'headers' | 'path' | 'form';
   method: string;
   target: string;
   headers: string[];
@@ -101,6 +102,41 @@ const queryAttempts = ({ query }: Route, fine: Attempts): Weighted[] => {
   return [{ weight: 4, arbitrary: refusal }];
 };
 
+const boundary = 'fuzz-boundary';
+
+const fieldPart = ([name, value]: [string, unknown]) =>
+  `--${boundary}\r\nContent-Disposition: form-data; name="${name.replace(/[\r\n"]/g, '')}"\r\n\r\n${
+    typeof value === 'object' ? JSON.stringify(value) : String(value)
+  }\r\n`;
+
+/** A form with fields and a file; some of them end too early or repeat a part. */
+const formOf = (fields: object, file: { name: string; content: Buffer }, damage: number): Buffer => {
+  const name = file.name.replace(/[\r\n"]/g, '_');
+  const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n\r\n`;
+  const parts = Buffer.concat([
+    Buffer.from(Object.entries(fields).map(fieldPart).join('')),
+    ...[Buffer.from(head), file.content, Buffer.from('\r\n')],
+    ...(damage === 1 ? [Buffer.from(head), file.content, Buffer.from('\r\n')] : []),
+    Buffer.from(`--${boundary}--\r\n`),
+  ]);
+  return damage === 2 ? parts.subarray(0, Math.floor(parts.length / 2)) : parts;
+};
+
+/** Uploads as forms: files of every format, whole and damaged. */
+const formAttempts = ({ upload }: Route, fine: Attempts): Weighted[] => {
+  if (!upload) return [];
+  const schema = upload as never;
+  const fields = fc.oneof({ weight: 4, arbitrary: valid(schema) }, { weight: 1, arbitrary: violated(schema) });
+  const forms = fc
+    .tuple(fine, fields, fc.record({ name: fileNames, content: contents }), fc.constantFrom(0, 0, 0, 0, 1, 2))
+    .map(([attempt, given, file, damage]): Attempt => {
+      const body = formOf(typeof given === 'object' && given !== null ? given : {}, file, damage);
+      const headers = [`Content-Type: multipart/form-data; boundary=${boundary}`];
+      return { ...attempt, kind: 'form', headers, body, expectsRefusal: false };
+    });
+  return [{ weight: 15, arbitrary: forms }];
+};
+
 /** Requests of every kind for one operation. */
 export const attempts = (route: Route): Attempts => {
   const fine = validAttempts(route);
@@ -109,6 +145,7 @@ export const attempts = (route: Route): Attempts => {
     ...oddAttempts(route, fine),
     ...bodyAttempts(route, fine),
     ...queryAttempts(route, fine),
+    ...formAttempts(route, fine),
   );
 };
 

@@ -2,64 +2,73 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, cookieJar, createClient } from '@rushhour/client';
+import { cookieJar, createClient } from '@rushhour/client';
 import { verifyAudit } from '../../packages/controller/src/store/engine/audit.ts';
 import { openStore } from '../../packages/controller/src/store/store.ts';
+import {
+  agentSubject,
+  approvalSubject,
+  fileSubject,
+  type Life,
+  projectSubject,
+  runSubject,
+  type Subject,
+  scheduleSubject,
+} from './crash-subjects.ts';
 import { spawnController } from './spawn-controller.ts';
 
 const admin = { email: 'crash@example.test', password: 'five-Grey-Otters-swim' };
-const writers = 8;
 
-interface Acknowledged {
-  /** Acknowledged projects, with their last acknowledged description. */
-  projects: Map<number, string>;
-  deleted: Set<number>;
-}
-
-/** Writes until the controller dies, and records only acknowledged writes. */
-const write = async (client: Client, round: number, writer: number, known: Acknowledged) => {
-  try {
-    for (let n = 0; ; n += 1) {
-      const description = `round ${round} writer ${writer} step ${n}`;
-      const { data: id } = await client.projects.create({ body: { name: `${round}/${writer}/${n}`, description } });
-      known.projects.set(id, description);
-      if (n % 3 === 1) {
-        // Until the answer arrives, either text may be stored.
-        known.projects.delete(id);
-        await client.projects.update({ body: { ID: id, description: `${description} changed` } });
-        known.projects.set(id, `${description} changed`);
-      }
-      if (n % 5 === 2) {
-        known.projects.delete(id);
-        await client.projects.removeMany({ body: { array: [id] } });
-        known.deleted.add(id);
-      }
-    }
-  } catch {
-    // The controller was killed.
-  }
+const createSubjects = () => {
+  const agents = agentSubject();
+  return {
+    ...{ projects: projectSubject(), files: fileSubject(), agents, runs: runSubject(agents.newestId) },
+    ...{ schedules: scheduleSubject(agents.newestId), approvals: approvalSubject(agents.newestId) },
+  };
 };
 
-const signIn = async (url: string) => {
+/** Signs in, and makes sure that nothing of the harness is refused for being too much. */
+const enter = async (url: string, name: string): Promise<Life> => {
   const client = createClient(url, cookieJar());
   await client.auth.login({ body: admin });
-  return client;
+  await client.settings.update({
+    body: { limits: { rate: 100_000_000 }, tasks: { allowedTargets: ['127.0.0.0/8'] } } as never,
+  });
+  const { data } = await client.aiAdmin.createKey({
+    body: {
+      name,
+      scopes: ['tasks:read', 'tasks:delete'],
+      limits: { requestsPerMin: 10_000, writesPerMin: 10_000 },
+    } as never,
+  });
+  return { url, client, aiKey: data.secret, name };
 };
 
-/** Counts acknowledged writes that are missing or differ. */
-const countLost = async (client: Client, known: Acknowledged) => {
-  const stored = new Map<number, string>();
-  for (let page = 1; ; page += 1) {
-    const { data, cursor } = await client.projects.list({ query: { count: 100, page, key: 'ID', order: 'asc' } });
-    for (const { ID, description } of data) stored.set(ID, description);
-    if (page >= cursor.totalPages) break;
+/** Only what happens before the kill counts; a refusal while the controller is alive is a fault of the harness. */
+const writeUntilKilled = async (subject: Subject, life: Life, isAlive: () => boolean) => {
+  for (let step = 0; ; step += 1) {
+    try {
+      await subject.write(life, step);
+    } catch (error) {
+      if (isAlive()) throw error;
+      return;
+    }
   }
-  const lost = [...known.projects].filter(([id, description]) => stored.get(id) !== description);
-  const undead = [...known.deleted].filter((id) => stored.has(id));
-  return lost.length + undead.length;
 };
 
-/** Kills the controller repeatedly during concurrent writes and checks that no acknowledged write is lost. */
+const countLost = async (subjects: Record<string, Subject>, life: Life) => {
+  const lost: string[] = [];
+  for (const [name, subject] of Object.entries(subjects)) {
+    const count = await subject.countLost(life);
+    if (count > 0) lost.push(`${count} ${name} after ${life.name}`);
+  }
+  return lost;
+};
+
+/**
+ * Kills the controller repeatedly while files, agents, runs, schedules, approvals and projects are written, and checks
+ * after each restart that no acknowledged write is lost, and at the end that the audit chain holds.
+ */
 export const runCrashes = async (rounds: number, databaseUrl?: string) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-crash-'));
   const env = {
@@ -68,24 +77,26 @@ export const runCrashes = async (rounds: number, databaseUrl?: string) => {
     RUSHHOUR_ADMIN_PASSWORD: admin.password,
     ...(databaseUrl && { DATABASE_URL: databaseUrl }),
   };
-  const known: Acknowledged = { projects: new Map(), deleted: new Set() };
-  let lost = 0;
+  const subjects = createSubjects();
+  const lost: string[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const controller = await spawnController(env);
-    const client = await signIn(controller.url);
-    if (round === 0) await client.settings.update({ body: { limits: { rate: 100_000_000 } } });
-    lost += await countLost(client, known);
-    const work = Promise.all(Array.from({ length: writers }, (_, writer) => write(client, round, writer, known)));
-    await sleep(100 + Math.random() * 300);
+    const life = await enter(controller.url, `kill ${round}`);
+    lost.push(...(await countLost(subjects, life)));
+    let isAlive = true;
+    const work = Object.values(subjects).map((subject) => writeUntilKilled(subject, life, () => isAlive));
+    await Promise.race([sleep(300 + Math.random() * 700), ...work]);
+    isAlive = false;
     await controller.kill('SIGKILL');
-    await work;
+    await Promise.all(work);
   }
   const last = await spawnController(env);
-  lost += await countLost(await signIn(last.url), known);
+  lost.push(...(await countLost(subjects, await enter(last.url, 'the last kill'))));
   await last.kill('SIGTERM');
   const store = await openStore({ dataDir, databaseUrl });
-  const audit = await verifyAudit(store.read);
+  const audit = await verifyAudit(store.read, store.secrets);
   await store.close();
   rmSync(dataDir, { recursive: true, force: true });
-  return { acknowledged: known.projects.size + known.deleted.size, lost, audit };
+  const acknowledged = Object.fromEntries(Object.entries(subjects).map(([name, { count }]) => [name, count]));
+  return { acknowledged, lost, audit };
 };

@@ -201,7 +201,7 @@ describe('a signal', () => {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     socket.write(
-      'POST /v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 31\r\n\r\n{"email":"a"',
+      'POST /v1/auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 31\r\n\r\n{"email":"a"',
     );
     // A process that exits immediately resets its connections.
     socket.on('error', () => {});
@@ -245,8 +245,8 @@ describe('probes', () => {
 describe('SIGKILL in the middle of writes', () => {
   it('loses no acknowledged write, and the audit chain is intact', async () => {
     const { acknowledged, lost, audit } = await runCrashes(3);
-    expect(acknowledged).toBeGreaterThan(10);
-    expect(lost).toBe(0);
+    expect(Object.values(acknowledged).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(10);
+    expect(lost).toEqual([]);
     expect(audit).toEqual({ entries: expect.any(Number) });
   });
 });

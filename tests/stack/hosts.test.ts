@@ -94,12 +94,12 @@ describe('emulated hosts', () => {
         keepAlive: { maxRequests: 20 },
         ...clientMore,
       },
-      duration: oneSecond,
+      duration: { mode: 'count', count: 200 },
       stack: clients(cable.left),
     });
     const served = await server.stop();
     expect(client.outcome.error).toBeUndefined();
-    expect(client.counter('http.ok')).toBeGreaterThan(50);
+    expect(client.counter('http.ok')).toBe(200);
     expect(client.counter('http.ko')).toBe(0);
     expect(served.counter('http.served')).toBe(client.counter('http.requests'));
   });
@@ -212,6 +212,8 @@ describe('emulated hosts', () => {
       stack: clients(cable.left),
     });
     expect(client.counter('tcp.errors.unreachable')).toBeGreaterThan(0);
+    expect(client.counter('stack.neighbourFailures')).toBeGreaterThan(0);
+    expect(client.gauge('stack.hosts')).toBe(50);
     const refused = await runJobIn(cable.left, {
       engine: 'tcp',
       config: { role: 'client', mode: 'connect', targets: [{ host: cable.right.address, port: 9 }], connections: 1 },

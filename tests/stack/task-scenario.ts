@@ -27,6 +27,14 @@ try {
       params: { vni: 42 },
     } as never,
   });
+  const { data: encrypted } = await client.tunnels.create({
+    body: {
+      name: 'encrypted',
+      type: 'ipsec',
+      endpoints: '10.99.0.110-10.99.0.119 > 10.99.0.210',
+      params: { psk: 'a long secret', rekeyTime: 1, pfs: true },
+    } as never,
+  });
   const run = async (values: object) => {
     const task = {
       comment: 'emulated hosts',
@@ -57,7 +65,39 @@ try {
   };
   const tagged = await run({ ipLayer: { vlan: [{ id: 33, pcp: 2 }], dscp: 10 } });
   const tunnelled = await run({ tunnelID: tunnel });
-  process.stdout.write(`${JSON.stringify({ tagged, tunnelled })}\n`);
+  const ipsec = await run({ tunnelID: encrypted });
+  const sides = {
+    sources: [{ agent: { id: near.id }, network: clients }],
+    targets: [{ agent: { id: far.id }, network: servers }],
+    duration: { mode: 'time', seconds: 4 },
+    ipsecPsk: 'a long secret',
+  };
+  const runPlugin = async (pluginId: number, values: object) => {
+    const configuration = [{ plugin: { id: pluginId }, values: { ...sides, ...values } }];
+    const { id, result } = await runToEnd(client, { comment: 'IPsec', configuration });
+    const query = { table: 'sas', agentID: near.id, count: 100 } as const;
+    const { data } = await client.tasks.runAgents({ params: { id, runId: result.id }, query: query as never });
+    const sum = (role: 'client' | 'server', metric: string) => metricOf(result, role, metric)?.['sum'] ?? 0;
+    return { status: result.status, rows: data, sum };
+  };
+  const opened = await runPlugin(12, {
+    ...{ ipsecTunnelCount: 20, ipsecTunnelSrcIpCount: 10, ipsecRekeyTime: 2 },
+    ...{ ipsecInnerSrcStart: '10.1.0.1', ipsecInnerSrcEnd: '10.1.0.20' },
+    ...{ ipsecInnerDstStart: '10.2.0.1', ipsecInnerDstEnd: '10.2.0.1' },
+  });
+  const tunnels = {
+    status: opened.status,
+    rows: opened.rows,
+    opened: [opened.sum('client', 'ipsec-tunnel.opened'), opened.sum('server', 'ipsec-tunnel.opened')],
+    rxBytes: [opened.sum('client', 'ipsec-tunnel.rxBytes'), opened.sum('server', 'ipsec-tunnel.rxBytes')],
+  };
+  const load = await runPlugin(13, { ipsecLoadHsRatePps: 50, ipsecLoadSrcIpCount: 50 });
+  const handshakes = {
+    status: load.status,
+    completed: [load.sum('client', 'ipsec-load.completed'), load.sum('server', 'ipsec-load.completed')],
+    failed: load.sum('client', 'ipsec-load.failed'),
+  };
+  process.stdout.write(`${JSON.stringify({ tagged, tunnelled, ipsec, tunnels, handshakes })}\n`);
 } finally {
   await system.close();
 }

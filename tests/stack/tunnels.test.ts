@@ -46,6 +46,7 @@ describe('tunnels of emulated hosts', () => {
     ['l2tpv3', { sessionId: 10, peerSessionId: 20, encapsulation: 'ip' }, 'ip.proto == 115'],
     ['gtpu', { teid: 0x1000, optionBytes: 4 }, 'gtp && tcp'],
     ['mpls', { label: 100 }, 'mpls && tcp'],
+    ['wireguard', { privateKey: 'yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=' }, 'wg.type == 4'],
   ] as const)('%s carries requests to the server of every host', async (type, params, filter) => {
     const sniffer = await startSniffer(cable.right);
     const server = await startJobIn(cable.right, {
@@ -73,6 +74,11 @@ describe('tunnels of emulated hosts', () => {
     expect(Math.max(...inside.map(([, length]) => Number(length)))).toBeLessThanOrEqual(1514);
     expect(await sniffer.fields('tcp && _ws.malformed', ['frame.number'])).toEqual([]);
     if (type !== 'mpls') {
+      expect([client.gauge('tunnel.count'), client.gauge('tunnel.up')]).toEqual([2, 2]);
+      expect(client.histogram('tunnel.setup').count).toBe(2);
+      expect(client.counter('tunnel.txPackets')).toBeGreaterThan(200);
+      expect(client.counter('tunnel.rxBytes')).toBeGreaterThan(200 * 20_000);
+      expect(served.counter('tunnel.errors.invalid') + served.counter('tunnel.errors.unknown')).toBe(0);
       // Both tunnels carry requests; a capture does not see what leaves the same interface by a packet socket.
       const sources = new Set(inside.map(([source = '']) => source.split(',')[0]));
       expect(sources).toEqual(new Set(ends.map((end) => end.client)));

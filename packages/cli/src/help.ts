@@ -8,7 +8,8 @@ export const overview = () => `usage: rushhour <collection> <operation> [--name 
        rushhour watch                     notifications and states as they happen
        rushhour start                     the controller and its local agents
        rushhour agent --controller URL --token TOKEN   an agent on this machine
-       rushhour audit verify              checks the audit chain of the data folder or DATABASE_URL
+       rushhour audit verify [--checkpoints FILE]   checks the audit chain of the data folder or DATABASE_URL
+       rushhour audit checkpoint          prints the state of the audit chain, to be kept elsewhere
 
 collections: ${Object.values(collections)
   .map(({ tag }) => tag)

@@ -76,7 +76,7 @@ const main = async ([command, ...rest]: readonly string[]) => {
   if (command === undefined || command === 'help' || command === '--help') return print(overview());
   if (command === 'start') return runProgram('controller/src/main.ts', rest);
   if (command === 'agent') return runProgram('agent/src/main.ts', rest);
-  if (command === 'audit') return runProgram('controller/src/audit-verify.ts', rest);
+  if (command === 'audit') return runProgram('controller/src/audit-command.ts', rest);
   if (command === 'login') return login(new Map(optionsOf(rest)));
   if (command === 'watch') return watch(new Map(optionsOf(rest)).get('url'));
   return call(command, rest[0], rest.slice(1));

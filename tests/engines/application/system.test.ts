@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { RunAgent } from '@rushhour/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../process/free-port.ts';
 import { type AgentProcess, runToEnd, type System, startSystem } from '../../system/system.ts';
@@ -124,7 +125,7 @@ describe('a task that plays applications', () => {
     const [, answer = ''] = await stepsOf(shop.file, 0);
     const { data: agents } = await system.client.tasks.runAgents({ params: { id, runId: result.id }, query: {} });
     const note = `differs at byte ${answer.indexOf('front page')}: 0x46 instead of 0x66`;
-    expect(agents.flatMap(({ notes }) => notes).join()).toContain(note);
+    expect((agents as RunAgent[]).flatMap(({ notes }) => notes).join()).toContain(note);
   });
 
   it('is refused when values are missing', async () => {

@@ -95,6 +95,23 @@ describe('a path slower than the sender', () => {
     const notes = [expect.stringContaining('frames by AF_XDP')];
     expect(sent.outcome).toMatchObject({ status: 'finished', notes, saturatedSeconds: {} });
   });
+
+  it('is not reported to carry more because its bucket fills', { retry: 1 }, async () => {
+    // Over one second the bucket passes 2.4 % more than the path carries.
+    const bucket = ['rate', `${limitBps}bit`, 'burst', '60000', 'limit', '6000'];
+    cable.right.run('tc', 'qdisc', 'replace', 'dev', second.left.device, 'root', 'tbf', ...bucket);
+    const server = await startJobIn(second.right, receiver());
+    const plan = { tests: ['throughput'], confirmSec: 8 };
+    const sent = await runJobIn(cable.left, sender(plan, { load: { rate: 4000 } }));
+    await server.stop();
+    const trueFps = limitBps / (8 * 1514);
+    const passed = recordsOf(sent, 'trial').filter((trial) => trial.passed);
+    expect(Math.max(...passed.map(({ offeredFps }) => offeredFps))).toBeGreaterThan(trueFps * 1.01);
+    const [throughput] = recordsOf(sent, 'throughput');
+    expect(throughput?.limit).toBe('path');
+    expect(throughput?.fps).toBeLessThanOrEqual(trueFps);
+    expect(throughput?.fps).toBeGreaterThan(trueFps * 0.97);
+  });
 });
 
 describe('a path without limit', () => {

@@ -38,6 +38,7 @@ try {
     frameSizes: [64, 1518],
     tests: ['throughput', 'latency', 'frameLoss'],
     trialSec: 0.5,
+    confirmSec: 0,
     settleSec: 0.1,
   };
   const trials = await run(7, { packetsPerSecond: 1000, payload: { rfc2544 } });

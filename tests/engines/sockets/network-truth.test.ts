@@ -90,6 +90,37 @@ describe('numbers against the network', () => {
     expect(Math.abs(onWire / run.counter('http.rxBytes') - 1)).toBeLessThan(0.01);
   });
 
+  it('counts the retransmitted segments of a run and not those of its machine', async () => {
+    const clean = port + 1;
+    cable.right.run('nft', 'add table inet t');
+    cable.right.run('nft', 'add chain inet t c { type filter hook prerouting priority 0 ; }');
+    cable.right.run('nft', `add rule inet t c tcp dport ${port} numgen random mod 100 < 2 drop`);
+    const listen = [port, clean].map((at) => ({ host: '0.0.0.0', port: at }));
+    const receiver = await startJobIn(cable.right, server('tcp', { listen, mode: 'sink' }));
+    const retransmitted = () =>
+      Number(/TcpRetransSegs\s+(\d+)/.exec(cable.left.run('nstat', '-asz', 'TcpRetransSegs'))?.[1]);
+    const before = retransmitted();
+    const runTo = (to: number) =>
+      runJobIn(cable.left, {
+        engine: 'tcp',
+        config: client({
+          targets: [{ host: '10.99.0.2', port: to }],
+          mode: 'send',
+          connections: 4,
+          rateBps: 20_000_000,
+        }),
+        duration: { seconds: 2 },
+      });
+    const [lossy, lossless] = await Promise.all([runTo(port), runTo(clean)]);
+    await receiver.stop();
+    expect(lossless.counter('tcp.retransmits')).toBe(0);
+    expect(lossy.counter('tcp.retransmits')).toBeGreaterThan(0);
+    // What the kernel sends again after the sockets are closed is not counted.
+    const all = retransmitted() - before;
+    expect(lossy.counter('tcp.retransmits')).toBeLessThanOrEqual(all);
+    expect(lossy.counter('tcp.retransmits')).toBeGreaterThan(all * 0.9 - 5);
+  });
+
   it('measures the round trip that ping measures', async () => {
     const echo = await startJobIn(cable.right, server('udp', { echoes: true }));
     const config = client({ expectsEcho: true, load: { rate: 200 }, lingerMs: 100 });

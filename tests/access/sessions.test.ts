@@ -1,0 +1,204 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ResultRow, RowsRecord } from '@rushhour/protocol';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Totals } from '../engines/job.ts';
+import { type Side, startJobIn } from '../engines/namespaces.ts';
+import { requireProgram } from '../engines/programs.ts';
+import { stopNeighbourDiscovery, useCable } from '../engines/use-cable.ts';
+import { type Sniffer, startSniffer } from '../stack/sniffer.ts';
+import { accessJob, profile, sessionsProfile } from './profiles.ts';
+
+const seconds = (value: number) => ({ mode: 'time', seconds: value }) as const;
+const untilStopped = { mode: 'continuous' } as const;
+
+/** All rows that were reported, oldest first. */
+const reportsOf = ({ summaries }: Totals): ResultRow[] =>
+  summaries.flatMap(({ records = [] }) => (records as RowsRecord[]).flatMap(({ rows }) => rows));
+
+/** The last state of each row. */
+const rowsOf = (totals: Totals): ResultRow[] =>
+  new Map(reportsOf(totals).map((row) => [row.index, row])).values().toArray();
+
+/** Addresses that established sessions had while the job ran. */
+const addressesOf = (totals: Totals): unknown[] => [
+  ...new Set(reportsOf(totals).flatMap(({ state, cells }) => (state === 'up' ? [cells['address']] : []))),
+];
+
+/** Packets that tshark finds wrong or warns about. */
+const complaints = async (sniffer: Sniffer, filter: string): Promise<string[][]> =>
+  sniffer.fields(`(${filter}) && (_ws.malformed || _ws.expert.severity >= 0x600000)`, [
+    '_ws.col.info',
+    '_ws.expert.message',
+  ]);
+
+const runProgram = (side: Side, program: string, args: string[]) => {
+  requireProgram(program);
+  const child = spawn('ip', ['netns', 'exec', side.namespace, program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (bytes: Buffer) => {
+      output += bytes.toString();
+    });
+  const exited = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  return { child, exited, output: () => output };
+};
+
+const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'rushhour-access-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+describe('access sessions', () => {
+  const cable = useCable('test', stopNeighbourDiscovery);
+
+  it('obtain addresses in VLANs of their own from our gateway, without a complaint of tshark', async () => {
+    const [fromClient, fromServer] = await Promise.all([startSniffer(cable.right), startSniffer(cable.left)]);
+    const accessLine = profile('accessLine', {
+      vlan: { mode: '1:1', outerStart: 100, outerEnd: 109, innerStart: 5, innerEnd: 14, outerTpid: '0x88a8' },
+    });
+    const server = await startJobIn(cable.right, {
+      ...accessJob('server', cable.right.device, { ipoe: profile('ipoe'), dhcp: profile('dhcp'), accessLine }),
+      duration: untilStopped,
+    });
+    const relay = { enabled: true };
+    const client = await startJobIn(cable.left, {
+      ...accessJob('client', cable.left.device, {
+        sessions: sessionsProfile(100, { traffic: { ipv4PacketsPerSec: 2 } }),
+        ipoe: profile('ipoe'),
+        dhcp: profile('dhcp', { relay, client: { timeoutSec: 1 } }),
+        links: profile('links', { link: { sourceMac: '02:11:00:00:00:01' } }),
+        accessLine,
+      }),
+      duration: seconds(3),
+    });
+    const totals = await client.totals;
+    const served = await server.stop();
+    await Promise.all([fromClient.stop(), fromServer.stop()]);
+    expect(totals.counter('access.tx.dhcp')).toBeGreaterThanOrEqual(300);
+    expect(totals.histogram('access.setup').count).toBe(100);
+    expect(addressesOf(totals)).toHaveLength(100);
+    expect(totals.counter('access.proofReceived')).toBeGreaterThan(200);
+    expect(rowsOf(totals)).toHaveLength(100);
+    expect(rowsOf(totals)[12]).toMatchObject({
+      index: 12,
+      state: 'ended',
+      cells: { mac: '02:11:00:00:00:0d', vlan: '101.7', lastError: 'stopped', flaps: 0, attempts: 1 },
+    });
+    expect(served.gauge('access.established')).toBe(0);
+    const circuitId = 'dhcp.option.agent_information_option.agent_circuit_id';
+    const frames = await fromClient.fields('dhcp.option.dhcp == 1', ['ieee8021ad.id', 'vlan.id', circuitId]);
+    expect(frames.length).toBeGreaterThan(0);
+    for (const [outer, inner, circuit = ''] of frames) {
+      const number = Number(Buffer.from(circuit, 'hex').toString().split(':')[1]) - 1;
+      expect([outer, inner]).toEqual([`${100 + Math.floor(number / 10)}`, `${5 + (number % 10)}`]);
+    }
+    for (const one of [fromClient, fromServer]) expect(await complaints(one, 'dhcp || arp || icmp')).toEqual([]);
+  });
+
+  it('obtain addresses from dnsmasq', async () => {
+    const { right, left } = cable;
+    const folder = temporaryFolder();
+    const { address, device } = right;
+    const dnsmasq = runProgram(right, 'dnsmasq', [
+      '--no-daemon',
+      '--port=0',
+      `--interface=${device}`,
+      '--bind-interfaces',
+      '--dhcp-range=10.99.0.100,10.99.0.199,255.255.255.0,2m',
+      `--dhcp-option=3,${address}`,
+      '--dhcp-authoritative',
+      `--dhcp-leasefile=${join(folder, 'leases')}`,
+      '--conf-file=/dev/null',
+      '--no-ping',
+    ]);
+    await expect.poll(dnsmasq.output).toContain('sockets bound');
+    const client = await startJobIn(left, {
+      ...accessJob('client', left.device, {
+        sessions: sessionsProfile(50, { traffic: { ipv4PacketsPerSec: 1 } }),
+        ipoe: profile('ipoe'),
+        dhcp: profile('dhcp', { client: { timeoutSec: 1 } }),
+        links: profile('links', { link: { sourceMac: '02:22:00:00:00:01' } }),
+      }),
+      duration: seconds(4),
+    });
+    const totals = await client.totals;
+    expect(addressesOf(totals)).toHaveLength(50);
+    expect(totals.counter('access.proofReceived')).toBeGreaterThan(50);
+    expect(totals.counter('access.failures.dhcp-refused')).toBe(0);
+    await expect.poll(() => readFileSync(join(folder, 'leases'), 'utf8').trim()).toBe('');
+    expect(dnsmasq.output()).toMatch(/DHCPACK\(\w+\) 10\.99\.0\.\d+ 02:22:00:00:00:01 host-1/);
+  });
+
+  it('serve dhclient, which reaches the gateway', async () => {
+    const { right, left } = cable;
+    const server = await startJobIn(right, {
+      ...accessJob('server', right.device, { ipoe: profile('ipoe'), dhcp: profile('dhcp') }),
+      duration: untilStopped,
+    });
+    const folder = temporaryFolder();
+    const leases = join(folder, 'leases');
+    const dhclient = runProgram(left, 'dhclient', [
+      '-4',
+      '-d',
+      '-1',
+      '-v',
+      '-sf',
+      '/bin/true',
+      '-lf',
+      leases,
+      '-pf',
+      join(folder, 'pid'),
+      left.device,
+    ]);
+    await expect.poll(dhclient.output).toContain('bound to 100.64.0.2');
+    const lease = readFileSync(leases, 'utf8');
+    expect(lease).toContain('option routers 100.64.0.1;');
+    expect(lease).toContain('option domain-name "rushhour.test";');
+    left.run('ip', 'addr', 'add', '100.64.0.2/10', 'dev', left.device);
+    expect(left.run('ping', '-c', '2', '-i', '0.2', '-W', '5', '100.64.0.1')).toContain('2 received');
+    await server.stop();
+  });
+
+  it('set up PPPoE sessions with our concentrator, without a complaint of tshark', async () => {
+    const { right, left } = cable;
+    const [fromClient, fromServer] = await Promise.all([startSniffer(right), startSniffer(left)]);
+    const ppp = profile('ppp', { lcp: { timeoutSec: 1, echoSec: 1 }, auth: { timeoutSec: 1 } });
+    const server = await startJobIn(right, {
+      ...accessJob('server', right.device, { pppoe: profile('pppoe'), ppp }),
+      duration: untilStopped,
+    });
+    const client = await startJobIn(left, {
+      ...accessJob('client', left.device, {
+        sessions: sessionsProfile(100, { traffic: { ipv4PacketsPerSec: 2 } }),
+        pppoe: profile('pppoe', { discovery: { timeoutSec: 1 }, accessLine: { enabled: true } }),
+        accessLine: profile('accessLine', { vlan: { mode: '1:1', outerStart: 100, outerEnd: 199 } }),
+        links: profile('links', { link: { sourceMac: '02:33:00:00:00:01' } }),
+        ppp,
+      }),
+      duration: seconds(4),
+    });
+    const totals = await client.totals;
+    const served = await server.stop();
+    await Promise.all([fromClient.stop(), fromServer.stop()]);
+    expect(totals.histogram('access.setup').count).toBe(100);
+    expect(addressesOf(totals)).toHaveLength(100);
+    expect(totals.counter('access.proofReceived')).toBeGreaterThan(200);
+    expect(served.histogram('access.setup').count).toBe(100);
+    expect(rowsOf(served)).toHaveLength(100);
+    expect(rowsOf(totals)[7]).toMatchObject({ state: 'ended', cells: { lastError: 'stopped', vlan: '107' } });
+    const codesOf = async (one: Sniffer) => new Set((await one.fields('pppoed', ['pppoe.code'])).flat());
+    expect(await codesOf(fromClient)).toEqual(new Set(['0x09', '0x19', '0xa7']));
+    expect(await codesOf(fromServer)).toEqual(new Set(['0x07', '0x65', '0xa7']));
+    expect((await fromServer.fields('chap.code == 3', ['frame.number'])).length).toBeGreaterThan(0);
+    for (const one of [fromClient, fromServer]) expect(await complaints(one, 'pppoed || pppoes')).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { useCable } from '../engines/use-cable.ts';
+import { startFrr } from './frr.ts';
+import { profileOf } from './profiles.ts';
+import { startRouters } from './routers.ts';
+
+const nodes = 100;
+const topology = { kind: 'grid', nodes, prefixesPerNode: 2, ipv4Start: '10.64.0.0/24' } as const;
+const prefixes = Array.from({ length: nodes * 2 }, (_, i) => `10.64.${i}.0/24`).sort();
+
+describe('IS-IS', () => {
+  const cable = useCable('test');
+
+  it.each([
+    ['point-to-point', '2', 'none', ''],
+    ['broadcast', '1', 'md5', 'isis password md5 secret'],
+  ] as const)(
+    'floods a network of routers to FRR: %s, level %s, authentication %s',
+    async (network, level, kind, lines) => {
+      const levelName = level === '1' ? 'level-1' : 'level-2-only';
+      const frr = await startFrr(
+        cable.right,
+        ['isisd'],
+        `router isis test
+          is-type ${levelName}
+          net 49.0001.0000.0000.0002.00
+          lsp-gen-interval 1
+          spf-interval 1
+          ${kind === 'md5' ? 'area-password md5 secret authenticate snp validate' : ''}
+         interface ${cable.right.device}
+          ip router isis test
+          isis circuit-type ${levelName}
+          isis hello-interval 1
+          isis hello-multiplier 4
+          isis csnp-interval 2
+          ${network === 'point-to-point' ? 'isis network point-to-point' : 'isis priority 100'}
+          ${lines}`,
+      );
+      const profile = profileOf('isis', {
+        instance: { level, protocols: ['ipv4'], hostName: 'edge-{n}' },
+        interface: { network, helloSec: 1, holdMultiplier: 4, csnpSec: 2 },
+        authentication: { kind, key: 'secret' },
+        topology,
+      });
+      const job = await startRouters(cable.left, { isis: [profile] });
+      const learnt = async () => {
+        const text = await frr.show('show isis route');
+        return [...new Set(text.match(/10\.64\.\d+\.0\/24/g) ?? [])].sort();
+      };
+      await expect.poll(learnt, { interval: 300 }).toEqual(prefixes);
+      expect(await frr.show('show isis neighbor')).toMatch(/edge-1\s/);
+      const database = await frr.show('show isis database');
+      expect(database.match(/edge-\d+\.00-00/g)).toHaveLength(nodes + 1);
+      const totals = await job.stop();
+      expect(totals.gauge('control.sessionsUp')).toBe(1);
+      // Own and generated routers and the neighbour, which is designated on a broadcast network.
+      expect(totals.gauge('control.lsdbSize')).toBe(nodes + 2 + (network === 'broadcast' ? 1 : 0));
+      await expect.poll(learnt, { interval: 300 }).toEqual([]);
+    },
+  );
+
+  it('is the designated router of a network with FRR, at both levels', async () => {
+    const frr = await startFrr(
+      cable.right,
+      ['isisd'],
+      `interface ${cable.right.device}
+        ip router isis test
+        isis hello-interval 1
+        isis priority 10
+       router isis test
+        net 49.0001.0000.0000.0002.00
+        metric-style wide`,
+    );
+    const profile = profileOf('isis', {
+      instance: { level: '1-2', protocols: ['ipv4'] },
+      interface: { network: 'broadcast', helloSec: 1, holdMultiplier: 4, csnpSec: 1, priority: 100 },
+      topology: { ...topology, kind: 'tree' },
+    });
+    await startRouters(cable.left, { isis: [profile] });
+    const learnt = async () => (await frr.show('show isis route')).match(/10\.64\.\d+\.0\/24/g)?.length ?? 0;
+    await expect.poll(learnt, { interval: 300 }).toBe(2 * prefixes.length);
+    expect(await frr.show('show isis database')).toContain('rushhour-1.01-00');
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { useCable } from '../engines/use-cable.ts';
+import { startBird } from './bird.ts';
+import { startFrr } from './frr.ts';
+import { profileOf } from './profiles.ts';
+import { startRouters } from './routers.ts';
+
+const nodes = 100;
+const topology = { kind: 'grid', nodes, prefixesPerNode: 2, ipv4Start: '10.64.0.0/24' } as const;
+const prefixes = Array.from({ length: nodes * 2 }, (_, i) => `10.64.${i}.0/24`).sort();
+
+describe('OSPF', () => {
+  const cable = useCable('test');
+
+  it.each([
+    ['point-to-point', 'none', ''],
+    ['broadcast', 'md5', 'ip ospf message-digest-key 7 md5 secret\n ip ospf authentication message-digest'],
+  ] as const)('floods a network of routers to FRR over a %s link, authentication %s', async (network, kind, lines) => {
+    const frr = await startFrr(
+      cable.right,
+      ['ospfd'],
+      `interface ${cable.right.device}
+        ip ospf area 0
+        ip ospf hello-interval 1
+        ip ospf dead-interval 4
+        ip ospf network ${network}
+        ${lines}
+       router ospf
+        ospf router-id 10.99.0.2`,
+    );
+    const profile = profileOf('ospf', {
+      instance: { routerId: '192.0.2.1' },
+      interface: { network, helloSec: 1, deadSec: 4, priority: 0 },
+      authentication: { kind, keyId: 7, key: 'secret' },
+      externals: { count: 50, start: '10.96.0.0/24' },
+      topology,
+    });
+    const job = await startRouters(cable.left, { ospf: [profile] });
+    const routes = async () => {
+      const all = Object.entries((await frr.json('show ip ospf route json')) as Record<string, { routeType?: string }>);
+      const isOurs = ([, route]: [string, { routeType?: string }]) => /^N/.test(route.routeType ?? '');
+      return all.filter(isOurs).map(([prefix]) => prefix);
+    };
+    const learnt = async () => (await routes()).filter((prefix) => prefix.startsWith('10.64.')).sort();
+    await expect.poll(learnt, { interval: 200 }).toEqual(prefixes);
+    const externals = async () => (await routes()).filter((prefix) => prefix.startsWith('10.96.'));
+    await expect.poll(async () => (await externals()).length, { interval: 200 }).toBe(50);
+    const totals = await job.stop();
+    expect(totals.gauge('control.sessionsUp')).toBe(1);
+    // Own and generated routers, the routes from outside and the neighbour, which is designated on a broadcast network.
+    expect(totals.gauge('control.lsdbSize')).toBe(nodes + 50 + 2 + (network === 'broadcast' ? 1 : 0));
+    await expect.poll(learnt, { interval: 200 }).toEqual([]);
+  });
+
+  it('floods a network of routers to BIRD', async () => {
+    const bird = await startBird(
+      cable.right,
+      `router id 10.99.0.2;
+       protocol ospf v2 { area 0 { interface "${cable.right.device}" { type ptp; hello 1; dead 4; }; }; }`,
+    );
+    const profile = profileOf('ospf', {
+      instance: { routerId: '192.0.2.1' },
+      interface: { helloSec: 1, deadSec: 4 },
+      topology: { ...topology, kind: 'tree' },
+    });
+    await startRouters(cable.left, { ospf: [profile] });
+    const learnt = async () => {
+      const lines = (await bird.show('show route')).match(/^10\.64\.\S+/gm) ?? [];
+      return lines.sort();
+    };
+    await expect.poll(learnt, { interval: 200 }).toEqual(prefixes);
+  });
+});

@@ -1,0 +1,106 @@
+import type { HostStack, IpsecSettings } from '@rushhour/protocol';
+import { describe, expect, it } from 'vitest';
+import { runJobIn, type Side, startJobIn } from '../engines/namespaces.ts';
+import { useCable } from '../engines/use-cable.ts';
+import { startSniffer } from './sniffer.ts';
+
+const ends = [
+  { client: '10.99.0.11', server: '10.99.0.21' },
+  { client: '10.99.0.12', server: '10.99.0.22' },
+];
+
+const settings: IpsecSettings = {
+  mode: 'tunnel',
+  authMethod: 'psk',
+  psk: 'a long secret',
+  cipher: 'aes256gcm16',
+  encrypts: true,
+  pfs: false,
+  natt: false,
+  dpdIntervalSec: 30,
+  dpdTimeoutSec: 150,
+  rekeySec: 0,
+  lifetimeSec: 0,
+  uniqueSelectors: false,
+  firstIndex: 0,
+  children: 1,
+};
+
+const stackOf = (side: Side, ipsec: object, { isServer, hosts }: { isServer: boolean; hosts: string }): HostStack => {
+  const local = ends.map(({ client, server }) => (isServer ? server : client));
+  const remote = ends.map(({ client, server }) => (isServer ? client : server));
+  const isTransport = (ipsec as IpsecSettings).mode === 'transport';
+  return {
+    interface: side.device,
+    networks: isTransport ? [{ subnet: '10.99.0.0/24', hosts: local }] : [{ subnet: '10.50.0.0/16', hosts: [hosts] }],
+    vlan: [],
+    header: {},
+    tcp: {},
+    path: 'af_packet',
+    tunnel: {
+      type: 'ipsec',
+      params: {},
+      ipsec: { ...settings, ...ipsec },
+      isServer,
+      ends: local.map((address, index) => ({ local: address, remote: remote[index] as string })),
+      outer: { subnet: '10.99.0.0/24', hosts: local },
+    },
+  };
+};
+
+describe('IPsec of emulated hosts', () => {
+  const cable = useCable('test');
+
+  const run = async (ipsec: object, count = 200) => {
+    const isTransport = 'mode' in ipsec && ipsec.mode === 'transport';
+    const server = await startJobIn(cable.right, {
+      engine: 'http',
+      config: {
+        role: 'server',
+        listen: [{ host: '0.0.0.0', port: 8080 }],
+        responses: [{ body: { type: 'zero', size: 20_000 } }],
+      },
+      duration: { mode: 'continuous' },
+      stack: stackOf(cable.right, ipsec, { isServer: true, hosts: '10.50.1.1' }),
+    });
+    const client = await runJobIn(cable.left, {
+      engine: 'http',
+      config: {
+        role: 'client',
+        targets: [{ host: isTransport ? '10.99.0.21' : '10.50.1.1', port: 8080 }],
+        connections: 8,
+        ...(isTransport && { sources: { addresses: ['10.99.0.11'] } }),
+      },
+      duration: { mode: 'count', count },
+      stack: stackOf(cable.left, ipsec, { isServer: false, hosts: '10.50.0.1-10.50.0.8' }),
+    });
+    const served = await server.stop();
+    return { client, served };
+  };
+
+  it.each([
+    ['a pre-shared key', {}, 'esp'],
+    ['ESP in UDP', { natt: true, cipher: 'aes128-sha256' }, 'udp.port == 4500 && esp'],
+    ['several child SAs', { children: 3, pfs: true, cipher: 'chacha20poly1305' }, 'esp'],
+    ['manual keys', { authMethod: 'manual', spi: 4096, encryptionKey: `0x${'11'.repeat(36)}` }, 'esp'],
+    ['integrity only', { encrypts: false, cipher: 'aes256-sha512' }, 'esp'],
+    ['transport mode', { mode: 'transport' }, 'esp'],
+  ])('carries requests with %s', async (_, ipsec, filter) => {
+    const sniffer = await startSniffer(cable.right);
+    const { client, served } = await run(ipsec);
+    await sniffer.stop();
+    expect(client.counter('http.ok')).toBe(200);
+    expect(served.counter('http.served')).toBe(200);
+    const packets = await sniffer.fields(filter, ['ip.src', 'frame.len']);
+    expect(packets.length).toBeGreaterThan(200);
+    expect(Math.max(...packets.map(([, length]) => Number(length)))).toBeLessThanOrEqual(1514);
+    expect(await sniffer.fields('tcp', ['frame.number'])).toEqual([]);
+    expect(await sniffer.fields('_ws.malformed', ['frame.number'])).toEqual([]);
+  });
+
+  it('renews keys in the middle of a transfer without a lost byte', async () => {
+    const { client, served } = await run({ rekeySec: 0.3 }, 4000);
+    expect(client.counter('http.ok')).toBe(4000);
+    expect(served.counter('http.served')).toBe(4000);
+  });
+});
