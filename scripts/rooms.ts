@@ -73,6 +73,8 @@ export const packages: readonly Package[] = [
       ['version.ts', 'clock.ts', 'config.ts', 'log', 'files/durable-file.ts', 'process/parent-watch.ts'],
       // Interfaces that engines are given.
       ['net/loop/alarm.ts', 'net/transport/transport.ts', 'net/datagram/datagram-transport.ts', 'net/host-network.ts'],
+      // What a job says of subscribers, with the session groups it starts.
+      ['access/session-group.ts', 'access/gateway-group.ts', 'access/access-groups.ts'],
       ['engine.ts', 'samples.ts'],
       'machine',
       'net',

@@ -36,6 +36,7 @@ const application = {
   },
   server: { ...server, applications },
 };
+const ipsec = { settings: { psk: 'only the two know' } };
 /** Engines that need more configuration than targets and listen addresses. */
 const routers = { entry: 0, interfaces: [['lo']] };
 const sidesOf: Record<string, { readonly client: object; readonly server: object }> = {
@@ -48,6 +49,14 @@ const sidesOf: Record<string, { readonly client: object; readonly server: object
   application,
   'pcap-replay': { client: { ...client, capture }, server: { ...server, parts: [{ capture, targets }] } },
   dns: { client: { ...client, names: ['a.test'] }, server },
+  'ipsec-load': {
+    client: { ...client, ...ipsec, concurrentHandshakes: 1 },
+    server: { ...server, ...ipsec },
+  },
+  'ipsec-tunnel': {
+    client: { ...client, ...ipsec, tunnels: 1 },
+    server: { ...server, ...ipsec, tunnels: 1 },
+  },
   'plane.control': {
     client: { ...routers, role: 'client', profiles: { bgp: [{ session: { peerAddress: '127.0.0.1' } }] } },
     server: { ...routers, role: 'server', profiles: { ospf: [{}] } },

@@ -16,7 +16,7 @@ beforeAll(async () => {
   controller = await startTestController();
   administrator = await controller.signIn();
   ({ taskTemplates: templates, tasks } = administrator.client);
-  client = await storeAgent(controller.store, { name: 'near' });
+  client = await storeAgent(controller.store, { name: 'near', interfaces: [1] });
   server = await storeAgent(controller.store, { name: 'far' });
 });
 afterAll(() => controller.close());
@@ -27,6 +27,8 @@ const create = async (name: string, more = {}) => (await templates.create({ body
 const get = async (id: number) => (await templates.get({ params: { id } })).data;
 const createNetwork = async (name: string, subnet: string) =>
   (await administrator.client.networks.create({ body: { name, subnet } })).data;
+const createProfile = async (type: string, config: object) =>
+  (await administrator.client.dictionaries.create({ body: { name: type, type, config } as never })).data;
 const http = (values: object = {}): TaskDraft['configuration'][number] => ({
   plugin: { id: 1 },
   values: {
@@ -199,16 +201,27 @@ describe('built-in templates', () => {
       clientNetwork: await createNetwork('Ten thousand', '127.1.0.0/18'),
       subscriberNetwork: await createNetwork('Subscribers', '127.2.0.0/18'),
       serverNetwork: await createNetwork('Servers', '127.3.0.0/24'),
+      interface: 1,
     };
-    for (const { id, name, parameters } of (await templates.all()).data.filter((template) => template.builtIn)) {
+    const profiles = {
+      bgp: await createProfile('protocol.bgp', { session: { peerAddress: '10.0.0.1', peerAs: 65001 } }),
+      ospf: await createProfile('protocol.ospf', {}),
+    };
+    const builtIn = (await templates.all()).data.filter((template) => template.builtIn);
+    for (const { id, name, parameters, slots, tags } of builtIn) {
       const given = Object.fromEntries(
         parameters.flatMap((parameter) => {
-          const value = values[parameter.name];
+          const protocol = tags.startsWith('bgp') ? 'bgp' : 'ospf';
+          const value = parameter.name === 'profile' ? profiles[protocol] : values[parameter.name];
           return value === undefined ? [] : [[parameter.name, value]];
         }),
       );
       const { data: taskId } = await tasks.fromTemplate({
-        body: { templateID: id, agentMap: { client, server }, parameters: given },
+        body: {
+          templateID: id,
+          agentMap: Object.fromEntries(slots.map((slot) => [slot.name, slot.role === 'client' ? client : server])),
+          parameters: given,
+        },
       });
       const { data: made } = await tasks.get({ params: { id: taskId } });
       expect(made).toMatchObject({ comment: name, status: 0 });

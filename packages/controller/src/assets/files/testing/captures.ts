@@ -8,9 +8,9 @@ type Segment = { from: 'client' | 'server'; flags: number; text?: string };
 const [fin, syn, push, ack] = [0x01, 0x02, 0x08, 0x10];
 
 /** One HTTP exchange and one DNS datagram, as a capture of some hundred bytes. */
-export const smallCapture = (host = 'shop.example'): Buffer<ArrayBuffer> => {
+export const smallCapture = (host = 'shop.example', sequence = 1000): Buffer<ArrayBuffer> => {
   const writer = new CaptureWriter({ format: 'pcap', linkType: 1 });
-  const next = { client: 1000, server: 5000 };
+  const next = { client: sequence, server: 5000 };
   let microseconds = 0;
   const add = (packet: Uint8Array) => {
     microseconds += 1000;
