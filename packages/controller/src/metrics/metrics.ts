@@ -151,17 +151,19 @@ export class Metrics {
     return run && readValue(this.#read, run, query);
   }
 
-  /** Every summary up to the last one of each job that has ended is stored. */
-  async samplesComplete(runId: number): Promise<boolean> {
+  /** Seconds that agents measured and that are not stored yet, by agent; of several jobs, the one that misses most. */
+  async missingSeconds(runId: number): Promise<Map<number, number>> {
     await this.#ingest.flush();
     const run = await this.#runs.open(runId);
     const agents = await runAgentsOf(this.#read, runId);
-    return agents.every(({ agentID, orders }) =>
-      orders.every(({ outcome }, jobIndex) => {
+    const missing = agents.map(({ agentID, orders }): [number, number] => {
+      const byJob = orders.map(({ outcome }, jobIndex) => {
         const lastSeq = outcome?.lastSeq ?? 0;
-        return lastSeq === 0 || run?.streamOf(agentID, jobIndex)?.ranges.hasAll(1, lastSeq) === true;
-      }),
-    );
+        return run?.streamOf(agentID, jobIndex)?.ranges.missingUpTo(lastSeq) ?? lastSeq;
+      });
+      return [agentID, Math.max(0, ...byJob)];
+    });
+    return new Map(missing.filter(([, seconds]) => seconds > 0));
   }
 
   async progressOf(runId: number): Promise<Progress> {

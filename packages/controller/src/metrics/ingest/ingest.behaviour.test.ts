@@ -271,13 +271,14 @@ describe('taking in measurements', () => {
     const outcome: JobOutcome = { status: 'finished', error: '', notes: [], saturatedSeconds: {}, lastSeq: 3 };
     const agents = { 1: [jobOf({ outcome })], 2: [jobOf({ outcome: { ...outcome, lastSeq: 1 } })] };
     const { runId, t0 } = await storeRun(store, { agents });
-    expect(await metrics.samplesComplete(runId)).toBe(false);
+    const missing = async () => Object.fromEntries(await metrics.missingSeconds(runId));
+    expect(await missing()).toEqual({ 1: 3, 2: 1 });
     gateway.summaries(1, { runId }, seconds(t0, 1, 3));
     gateway.summaries(2, { runId }, seconds(t0, 1));
-    expect(await metrics.samplesComplete(runId)).toBe(false);
+    expect(await missing()).toEqual({ 1: 1 });
     await restart();
     gateway.summaries(1, { runId }, seconds(t0, 2));
-    expect(await metrics.samplesComplete(runId)).toBe(true);
+    expect(await missing()).toEqual({});
   });
 
   it('tells those who watch a run of every new second', async () => {

@@ -30,6 +30,12 @@ export class SeqRanges {
     return from > to || this.#ranges.some((range) => range.from <= from && range.to >= to);
   }
 
+  /** How many of the numbers 1 to `last` are missing. */
+  missingUpTo(last: number): number {
+    const there = this.#ranges.map(({ from, to }) => Math.max(0, Math.min(to, last) - from + 1));
+    return last - there.reduce((sum, count) => sum + count, 0);
+  }
+
   add(from: number, to = from): void {
     const ranges = this.#ranges;
     let at = ranges.length;

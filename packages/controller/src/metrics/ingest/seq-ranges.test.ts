@@ -15,6 +15,7 @@ describe('sequence ranges', () => {
           for (let seq = from; seq <= from + more; seq += 1) wanted.add(seq);
         }
         for (let seq = 1; seq <= 75; seq += 1) expect(ranges.has(seq)).toBe(wanted.has(seq));
+        expect(ranges.missingUpTo(40)).toBe(40 - [...wanted].filter((seq) => seq <= 40).length);
         let contiguous = 0;
         while (wanted.has(contiguous + 1)) contiguous += 1;
         expect(ranges.contiguous).toBe(contiguous);

@@ -77,13 +77,13 @@ const giveUpMissing = async ({ activeRuns, gateway, writer }: Context, view: Run
   }
 };
 
-/** Without an answer the samples count as incomplete: a fault there must not keep a run from ending. */
-const hasAllSamples = async ({ metrics, log }: Context, runId: number) => {
+/** Undefined when the store did not answer: a fault there must not keep a run from ending. */
+const missingSecondsOf = async ({ metrics, log }: Context, runId: number) => {
   try {
-    return await metrics.samplesComplete(runId);
+    return await metrics.missingSeconds(runId);
   } catch (error) {
     log.error({ err: error, runId }, 'could not determine whether all samples of a run are stored');
-    return false;
+    return undefined;
   }
 };
 
@@ -91,9 +91,9 @@ const hasAllSamples = async ({ metrics, log }: Context, runId: number) => {
 const step = async (context: Context, view: RunView): Promise<boolean> => {
   const { steps } = context;
   const isStopping = view.run.status === runStatus.stopping;
-  const areSamplesComplete = isStopping && (await hasAllSamples(context, view.run.id));
-  const due = nextStep(view, { now: clockNow(), areSamplesComplete });
-  if (due) await steps.perform(view, due, areSamplesComplete);
+  const missing = isStopping ? await missingSecondsOf(context, view.run.id) : undefined;
+  const due = nextStep(view, { now: clockNow(), missing });
+  if (due) await steps.perform(view, due, missing?.size === 0);
   return due !== undefined;
 };
 

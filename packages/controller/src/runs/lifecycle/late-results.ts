@@ -74,7 +74,7 @@ export const createLateResults = (deps: Deps) => {
 
     look: async () => {
       for (const [key, late] of pending) {
-        if (await metrics.samplesComplete(late.runId)) await settle(context, late);
+        if (!(await metrics.missingSeconds(late.runId)).has(late.agentId)) await settle(context, late);
         else if (clockNow() < late.until) continue;
         else commands.abandon(late.agentId, late, 'the results were waited for long enough');
         pending.delete(key);

@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { agentOf, outcomeOf, viewOf } from '../testing/views.ts';
+import type { MissingSeconds } from '../verdict/run-metrics.ts';
 import { nextStep } from './next-step.ts';
 import type { RunView } from './run-view.ts';
 
 const now = 5000;
 const past = new Date(now - 1).toISOString();
 const later = new Date(now + 1000).toISOString();
-const decide = (view: RunView, areSamplesComplete = false) => nextStep(view, { now, areSamplesComplete });
+const nothing: MissingSeconds = new Map();
+const decide = (view: RunView, missing?: MissingSeconds) => nextStep(view, { now, missing });
 const ended = { outcome: outcomeOf() };
 const failed = { outcome: outcomeOf({ status: 'failed', error: 'broke' }) };
 const server = { role: 'server' } as const;
@@ -86,9 +88,19 @@ describe('while running', () => {
 describe('while stopping', () => {
   const stopping = { status: 6, endStatus: 7, deadlineAt: later };
   it('the end waits for every agent and every sample', () => {
-    expect(decide(viewOf(stopping, agentOf(1, 'running', ended)), true)).toBeUndefined();
-    expect(decide(viewOf(stopping, agentOf(1, 'ended', ended)), false)).toBeUndefined();
-    expect(decide(viewOf(stopping, agentOf(1, 'ended', ended)), true)).toEqual({ kind: 'end', problems: [] });
+    expect(decide(viewOf(stopping, agentOf(1, 'running', ended)), nothing)).toBeUndefined();
+    expect(decide(viewOf(stopping, agentOf(1, 'ended', ended)), new Map([[1, 2]]))).toBeUndefined();
+    expect(decide(viewOf(stopping, agentOf(1, 'ended', ended)))).toBeUndefined();
+    expect(decide(viewOf(stopping, agentOf(1, 'ended', ended)), nothing)).toEqual({ kind: 'end', problems: [] });
+  });
+
+  it('the result names the agents and the number of seconds that are missing when it waited long enough', () => {
+    const late = viewOf({ ...stopping, deadlineAt: past }, agentOf(1, 'ended', ended), agentOf(2, 'ended', ended));
+    expect(decide(late, new Map([[2, 3]]))).toEqual({
+      kind: 'end',
+      problems: ['3 measured seconds of agent-2 did not arrive'],
+    });
+    expect(decide(late)).toMatchObject({ problems: ['it is not known whether all results of the agents arrived'] });
   });
 });
 

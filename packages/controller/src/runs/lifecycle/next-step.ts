@@ -2,6 +2,7 @@ import type { StopReason } from '@rushhour/contract';
 import { type EndStatus, runStatus } from '@rushhour/contract';
 import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
 import { reactionTo } from '../commands/loss-policy.ts';
+import type { MissingSeconds } from '../verdict/run-metrics.ts';
 import { areAllClientsGone, hasBegun, haveClientsEnded, isDone, isGone, type RunView } from './run-view.ts';
 
 /** The next action on a run. */
@@ -16,8 +17,8 @@ export type Step =
 export interface DecisionContext {
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** True when every summary of each job is stored. */
-  readonly areSamplesComplete: boolean;
+  /** Measured seconds that have not arrived; undefined when that is not known. */
+  readonly missing: MissingSeconds | undefined;
 }
 
 type Decide = (view: RunView, moment: DecisionContext) => Step | undefined;
@@ -87,13 +88,24 @@ const paused: Decide = (view, moment) => {
   return afterLosses(view) ?? (isLate(view, moment) ? tooLong : undefined);
 };
 
+/** What the result lacks, by agent. */
+const lackOf = ({ agents }: RunView, missing: MissingSeconds | undefined): string[] => {
+  if (missing === undefined) return ['it is not known whether all results of the agents arrived'];
+  return agents.flatMap(({ agentID, name }) => {
+    const seconds = missing.get(agentID);
+    return seconds === undefined
+      ? []
+      : [`${seconds} measured ${seconds === 1 ? 'second' : 'seconds'} of ${name} did not arrive`];
+  });
+};
+
 const stopping: Decide = (view, moment) => {
   const open = view.agents.filter((agent) => !isDone(agent));
-  if (open.length === 0 && moment.areSamplesComplete) return { kind: 'end', problems: [] };
+  const { missing } = moment;
+  if (open.length === 0 && missing?.size === 0) return { kind: 'end', problems: [] };
   if (!isLate(view, moment)) return undefined;
-  const problems = open.map(({ name }) => `${name} did not end in time; its results may be incomplete`);
-  if (!moment.areSamplesComplete) problems.push('some results of the agents did not arrive');
-  return { kind: 'end', problems };
+  const late = open.map(({ name }) => `${name} did not end in time; its results may be incomplete`);
+  return { kind: 'end', problems: [...late, ...lackOf(view, missing)] };
 };
 
 const deciders: Partial<Record<number, Decide>> = {

@@ -16,12 +16,15 @@ export const scriptedMetrics = (store: Store, gateway: AgentGateway) => {
   const values = new Map<string, number>();
   const metrics: RunMetrics = {
     value: ({ metric, aggregation }: MetricQuery) => values.get(`${aggregation} ${metric}`),
-    samplesComplete: async (runId) =>
-      (await runAgentsOf(store.read, runId)).every(({ agentID, orders }) =>
-        orders.every(
-          ({ outcome }, jobIndex) => (newest.get(`${runId} ${agentID} ${jobIndex}`) ?? 0) >= (outcome?.lastSeq ?? 0),
-        ),
-      ),
+    missingSeconds: async (runId) => {
+      const missing = (await runAgentsOf(store.read, runId)).map(({ agentID, orders }): [number, number] => {
+        const byJob = orders.map(
+          ({ outcome }, jobIndex) => (outcome?.lastSeq ?? 0) - (newest.get(`${runId} ${agentID} ${jobIndex}`) ?? 0),
+        );
+        return [agentID, Math.max(0, ...byJob)];
+      });
+      return new Map(missing.filter(([, seconds]) => seconds > 0));
+    },
     progressOf: async (runId) => ({
       newest: Math.max(0, ...[...newest].filter(([key]) => key.startsWith(`${runId} `)).map(([, seq]) => seq)),
     }),

@@ -1,10 +1,12 @@
 import type { RunSummary } from '@rushhour/contract';
 import type { MetricReader } from './thresholds.ts';
 
+export type MissingSeconds = ReadonlyMap<number, number>;
+
 /** The measurements that runs depend on. */
 export interface RunMetrics extends MetricReader {
-  /** True when every summary of each ended job is stored. */
-  samplesComplete(runId: number): boolean | Promise<boolean>;
+  /** Seconds of ended jobs that are not stored yet, by agent. */
+  missingSeconds(runId: number): Promise<MissingSeconds>;
   /** The newest second of any agent. */
   progressOf(runId: number): Promise<{ readonly newest: number }>;
   /** Results of the run by configuration entry and side. */
