@@ -9,6 +9,7 @@ describe('the configuration', () => {
       logLevel: 'info',
       localAgents: 2,
       dataDir: expect.stringMatching(/\/data$/),
+      agentArchives: expect.stringMatching(/\/data\/agent-archives$/),
     });
   });
 
@@ -21,6 +22,7 @@ describe('the configuration', () => {
       S3_URL: 's3://nobody',
       RUSHHOUR_TRUSTED_PROXIES: '10.0.0.0/99',
       RUSHHOUR_ALLOWED_HOSTS: 'https://lab.example.test',
+      RUSHHOUR_PUBLIC_URL: 'lab.example.test/path',
       RUSHHOUR_SECRET_KEY: 'short',
       RUSHHOUR_ADMIN_EMAIL: 'nobody',
       RUSHHOUR_TLS_CERT: '/no/such/file',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isLoopbackHost, parseKeyList } from '@rushhour/protocol';
 import { parseS3Url } from './store/blobs/s3-url.ts';
 
@@ -22,6 +22,10 @@ export interface Config {
   trustedProxies?: string[];
   /** Names and addresses in Host headers that mean this controller, beside its own; `*.` stands for any subdomain. */
   allowedHosts?: string[];
+  /** Where other machines and people reach the controller, such as a reverse proxy; without a slash at the end. */
+  publicUrl?: string;
+  /** Folder of the archives that agents are installed from. */
+  agentArchives?: string;
   /** Agents started beside the controller, on the same machine. */
   localAgents?: number;
   /** Account of these agents when the controller is root. */
@@ -50,6 +54,8 @@ export const readConfig = (env: Environment): Config => {
   const adoptData = env['RUSHHOUR_ADOPT_DATA'] || undefined;
   const trustedProxies = proxiesOf(env['RUSHHOUR_TRUSTED_PROXIES'], problems);
   const allowedHosts = hostsOf(env['RUSHHOUR_ALLOWED_HOSTS'], problems);
+  const publicUrl = publicUrlOf(env['RUSHHOUR_PUBLIC_URL'], problems);
+  const dataDir = resolve(env['RUSHHOUR_DATA_DIR'] || './data');
   const s3Url = s3UrlOf(env['S3_URL'], problems);
   const secretKey = keyOf(env['RUSHHOUR_SECRET_KEY'], problems);
   const admin = adminOf(env['RUSHHOUR_ADMIN_EMAIL'], env['RUSHHOUR_ADMIN_PASSWORD'], problems);
@@ -63,13 +69,15 @@ export const readConfig = (env: Environment): Config => {
     port,
     logLevel,
     localAgents,
-    dataDir: resolve(env['RUSHHOUR_DATA_DIR'] || './data'),
+    dataDir,
+    agentArchives: resolve(env['RUSHHOUR_AGENT_ARCHIVES'] || join(dataDir, 'agent-archives')),
     ...(databaseUrl && { databaseUrl }),
     ...(s3Url && { s3Url }),
     ...(adoptData && { adoptData }),
     ...(env['RUSHHOUR_AUDIT_CHECKPOINTS'] && { auditCheckpoints: resolve(env['RUSHHOUR_AUDIT_CHECKPOINTS']) }),
     ...(trustedProxies && { trustedProxies }),
     ...(allowedHosts && { allowedHosts }),
+    ...(publicUrl && { publicUrl }),
     ...(secretKey && { secretKey }),
     ...(admin && { admin }),
     ...(env['RUSHHOUR_AGENT_USER'] && { agentUser: env['RUSHHOUR_AGENT_USER'] }),
@@ -151,6 +159,15 @@ const hostsOf = (text: string | undefined, problems: string[]) => {
     problems.push('RUSHHOUR_ALLOWED_HOSTS must be names such as lab.example.test or *.example.test, or addresses');
   }
   return hosts;
+};
+
+const publicUrlOf = (text: string | undefined, problems: string[]) => {
+  if (!text) return undefined;
+  const url = URL.parse(text);
+  const isFine =
+    url !== null && /^https?:$/.test(url.protocol) && /^\/*$/.test(url.pathname) && url.search + url.hash === '';
+  if (!isFine) problems.push('RUSHHOUR_PUBLIC_URL must be an address such as https://lab.example.test, without a path');
+  return url?.origin;
 };
 
 const s3UrlOf = (text: string | undefined, problems: string[]) => {

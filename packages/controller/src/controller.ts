@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopbackHost } from '@rushhour/protocol';
 import { type Logger, pino } from 'pino';
 import { createAgents } from './agents/gateway/agents.ts';
+import { createInstaller } from './agents/installer.ts';
 import { startLocalAgents } from './agents/local-agents.ts';
 import { createApprovalService } from './ai/approvals/approval-service.ts';
 import { ensureBuiltinDictionaries } from './assets/dictionaries/ensure-builtin.ts';
@@ -137,15 +138,8 @@ const openServices = async (config: Config, log: Logger) => {
   const copies = createTaskCopies({ store, vault });
   const recordings = createRecordings({ store, blobs: files.blobs });
   const blobs = recordings.beside(copies.beside(files.blobs));
-  const agents = await createAgents({
-    store,
-    settings,
-    bus,
-    log,
-    blobs,
-    tls: config.tls,
-    packageKeys: config.packageKeys,
-  });
+  const { packageKeys } = config;
+  const agents = await createAgents({ store, settings, bus, log, blobs, packageKeys });
   const health = createHealth({
     store,
     dataDir: config.dataDir,
@@ -164,7 +158,8 @@ const openServices = async (config: Config, log: Logger) => {
     choresOf({ store, settings, files, runs, dumps, approvals, dispatcher, log, auditCheckpoints }),
     log,
   );
-  const services = { store, settings, bus, health, files, agents, ...runService, approvals, drafts, vault };
+  const installer = createInstaller({ ...config, log });
+  const services = { store, settings, bus, health, files, agents, installer, ...runService, approvals, drafts, vault };
   return { services, credentials, storage, housekeeping, stopRuns: close, closeStorage };
 };
 
@@ -208,8 +203,9 @@ export const startController = async (config: Config) => {
   return { url, credentials, store, settings, bus, files, agents, runs, metrics, log, close };
 };
 
-const appOptionsOf = ({ tls, trustedProxies, host, allowedHosts }: Config) => ({
-  ...{ tls, trustedProxies, host, allowedHosts },
+const appOptionsOf = ({ tls, trustedProxies, host, allowedHosts = [], publicUrl }: Config) => ({
+  ...{ tls, trustedProxies, host },
+  allowedHosts: publicUrl === undefined ? allowedHosts : [...allowedHosts, new URL(publicUrl).hostname],
 });
 
 const listenProblems: Record<string, string> = {

@@ -7,6 +7,7 @@ import { gunzip } from 'node:zlib';
 import { packageTrailerBytes, verifyPackageTrailer } from '@rushhour/protocol';
 import { packageFolder } from '../version.ts';
 import { BadArchive, filesIn } from './tar.ts';
+import { findMain } from './versions.ts';
 
 const maxBytes = 200 * 1024 * 1024;
 const maxFiles = 20_000;
@@ -45,7 +46,7 @@ const checkManifest = async (folder: string, version: string): Promise<Manifest>
   const manifest = JSON.parse(text) as Manifest;
   if (manifest.name !== '@rushhour/agent') throw new BadArchive('the package is not an agent package');
   if (manifest.version !== version) throw new BadArchive(`the package is version ${manifest.version}, not ${version}`);
-  if (!existsSync(join(folder, 'src/main.ts'))) throw new BadArchive('the package has no src/main.ts');
+  if (findMain(folder) === undefined) throw new BadArchive('the package has no src/main.js');
   return manifest;
 };
 

@@ -4,6 +4,8 @@ const wholeBlocks = (bytes: number) => Math.ceil(bytes / blockBytes) * blockByte
 export interface TarFile {
   readonly name: string;
   readonly content: Buffer;
+  /** Permissions; 0644 by default. */
+  readonly mode?: number;
 }
 
 export class BadArchive extends Error {}
@@ -48,13 +50,13 @@ export function* filesIn(tar: Buffer): Generator<TarFile> {
   }
 }
 
-const headerOf = ({ name, content }: TarFile): Buffer => {
+const headerOf = ({ name, content, mode = 0o644 }: TarFile): Buffer => {
   const block = Buffer.alloc(blockBytes);
   const cut = Buffer.byteLength(name) <= 100 ? -1 : name.indexOf('/', name.length - 100);
   if (Buffer.byteLength(name) > 100 && (cut < 0 || cut > 155)) throw new BadArchive(`the name ${name} is too long`);
   block.write(name.slice(cut + 1), 0);
   block.write(name.slice(0, Math.max(0, cut)), 345);
-  block.write('0000644\0', 100);
+  block.write(`${mode.toString(8).padStart(7, '0')}\0`, 100);
   block.write('0000000\0', 108);
   block.write('0000000\0', 116);
   block.write(`${content.length.toString(8).padStart(11, '0')}\0`, 124);

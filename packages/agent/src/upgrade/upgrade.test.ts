@@ -83,7 +83,7 @@ describe('upgrade of an agent', () => {
       'not an agent package',
     );
     expect(await refused(archiveOf({ 'package/package.json': manifestOf('3.0.0'), ...main }))).toContain('not 2.0.0');
-    expect(await refused(archiveOf({ 'package/package.json': manifestOf('2.0.0') }))).toContain('no src/main.ts');
+    expect(await refused(archiveOf({ 'package/package.json': manifestOf('2.0.0') }))).toContain('no src/main.js');
     expect(await refused(archiveOf({ ...main }), '../up')).toContain('is not a version');
     const needy = JSON.stringify({ name: '@rushhour/agent', version: '2.0.0', dependencies: { 'not-here': '1' } });
     expect(await refused(archiveOf({ 'package/package.json': needy, ...main }))).toContain('needs not-here');

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeDurably } from '../files/durable-file.ts';
@@ -22,6 +23,10 @@ const read = async <T>(file: string): Promise<T | undefined> => {
   }
 };
 
+/** The program of an unpacked package; TypeScript in packages of the earlier form. */
+export const findMain = (folder: string): string | undefined =>
+  ['main.js', 'main.ts'].map((name) => join(folder, 'src', name)).find(existsSync);
+
 /** The folder of installed versions and the record of which is in use. */
 export class Versions {
   readonly folder: string;
@@ -37,7 +42,7 @@ export class Versions {
   }
 
   mainOf(version: string): string {
-    return join(this.folder, version, 'src/main.ts');
+    return findMain(join(this.folder, version)) ?? join(this.folder, version, 'src', 'main.js');
   }
 
   async current(): Promise<Current | undefined> {

@@ -29,7 +29,7 @@ describe('an enrolment token', () => {
     const made = await newToken({ tags: 'lab,rack-1' });
     expect(made).toMatchObject({ controllerUrl: controller.url, fingerprint: '' });
     expect(made.token).toMatch(/^rh_join_[\w-]{43}\.[\w-]{43}$/);
-    expect(made.command).toBe(`rushhour agent --controller ${controller.url} --token ${made.token}`);
+    expect(made.command).toBe(`curl -fsSL ${controller.url}/agent/install.sh | sh -s -- --token ${made.token}`);
     const { data } = await administrator.client.agents.tokens({ query: {} });
     expect(data.find(({ id }) => id === made.id)).toMatchObject({ usesLeft: 1, tags: 'lab,rack-1', issuer: { id: 1 } });
     const { secret } = parseJoinToken(made.token);

@@ -1,8 +1,6 @@
 import { type Agent, agentStatus, type api } from '@rushhour/contract';
-import { isLoopbackHost } from '@rushhour/protocol';
 import type { FileService } from '../assets/files/file-service.ts';
 import type { Bus } from '../bus/local.ts';
-import type { Caller } from '../caller.ts';
 import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../crud.ts';
 import { conflict, orNotFound } from '../errors.ts';
 import type { Handlers } from '../handler.ts';
@@ -18,6 +16,7 @@ import type { Agents } from './gateway/agents.ts';
 import { capabilitiesOf, planeProtocols, pluginCatalogue } from './gateway/capabilities.ts';
 import { createEnrolmentToken } from './gateway/enrolment.ts';
 import { reservationOf } from './gateway/reservations.ts';
+import type { Installer } from './installer.ts';
 import { reservationHandlers } from './reservations.ts';
 import { telemetryHandlers } from './telemetry.ts';
 
@@ -57,19 +56,12 @@ const shownAgents = async (executor: Executor, gateway: Gateway, rows: readonly 
 interface TokenDeps {
   store: Store;
   controllerKey: string;
-  /** SHA-256 of the TLS certificate; empty without TLS. */
-  fingerprint: string;
+  installer: Installer;
 }
 
 type TokenHandlers = Pick<Handlers<typeof api.agents>, 'tokens' | 'createToken' | 'removeTokens'>;
 
-/** Where the caller reaches the controller: agents that stand beside them can reach it there, too. */
-const urlFor = (caller: Caller, isTls: boolean) => {
-  const host = caller.header('host') ?? '';
-  return `${isTls ? 'https' : 'http'}://${/^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost'}`;
-};
-
-const tokenHandlers = ({ store, controllerKey, fingerprint }: TokenDeps): TokenHandlers => ({
+const tokenHandlers = ({ store, controllerKey, installer }: TokenDeps): TokenHandlers => ({
   tokens: async ({ query }) => {
     const request = pageRequestOf(query, 'id');
     const { rows, total } = await agentTokens.page(store.read, { ...request, filters: {} });
@@ -78,12 +70,11 @@ const tokenHandlers = ({ store, controllerKey, fingerprint }: TokenDeps): TokenH
   createToken: ({ body }, caller) =>
     store.change(caller, async (tx) => {
       const { id, token } = await createEnrolmentToken(tx, body, controllerKey);
-      const controllerUrl = urlFor(caller, fingerprint !== '');
-      const pinned = fingerprint === '' ? '' : ` --fingerprint ${fingerprint}`;
-      const { protocol, hostname } = new URL(controllerUrl);
-      const insecure = protocol === 'http:' && !isLoopbackHost(hostname) ? ' --allow-http' : '';
-      const command = `rushhour agent --controller ${controllerUrl} --token ${token}${pinned}${insecure}`;
-      return { data: { id, token, controllerUrl, fingerprint, command } };
+      const { url: controllerUrl, warning } = installer.addressFor(caller.header('host'));
+      const command = installer.commandFor(controllerUrl, token);
+      // The archive is made while the command is carried to the other machine.
+      if (warning === '') tx.afterCommit(() => void installer.archives.prepare());
+      return { data: { id, token, controllerUrl, fingerprint: installer.fingerprint, command, warning } };
     }),
   removeTokens: ({ body: { array } }, caller) =>
     store.change(caller, async (tx) => {
@@ -98,6 +89,7 @@ interface Deps {
   bus: Bus;
   agents: Agents;
   files: FileService;
+  installer: Installer;
 }
 
 type Query = Parameters<Handlers<typeof api.agents>['list']>[0]['query'];
@@ -154,9 +146,9 @@ const listInterfaces =
   };
 
 export const agentHandlers = (deps: Deps): Handlers<typeof api.agents> => {
-  const { store, agents, settings, bus, files } = deps;
+  const { store, agents, settings, bus, files, installer } = deps;
   return {
-    ...tokenHandlers({ store, fingerprint: agents.fingerprint, controllerKey: agents.controllerKey }),
+    ...tokenHandlers({ store, installer, controllerKey: agents.controllerKey }),
     ...reservationHandlers({ store, settings, bus }),
     ...telemetryHandlers({ store, agents, mustFind: (id) => mustFind(store.read, id) }),
     ...blockingHandlers({ store, bus }),

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { hash, X509Certificate } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -31,9 +31,11 @@ afterAll(() => controller.close());
 it('a token names the certificate that agents will meet, and agents meet it', async () => {
   const { data } = await client.agents.createToken({ body: { name: 'tls', ttlSec: 60, maxUses: 1 } });
   const fingerprint = new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase();
+  const key = new X509Certificate(cert).publicKey.export({ type: 'spki', format: 'der' });
+  const pin = `sha256//${hash('sha256', key, 'base64')}`;
   expect(data).toMatchObject({ controllerUrl: controller.url, fingerprint });
   expect(data.command).toBe(
-    `rushhour agent --controller ${controller.url} --token ${data.token} --fingerprint ${fingerprint}`,
+    `curl -fsSLk --pinnedpubkey '${pin}' ${controller.url}/agent/install.sh | sh -s -- --token ${data.token} --fingerprint ${fingerprint}`,
   );
   const agent = await enrolTestAgent(client, { url: controller.url, socketOptions: { rejectUnauthorized: false } });
   expect((await client.agents.get({ params: { id: agent.agentId } })).data.status).toBe(1);

@@ -1,5 +1,6 @@
 import { api, type Collection } from '@rushhour/contract';
 import type { Agents } from '../agents/gateway/agents.ts';
+import type { Installer } from '../agents/installer.ts';
 import type { Approvals } from '../ai/approvals/approvals.ts';
 import type { Drafts } from '../ai/drafts/drafts.ts';
 import type { FileService } from '../assets/files/file-service.ts';
@@ -64,6 +65,7 @@ export interface Services {
   health: Health;
   files: FileService;
   agents: Agents;
+  installer: Installer;
   planner: TaskPlanner;
   calendar: Calendar;
   metrics: Metrics;

@@ -6,6 +6,7 @@ import fastJsonStringify, { type Schema } from 'fast-json-stringify';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { isAgentUpgrade } from '../agents/gateway/endpoint.ts';
 import type { AiHandler } from '../ai/gateway/pipeline.ts';
+import { serveAgentInstall } from './agent-install.ts';
 import { createHandlers, type Services } from './all-handlers.ts';
 import { serveDocs } from './docs.ts';
 import { answerClientError, noRoute, sendError } from './errors.ts';
@@ -43,6 +44,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   endConnectionsAtClose(app, streams);
   const metrics = createRequestMetrics();
   serveProbes(app, services.health, metrics);
+  serveAgentInstall(app, services.installer);
   const { loadAll, ...created } = createHandlers(services);
   const handlers = created.handlers as unknown as Record<string, Record<string, AnyHandler>>;
   const deps = { ...services, rate, streams, uploads, metrics };

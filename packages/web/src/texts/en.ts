@@ -86,6 +86,7 @@ export const en = {
     uses: 'Maximum agents',
     create: 'Create token',
     runThis: 'Within one hour, run this command on the machine you want to enrol:',
+    onlyThisMachine: 'Only the machine of the controller can use this command',
     onlyNow: 'The token is shown only once.',
     blockQuestion: 'Blocked agents are disconnected and receive no tests until you unblock them.',
     copy: 'Copy',

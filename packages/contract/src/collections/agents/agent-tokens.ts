@@ -42,7 +42,12 @@ export const agentTokenRoutes = {
         token: Type.String({ ...secret, description: 'Shown only now' }),
         controllerUrl: Type.String(),
         fingerprint: Type.String({ description: 'SHA-256 of the TLS certificate in hex; empty without TLS' }),
-        command: Type.String({ description: 'To be run on the machine of the agent' }),
+        command: Type.String({
+          description: 'Installs and enrols an agent; to be run on its machine, which needs a shell, curl and tar',
+        }),
+        warning: Type.String({
+          description: 'Why other machines cannot reach the controller, and what to do; empty if nothing is known',
+        }),
       }),
     ),
   }),

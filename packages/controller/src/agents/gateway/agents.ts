@@ -1,4 +1,4 @@
-import { createPublicKey, X509Certificate } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import type { Server } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -141,7 +141,6 @@ interface Deps {
   bus: Bus;
   log: Logger;
   blobs: Pick<Blobs, 'read'>;
-  tls?: { cert: string } | undefined;
   /** Keys of the configuration that may sign upgrade packages. */
   packageKeys?: readonly string[] | undefined;
 }
@@ -182,7 +181,7 @@ const startRegistryUpdates = async ({ store, bus, log }: Deps, registry: Registr
 
 /** Everything about agents: their channel, who is there, and what others may ask of them. */
 export const createAgents = async (deps: Deps) => {
-  const { store, settings, bus, log, blobs, tls, packageKeys = [] } = deps;
+  const { store, settings, bus, log, blobs, packageKeys = [] } = deps;
   await store.database.transaction(markAllOffline);
   const controllerId = await loadControllerId(store.database);
   const key = await loadInstallationKey(store.database, store.secrets);
@@ -211,8 +210,6 @@ export const createAgents = async (deps: Deps) => {
     /** Keys whose packages are sent to agents. */
     packageKeys: [...releaseKeys, ...packageKeys],
     log,
-    /** SHA-256 of the certificate that agents will see, in lower-case hex; empty without TLS. */
-    fingerprint: tls ? new X509Certificate(tls.cert).fingerprint256.replaceAll(':', '').toLowerCase() : '',
     attach: (server: Server) => endpoint.attach(server),
     rescan: (agentId: number) => rescanAgent(registry, storeFacts, agentId),
     close: async () => {

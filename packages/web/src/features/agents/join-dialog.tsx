@@ -1,4 +1,4 @@
-import { Button, Code, Group, Modal, NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Code, Group, Modal, NumberInput, Stack, Text, TextInput } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -28,7 +28,7 @@ const JoinDialog = ({ onClose }: { onClose: () => void }) => {
     mutationFn: async () => (await client.agents.createToken({ body: { name, ttlSec: hourSec, maxUses } })).data,
     onError: (error) => toasts.problem(error),
   });
-  if (create.data !== undefined) return <JoinCommand command={create.data.command} onClose={onClose} />;
+  if (create.data !== undefined) return <JoinCommand {...create.data} onClose={onClose} />;
   return (
     <Modal opened onClose={onClose} title={words.join} size="lg">
       <Stack>
@@ -50,11 +50,25 @@ const JoinDialog = ({ onClose }: { onClose: () => void }) => {
   );
 };
 
-const JoinCommand = ({ command, onClose }: { command: string; onClose: () => void }) => (
+interface JoinCommandProps {
+  readonly command: string;
+  /** Why other machines do not reach the controller; empty if nothing is known. */
+  readonly warning: string;
+  readonly onClose: () => void;
+}
+
+const JoinCommand = ({ command, warning, onClose }: JoinCommandProps) => (
   <Modal opened onClose={onClose} title={words.join} size="lg">
     <Stack>
       <Text size="sm">{words.runThis}</Text>
-      <Code block>{command}</Code>
+      {warning !== '' && (
+        <Alert color="yellow" title={words.onlyThisMachine}>
+          {warning}
+        </Alert>
+      )}
+      <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+        {command}
+      </Code>
       <Group justify="space-between">
         <Text size="xs" c="dimmed">
           {words.onlyNow}
