@@ -60,5 +60,3 @@ export const createAgentArchives = (folder: string | undefined, log: Logger) => 
     },
   };
 };
-
-export type AgentArchives = ReturnType<typeof createAgentArchives>;
