@@ -31,6 +31,7 @@ export const Attempt = Type.Object(
       countOf({ description: 'Sent from the source address of this number; hosts act at the same time.' }),
     ),
     channel: Type.Optional(Type.String({ maxLength: 64 })),
+    confirms: Type.Optional(countOf({ description: 'Repeats this attempt: the outcome counts only when both agree.' })),
     onBlocked: Type.Optional(
       word(['continue', 'stop', 'next-channel'], {
         description: 'stop: skip all further attempts; next-channel: skip the rest of its channel.',
@@ -40,6 +41,21 @@ export const Attempt = Type.Object(
   closed,
 );
 export type Attempt = Static<typeof Attempt>;
+
+/** A difference between a message as it was sent and as it arrived. */
+export const MessageChange = Type.Object(
+  {
+    part: word(['request line', 'request header', 'request body', 'status', 'response header', 'response body']),
+    kind: word(['normalised', 'dropped', 'added', 'compressed', 'changed'], {
+      description: 'changed: the content is another one; all others keep the meaning.',
+    }),
+    detail: Type.String({ maxLength: 300 }),
+  },
+  closed,
+);
+export type MessageChange = Static<typeof MessageChange>;
+
+const changes = Type.Optional(Type.Array(MessageChange, { maxItems: 16 }));
 
 /** Observation of an attempt by the client. */
 export const ClientObservation = Type.Object(
@@ -58,6 +74,15 @@ export const ClientObservation = Type.Object(
     rxBytes: count,
     rxSha256: sha256,
     responseIsOurs: Type.Boolean({ description: 'The response carries the marker of our own server.' }),
+    isAltered: Type.Optional(
+      Type.Boolean({ description: 'The response is ours, changed on its way without loss of content.' }),
+    ),
+    changes,
+    tries: Type.Optional(countOf({ description: 'Times it was sent; 1 when left out.' })),
+    isRateLimited: Type.Optional(
+      Type.Boolean({ description: 'It got the status of a rate limit, and harmless requests got it too.' }),
+    ),
+    isBare: Type.Optional(Type.Boolean({ description: 'Sent past the device, to see what the path does by itself.' })),
     ttfbMs: Type.Number({ minimum: 0, maximum: 1e12 }),
     startedMs: elapsedMs('When it began'),
     endedMs: elapsedMs('When it ended'),
@@ -86,6 +111,8 @@ export const ServerObservation = Type.Object(
     peerIp: short(),
     peerPort: count,
     seen: word(['connected', 'partial', 'full', 'modified']),
+    changes,
+    isBare: Type.Optional(Type.Boolean()),
     rxBytes: count,
     rxSha256: sha256,
     sentBytes: count,

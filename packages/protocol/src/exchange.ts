@@ -27,6 +27,7 @@ export const HttpRequest = Type.Object(
     headers: Type.Array(Header, { description: 'Host, Content-Length and marker are added when missing.' }),
     body: Type.Optional(Content),
     chunked: Type.Optional(Type.Boolean()),
+    exact: Type.Optional(Type.Boolean({ description: 'Nothing but the marker is added, after all headers.' })),
   },
   closed,
 );

@@ -5,6 +5,7 @@ export {
   ClientObservation,
   ControlObservation,
   FindingObservation,
+  MessageChange,
   ServerObservation,
 } from './attempt.ts';
 export { Capture, DumpName, DumpState, dumpPieceBytes } from './dump.ts';

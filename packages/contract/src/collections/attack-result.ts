@@ -76,6 +76,9 @@ export const AttackResult = Component('AttackResult', {
   ),
   confidence: OneOf(['high', 'medium', 'low']),
   reason: Type.String({ description: 'One sentence of what was seen' }),
+  changes: Type.Array(Type.String(), {
+    description: 'What was changed on the way: a part of the message, how, and from what to what',
+  }),
   control: Type.Object({ before: Type.Boolean(), after: Type.Boolean() }),
   startedAt: Timestamp,
   durationMs: Type.Number(),

@@ -63,8 +63,21 @@ export const AttackClientConfig = Type.Object(
         afterSilentDrop: Type.Boolean({ default: true }),
         retries: Type.Integer({ minimum: 0, default: 2 }),
         timeoutMs: Type.Integer({ minimum: 1, default: 3000 }),
+        recoveryMs: Type.Integer({
+          minimum: 0,
+          default: 60_000,
+          description: 'Longest wait for a path that was lost.',
+        }),
+        host: Type.Optional(Type.String({ maxLength: 255, description: 'Host and server name of proofs by HTTP.' })),
+        basePath: Type.String({ default: '/', description: 'Path of proofs by HTTP.' }),
       },
       { ...closed, default: {} },
+    ),
+    bare: Type.Optional(
+      Type.Object(
+        { host: Type.String(), port: Type.Integer({ minimum: 1, maximum: 65_535 }) },
+        { ...closed, description: 'A path to the same server without the device; every attempt is sent there first.' },
+      ),
     ),
     fuzz: Type.Optional(
       Type.Object(

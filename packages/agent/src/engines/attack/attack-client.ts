@@ -1,8 +1,15 @@
-import type { AttackClientConfig, AttackTarget, Attempt, ClientObservation } from '@rushhour/protocol';
+import type {
+  AttackClientConfig,
+  AttackTarget,
+  Attempt,
+  ClientObservation,
+  ControlObservation,
+} from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
 import { type LocalEndpoint, prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
+import { BarePath } from './bare-path.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { Contents, readAttempts } from './contents.ts';
 import { Controls, type Origin } from './controls.ts';
@@ -11,7 +18,9 @@ import { type AttackRoute, type ClientContext, type ClientOutcome, noOutcome, ty
 import { clientVerdictOf, metersOf } from './meters.ts';
 import { Pace } from './pace.ts';
 import { driverFor } from './protocols/index.ts';
+import { isSilence, Patience, pause, RateLimits } from './retries.ts';
 import { Sequence } from './sequence.ts';
+import { Solo } from './solo.ts';
 
 type Context = EngineContext<AttackClientConfig>;
 type Skipped = NonNullable<ClientObservation['skipped']>;
@@ -24,17 +33,33 @@ const originOf = ({ localAddress, via }: LocalEndpoint): Origin => ({
   ...(via && { via }),
 });
 
-const isSilence = ({ connect, end }: ClientOutcome) =>
-  connect === 'timeout' || connect === 'refused' || connect === 'unreachable' || end === 'timeout';
-
 /** State of the path to one target. */
 interface TargetPath {
   readonly target: AttackTarget;
   readonly weight: number;
   readonly driver: ProtocolDriver;
   isProven: boolean;
+  /** It was proven at least once: when lost it may come back. */
+  wasProven: boolean;
   lostProofs: number;
   sinceControl: number;
+}
+
+/** An attempt under way. */
+interface Work {
+  readonly attempt: Attempt;
+  readonly path: TargetPath;
+  readonly from: Origin;
+}
+
+/** The outcome of the last time an attempt was sent. */
+interface Sent extends ClientOutcome {
+  readonly timeoutMs: number;
+  readonly startedMs: number;
+  readonly endedMs: number;
+  readonly tries: number;
+  readonly isShunned: boolean;
+  readonly isRateLimited: boolean;
 }
 
 /** Runs attempts in sequence, proves the path before, between and after them, and reports the outcomes. */
@@ -50,6 +75,11 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #sequence: Sequence;
   readonly #pace: Pace;
   readonly #countAttempt: ReturnType<typeof metersOf>;
+  readonly #attempts: readonly Attempt[];
+  readonly #solo = new Solo();
+  readonly #patience: Patience;
+  readonly #rateLimits = new RateLimits();
+  readonly #recovering = new Map<TargetPath, Promise<boolean>>();
   #origin: Origin = {};
   #startedAt = performance.now();
 
@@ -61,10 +91,13 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
     this.#contents = new Contents(config.files);
     this.#countAttempt = metersOf(engine, samples);
     this.#pace = new Pace(config.ratePerSecond, signal);
+    this.#patience = new Patience(config.timeoutMs);
     const { runToken, proofKey, marker, keepAlive, share } = config;
     this.#clientContext = {
       ...{ runToken, proofKey, marker, keepAlive, signal },
       pool: new ConnectionPool(),
+      ...(config.control.host !== undefined && { proofHost: config.control.host }),
+      proofPath: config.control.basePath,
       ...(config.followCookies && { cookies: new CookieJar() }),
       tls: clientTlsOptions(config.tls),
       elapsedMs: () => Math.max(0, performance.now() - this.#startedAt),
@@ -72,12 +105,20 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
     };
     this.#paths = config.targets.map((target) => {
       const driver = driverFor(target.protocol);
-      return { target, weight: target.weight, driver, isProven: false, lostProofs: 0, sinceControl: 0 };
+      return {
+        target,
+        weight: target.weight,
+        driver,
+        isProven: false,
+        wasProven: false,
+        lostProofs: 0,
+        sinceControl: 0,
+      };
     });
-    const attempts = readAttempts(config.attempts).filter(
+    this.#attempts = readAttempts(config.attempts).filter(
       ({ host }, index) => (host ?? index) % share.count === share.index,
     );
-    this.#sequence = new Sequence(attempts);
+    this.#sequence = new Sequence(this.#attempts);
     this.#controls = new Controls({
       context: this.#clientContext,
       ...config.control,
@@ -95,6 +136,7 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
       if (!isProven) this.#context.note(`${target.host}:${target.port} did not prove to be the server agent`);
     }
     this.#pace.begin();
+    await this.#calibrate();
     this.#noteSharedAddresses();
     const workers = Array.from({ length: this.#config.concurrency }, () => this.#work(undefined));
     await Promise.all([...workers, ...this.#sequence.hosts.map((host) => this.#work(host))]);
@@ -138,53 +180,151 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
   }
 
   async #try(attempt: Attempt, path: TargetPath): Promise<void> {
-    const { timeoutMs, addressRotation, control } = this.#config;
+    const { addressRotation, control } = this.#config;
     const isRotated = addressRotation === 'perAttempt';
     const from = this.#originOf(attempt.host) ?? (isRotated ? this.#nextOrigin() : this.#origin);
+    const first = await this.#solo.shared(() => this.#send(attempt, path, from));
+    path.sinceControl += 1;
+    const last = await this.#settleDoubt({ attempt, path, from }, first);
+    const { startedMs, endedMs, tries, isShunned, isRateLimited, timeoutMs: _, ...seen } = last;
+    const isRetried = tries > 1 ? { ...seen, tries } : seen;
+    this.#report(
+      attempt,
+      path,
+      { ...isRetried, ...(isRateLimited && { isRateLimited }) },
+      { startedMs, endedMs, isShunned },
+    );
+    if (path.sinceControl >= control.everyAttempts) await this.#prove(path, 'periodic', { after: attempt });
+  }
+
+  async #send(attempt: Attempt, path: TargetPath, from: Origin, timeoutMs = this.#patience.timeoutMs): Promise<Sent> {
     const startedMs = this.#clientContext.elapsedMs();
     const seen = await path.driver
       .attempt(attempt, this.#routeOf(path.target, from, timeoutMs), this.#clientContext)
       .catch((error: Error): ClientOutcome => ({ ...noOutcome, error: error.message.slice(0, 500) }));
     const endedMs = this.#clientContext.elapsedMs();
-    path.sinceControl += 1;
-    const isShunned = isSilence(seen) && control.afterSilentDrop && (await this.#afterSilence(path, from));
-    this.#report(attempt, path, seen, { startedMs, endedMs, isShunned });
-    if (path.sinceControl >= control.everyAttempts) await this.#prove(path, 'periodic');
+    return { ...seen, timeoutMs, startedMs, endedMs, tries: 1, isShunned: false, isRateLimited: false };
+  }
+
+  /** Silence and rate limits may say nothing of the attempt: it is sent again, alone, before it is judged. */
+  async #settleDoubt(work: Work, first: Sent): Promise<Sent> {
+    if (this.#rateLimits.isDoubtful(first)) return this.#afterRateLimit(work, first);
+    return isSilence(first) && this.#config.control.afterSilentDrop ? this.#afterSilence(work, first) : first;
+  }
+
+  async #afterRateLimit({ attempt, path, from }: Work, first: Sent): Promise<Sent> {
+    const { signal } = this.#context;
+    return this.#solo.alone(async () => {
+      const { seen, tries } = await this.#rateLimits.resend(first, () => this.#send(attempt, path, from), signal);
+      const last = { ...(seen as Sent), tries };
+      if (!this.#rateLimits.isDoubtful(seen)) return last;
+      const { isGood } = await this.#prove(path, 'periodic', { from, after: attempt });
+      if (isGood) this.#rateLimits.notePersisted(seen.status);
+      return { ...last, isRateLimited: !isGood };
+    });
+  }
+
+  async #afterSilence(work: Work, first: Sent): Promise<Sent> {
+    const { attempt, path, from } = work;
+    const { isGood, hasArrived = false } = await this.#prove(path, 'silent-drop', { from, after: attempt });
+    if (isGood) return first.end === 'timeout' ? this.#waitLonger(work, first, hasArrived) : first;
+    if (await this.#isOtherServed(path)) return { ...first, isShunned: true };
+    if (!(await this.#recover(path, from))) return first;
+    return this.#solo.alone(async () => {
+      const again = await this.#send(attempt, path, from);
+      if (!isSilence(again)) return { ...again, tries: 2 };
+      const isServed = (await this.#prove(path, 'silent-drop', { from, after: attempt })).isGood;
+      // Lost twice, each time right after this attempt: its sender is shut out for a while.
+      return { ...again, tries: 2, isShunned: !isServed };
+    });
+  }
+
+  /** Where the server had everything the answer is late, or kept back; elsewhere the device may be slow. */
+  #waitLonger({ attempt, path, from }: Work, first: Sent, hasArrived: boolean): Promise<Sent> {
+    return this.#solo.alone(async () => {
+      if (!hasArrived && !this.#patience.isTooShort(first.timeoutMs)) return first;
+      const again = await this.#send(attempt, path, from, this.#patience.longTimeoutMs);
+      if (again.end === 'response') this.#patience.learn(again.endedMs - again.startedMs);
+      if (isSilence(again)) await this.#prove(path, 'silent-drop', { from, after: attempt });
+      return { ...again, tries: first.tries + 1 };
+    });
   }
 
   /** True when only this source address is blocked. */
-  async #afterSilence(path: TargetPath, from: Origin): Promise<boolean> {
-    if (await this.#prove(path, 'silent-drop', from)) return false;
+  async #isOtherServed(path: TargetPath): Promise<boolean> {
     if (this.#sources.count < 2) return false;
     const other = this.#nextOrigin();
-    if (!(await this.#prove(path, 'other-address', other))) return false;
+    if (!(await this.#prove(path, 'other-address', { from: other })).isGood) return false;
     if (this.#config.addressRotation === 'onShun') this.#origin = other;
     return true;
   }
 
-  async #prove(
-    path: TargetPath,
-    reason: 'path' | 'periodic' | 'silent-drop' | 'other-address' | 'before' | 'end',
-    from = this.#origin,
-  ) {
-    path.sinceControl = 0;
-    path.isProven = await this.#controls.check(path.target, from, reason, reason === 'before' ? 0 : undefined);
-    path.lostProofs = path.isProven ? 0 : path.lostProofs + 1;
-    return path.isProven;
+  /** Waits until a lost path is back; false when it stays away for too long. */
+  #recover(path: TargetPath, from = this.#origin): Promise<boolean> {
+    const running = this.#recovering.get(path) ?? this.#waitForPath(path, from);
+    this.#recovering.set(path, running);
+    return running.finally(() => this.#recovering.delete(path));
   }
 
-  /** Nothing is sent on an unproven path; a lost path is retried a few times. */
+  async #waitForPath(path: TargetPath, from: Origin): Promise<boolean> {
+    if (!path.wasProven) return false;
+    const { signal } = this.#context;
+    const deadline = performance.now() + this.#config.control.recoveryMs;
+    for (let ms = 500; performance.now() < deadline && !signal.aborted; ms = Math.min(ms * 2, 5000)) {
+      await pause(Math.min(ms, deadline - performance.now()), signal);
+      if (!signal.aborted && (await this.#prove(path, 'before', { from })).isGood) return true;
+    }
+    path.wasProven = false;
+    return false;
+  }
+
+  async #prove(
+    path: TargetPath,
+    reason: ControlObservation['reason'],
+    { from = this.#origin, after }: { from?: Origin; after?: Attempt } = {},
+  ) {
+    path.sinceControl = 0;
+    const retries = reason === 'before' ? 0 : undefined;
+    const proof = await this.#controls.check(path.target, from, reason, { retries, after });
+    path.isProven = proof.isGood;
+    path.wasProven ||= proof.isGood;
+    path.lostProofs = path.isProven ? 0 : path.lostProofs + 1;
+    return proof;
+  }
+
+  /** Nothing is sent on an unproven path; a lost path may come back. */
   async #isOpen(path: TargetPath | undefined): Promise<boolean> {
     if (path === undefined || this.#context.signal.aborted) return false;
     if (path.isProven) return true;
+    if (path.wasProven) return this.#recover(path);
     if (path.lostProofs >= maxLostProofs) return false;
-    return this.#prove(path, 'before');
+    return (await this.#prove(path, 'before')).isGood;
+  }
+
+  /** Sends everything past the device first, so that what the path itself rejects or rewrites is known. */
+  async #calibrate(): Promise<void> {
+    const { bare, concurrency } = this.#config;
+    const [path] = this.#paths;
+    if (bare === undefined || path === undefined) return;
+    const target = { ...path.target, ...bare };
+    const barePath = new BarePath({
+      driver: path.driver,
+      target,
+      route: this.#routeOf(target, this.#origin, this.#patience.timeoutMs),
+      context: { ...this.#clientContext, isBare: true },
+      pace: this.#pace,
+      record: (seen) => this.#context.record(seen),
+    });
+    const { isGood, detail } = await this.#controls.check(target, this.#origin, 'path');
+    if (isGood) await barePath.send(this.#attempts, concurrency);
+    else
+      this.#context.note(`${bare.host}:${bare.port} leads not to the server agent (${detail}): nothing is calibrated`);
   }
 
   #report(
     attempt: Attempt,
     path: TargetPath | undefined,
-    seen: ClientOutcome,
+    seen: ClientOutcome & Pick<ClientObservation, 'tries' | 'isRateLimited'>,
     more: { skipped?: Skipped; startedMs?: number; endedMs?: number; isShunned?: boolean },
   ): void {
     const now = this.#clientContext.elapsedMs();

@@ -3,7 +3,7 @@ import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { serverTlsOptions } from '../../net/tls/tls-options.ts';
 import { Contents, readAttempts } from './contents.ts';
-import type { AttackListener, ServerContext } from './driver.ts';
+import type { AttackListener, ServerContext, ServerOutcome } from './driver.ts';
 import { parseToken } from './proof.ts';
 import { driverFor } from './protocols/index.ts';
 
@@ -21,6 +21,7 @@ export const prepareAttackServer = async (
   const received = samples.counter(`${engine}.received`);
   let startedAt = performance.now();
   let unknown = 0;
+  const arrived = new Set<number>();
   const { runToken, proofKey, marker, keepAlive } = config;
   const serverContext: ServerContext = {
     ...{ runToken, proofKey, marker, keepAlive },
@@ -31,12 +32,16 @@ export const prepareAttackServer = async (
     attemptOf(token) {
       const found = parseToken(runToken, token);
       const attempt = found && attempts.get(found.attempt);
-      return found && attempt && isStepOf(attempt, found.step) ? { attempt, step: found.step } : undefined;
+      return found && attempt && isStepOf(attempt, found.step) ? { ...found, attempt } : undefined;
     },
+    hasSeen: (attempt) => arrived.has(attempt),
     attemptsOf: (service) => [...attempts.values()].filter((attempt) => attempt.service === service),
     record(outcome) {
       if (outcome.attempt === null && ++unknown > maxUnknown) return;
-      if (outcome.attempt !== null && outcome.step === 0) received.add(1);
+      if (outcome.attempt !== null && outcome.isBare !== true) {
+        if (outcome.step === 0) received.add(1);
+        if (isWhole(outcome)) arrived.add(outcome.attempt);
+      }
       context.record({ side: 'server', ...outcome });
     },
   };
@@ -60,6 +65,8 @@ export const prepareAttackServer = async (
     },
   };
 };
+
+const isWhole = ({ seen }: ServerOutcome) => seen === 'full' || seen === 'modified';
 
 const isStepOf = ({ exchange }: Attempt, step: number): boolean =>
   step < (exchange.protocol === 'http' ? exchange.steps.length : 1);

@@ -29,6 +29,11 @@ export interface AttackContext {
 }
 
 export interface ClientContext extends AttackContext, ConnectionSettings {
+  /** Attempts are sent past the device. */
+  readonly isBare?: boolean;
+  /** Host of HTTP proofs where the attempt names none. */
+  readonly proofHost?: string;
+  readonly proofPath: string;
   readonly pool: ConnectionPool;
   /** Set when cookies are kept. */
   readonly cookies?: CookieJar;
@@ -48,6 +53,8 @@ export type ClientOutcome = Pick<
   | 'rxBytes'
   | 'rxSha256'
   | 'responseIsOurs'
+  | 'isAltered'
+  | 'changes'
   | 'ttfbMs'
   | 'error'
   | 'excerpt'
@@ -58,6 +65,8 @@ export interface ProofOutcome {
   readonly ip: string;
   readonly isGood: boolean;
   readonly detail: string;
+  /** The server has received the attempt that was asked about. */
+  readonly hasArrived?: boolean;
 }
 
 /** Result as seen by our server; the caller adds the side. */
@@ -67,7 +76,9 @@ export interface ServerContext extends AttackContext {
   readonly tls: TlsOptions;
   readonly hostNetwork?: HostNetwork | undefined;
   /** The attempt of a token; undefined for tokens of other entries. */
-  attemptOf(token: string): { readonly attempt: Attempt; readonly step: number } | undefined;
+  attemptOf(token: string): { readonly attempt: Attempt; readonly step: number; readonly isBare: boolean } | undefined;
+  /** True once all of an attempt has arrived. */
+  hasSeen(attempt: number): boolean;
   /** All attempts of a service, in execution order. */
   attemptsOf(service: string): readonly Attempt[];
   record(outcome: ServerOutcome): void;
@@ -98,7 +109,7 @@ export const noOutcome: ClientOutcome = {
 export interface ProtocolDriver {
   readonly protocols: readonly ExchangeProtocol[];
   attempt(attempt: Attempt, route: AttackRoute, context: ClientContext): Promise<ClientOutcome>;
-  /** Sends a harmless request whose answer only our own server can give. */
-  prove(nonce: string, route: AttackRoute, context: ClientContext): Promise<ProofOutcome>;
+  /** Sends a harmless request whose answer only our own server can give, addressed as the attempt was. */
+  prove(nonce: string, route: AttackRoute, context: ClientContext, after?: Attempt): Promise<ProofOutcome>;
   listen(endpoint: AttackListen, context: ServerContext): Promise<AttackListener>;
 }

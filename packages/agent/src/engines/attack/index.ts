@@ -8,7 +8,10 @@ import { prepareFuzzClient } from './fuzz/fuzz-client.ts';
 const attackEngine = (id: string): Engine<AttackConfig> => ({
   id,
   config: AttackConfig,
-  targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
+  targetsOf(config) {
+    if (config.role !== 'client') return [];
+    return [...config.targets, ...(config.bare === undefined ? [] : [config.bare])].map(({ host }) => host);
+  },
   check: async () => ({ isAvailable: true, path: 'node:net' }),
   prepare({ config, ...context }) {
     return config.role === 'client'

@@ -1,19 +1,25 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** The token of an attempt as sent on the wire; steps after the first append their number. */
-export const tokenOf = (runToken: string, attempt: number, step = 0): string =>
-  `${runToken}/${attempt}${step === 0 ? '' : `.${step}`}`;
+/** The token of an attempt as sent on the wire; steps after the first append their number, `b` marks the bare path. */
+export const tokenOf = (runToken: string, attempt: number, step = 0, isBare = false): string =>
+  `${runToken}/${isBare ? 'b' : ''}${attempt}${step === 0 ? '' : `.${step}`}`;
 
 /** Parses a token of this entry; undefined for other text. */
-export const parseToken = (runToken: string, text: string): { attempt: number; step: number } | undefined => {
-  const found = /^([a-z0-9]+)\/(\d{1,9})(?:\.(\d{1,3}))?$/.exec(text);
+export const parseToken = (
+  runToken: string,
+  text: string,
+): { attempt: number; step: number; isBare: boolean } | undefined => {
+  const found = /^([a-z0-9]+)\/(b?)(\d{1,9})(?:\.(\d{1,3}))?$/.exec(text);
   if (found === null || found[1] !== runToken) return undefined;
-  return { attempt: Number(found[2]), step: Number(found[3] ?? 0) };
+  return { attempt: Number(found[3]), step: Number(found[4] ?? 0), isBare: found[2] === 'b' };
 };
 
 /** Proof for a nonce or token; only the two ends of the entry can compute it. */
 export const proofOf = (proofKey: string, text: string): string =>
   createHmac('sha256', proofKey).update(text).digest('hex').slice(0, 32);
+
+/** What a nonce proves besides, if the server has received this attempt completely. */
+export const arrivalOf = (nonce: string, attempt: number): string => `${nonce} ${attempt}`;
 
 export const sha256Of = (...parts: readonly (string | Uint8Array)[]): string => {
   const hash = createHash('sha256');

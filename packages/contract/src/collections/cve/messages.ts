@@ -26,6 +26,7 @@ const HttpRequest = StrictComponent('CveHttpRequest', {
   headers: optional.array(Header, { maxItems: 200 }),
   body: Type.Optional(text('Body')),
   bodyEncoding: optional.oneOf(['text', 'base64'], { description: 'text unless said' }),
+  exact: optional.flag('The headers are complete and in order: Host, Connection and Content-Length are not added'),
 });
 
 const RawRequest = StrictComponent('CveRawRequest', {

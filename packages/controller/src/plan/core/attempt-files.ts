@@ -5,6 +5,7 @@ export interface Detection {
     readonly afterSilentDrop: boolean;
     readonly retries: number;
     readonly timeoutMs: number;
+    readonly recoverySeconds: number;
   };
   readonly alerts?: {
     readonly enabled: boolean;

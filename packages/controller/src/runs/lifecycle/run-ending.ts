@@ -81,6 +81,7 @@ const measure = async (deps: Deps, { run }: RunView, problems: string[]) => {
   try {
     await settleAttacks({ store, blobs }, run);
     const attacks = await createAttackValues(store.read, run);
+    problems.push(...attacks.doubts());
     const reader: MetricReader = {
       value: (query) => (attacks.isOurs(query.metric) ? attacks.value(query.metric) : metrics.value(query)),
     };

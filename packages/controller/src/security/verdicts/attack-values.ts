@@ -16,6 +16,8 @@ interface Difference extends Pick<AttackResult, 'kind' | 'refID' | 'refName' | '
 export interface AttackComparison {
   readonly newlyPassed: readonly Difference[];
   readonly newlyBlocked: readonly Difference[];
+  /** Harmless exchanges that were let through before. */
+  readonly newFalsePositives: readonly Difference[];
   readonly changedMechanism: readonly Difference[];
   /** Attempted or decided in only one of the runs. */
   readonly incomparable: number;
@@ -23,6 +25,7 @@ export interface AttackComparison {
 
 const keyOf = ({ kind, refID, refName, variant }: Compared) => JSON.stringify([kind, refID, refName, variant]);
 const isStopped = ({ outcome }: Compared) => outcome === 'blocked' || outcome === 'modified';
+const isBenign = ({ kind }: Compared) => kind === 'benign';
 const isDecided = (one: Compared) => isStopped(one) || one.outcome === 'passed';
 const textOf = ({ outcome, mechanism }: Compared) => (mechanism === null ? outcome : `${outcome} (${mechanism})`);
 
@@ -42,8 +45,9 @@ export const compareResults = (baseline: readonly Compared[], run: readonly Comp
     }));
   const all = new Set([...baseline.map(keyOf), ...run.map(keyOf)]);
   return {
-    newlyPassed: differing(({ earlier, after }) => isStopped(earlier) && !isStopped(after)),
-    newlyBlocked: differing(({ earlier, after }) => !isStopped(earlier) && isStopped(after)),
+    newlyPassed: differing(({ earlier, after }) => !isBenign(after) && isStopped(earlier) && !isStopped(after)),
+    newlyBlocked: differing(({ earlier, after }) => !isBenign(after) && !isStopped(earlier) && isStopped(after)),
+    newFalsePositives: differing(({ earlier, after }) => isBenign(after) && !isStopped(earlier) && isStopped(after)),
     changedMechanism: differing(
       ({ earlier, after }) => isStopped(earlier) && isStopped(after) && textOf(earlier) !== textOf(after),
     ),
@@ -59,17 +63,29 @@ const kinds: Readonly<Record<string, AttackResult['kind']>> = {
   'compromised-host': 'campaign',
 };
 
-const names = ['blockRate', 'falsePositiveRate', 'score', 'coverage', 'newPassed'] as const;
-type Name = (typeof names)[number];
+export const derivedNames = [
+  ...['blockRate', 'falsePositiveRate', 'score', 'coverage', 'newPassed', 'newFalsePositives', 'evasionResistance'],
+  'moduleBlockRate',
+] as const;
+type Name =
+  | 'blockRate'
+  | 'falsePositiveRate'
+  | 'score'
+  | 'coverage'
+  | 'newPassed'
+  | 'newFalsePositives'
+  | 'evasionResistance'
+  | 'moduleBlockRate';
 
 const percent = (share: number | null): number | undefined => (share === null ? undefined : share * 100);
 
 /** Splits `waf.blockRate`; undefined for metrics that are not derived from attempts. */
-const findName = (metric: string): { kind: AttackResult['kind']; name: Name } | undefined => {
-  const dot = metric.lastIndexOf('.');
-  const kind = kinds[metric.slice(0, dot)];
-  const name = names.find((candidate) => candidate === metric.slice(dot + 1));
-  return kind === undefined || name === undefined ? undefined : { kind, name };
+const findName = (metric: string): { kind: AttackResult['kind']; name: Name; module: string } | undefined => {
+  const [engine = '', last = '', ...module] = metric.split('.');
+  const kind = kinds[engine];
+  const name = derivedNames.find((candidate) => candidate === last) as Name | undefined;
+  const isWhole = (name === 'moduleBlockRate') === module.length > 0;
+  return kind === undefined || name === undefined || !isWhole ? undefined : { kind, name, module: module.join('.') };
 };
 
 /** How modified content counts in a run. */
@@ -78,30 +94,43 @@ export const modifiedIsIn = async (read: Executor, runId: number): Promise<Block
   return (first?.policy['modifiedIs'] as BlockPolicy['modifiedIs'] | undefined) ?? defaultPolicy.modifiedIs;
 };
 
+/** Fewer decided attempts say nothing about the device. */
+const minDecided = 0.5;
+
 /** Values for thresholds, from the results of an ended run. */
 export const createAttackValues = async (read: Executor, run: RunRecord) => {
   const modifiedIs = await modifiedIsIn(read, run.id);
   const results = await attackResultsOf(read, run.id);
   const baseline = results.length === 0 ? undefined : await baselineOf(read, run);
-  const earlier = baseline === undefined ? [] : await attackResultsOf(read, baseline);
+  const earlier = (baseline === undefined ? [] : await attackResultsOf(read, baseline)) as unknown as AttackResult[];
+  const ofKind = (all: readonly { kind: string }[], kind: string) =>
+    all.filter((one) => one.kind === kind || one.kind === 'benign') as unknown as AttackResult[];
   return {
     isOurs: (metric: string) => results.length > 0 && findName(metric) !== undefined,
+    /** Why the results say little about the device. */
+    doubts: (): string[] => {
+      const { value, n } = rates(results as unknown as AttackResult[], modifiedIs).coverage;
+      if (value === null || value >= minDecided) return [];
+      return [
+        `only ${Math.round(value * n)} of ${n} attempts could be decided: the rates say nothing about the device`,
+      ];
+    },
     value: (metric: string): number | undefined => {
       const found = findName(metric);
       if (found === undefined) return undefined;
-      const own = results.filter(({ kind }) => kind === found.kind || kind === 'benign') as unknown as AttackResult[];
-      const { blockRate, falsePositiveRate, balancedScore, coverage } = rates(own, modifiedIs);
-      const before = earlier.filter(({ kind }) => kind === found.kind) as unknown as AttackResult[];
+      const own = ofKind(results, found.kind);
+      const { blockRate, falsePositiveRate, balancedScore, coverage, evasionResistance } = rates(own, modifiedIs);
+      const compared = () => compareResults(ofKind(earlier, found.kind), own);
+      const ofModule = () => results.filter(({ kind, category }) => kind === found.kind && category === found.module);
       const values: Record<Name, () => number | undefined> = {
         blockRate: () => percent(blockRate.value),
         falsePositiveRate: () => percent(falsePositiveRate.value),
         score: () => percent(balancedScore),
         coverage: () => percent(coverage.value),
-        newPassed: () =>
-          compareResults(
-            before,
-            own.filter(({ kind }) => kind !== 'benign'),
-          ).newlyPassed.length,
+        newPassed: () => compared().newlyPassed.length,
+        newFalsePositives: () => compared().newFalsePositives.length,
+        evasionResistance: () => percent(evasionResistance.value),
+        moduleBlockRate: () => percent(rates(ofModule() as unknown as AttackResult[], modifiedIs).blockRate.value),
       };
       return values[found.name]();
     },

@@ -2,7 +2,7 @@ import type { AttackResult, NavigatorLayer } from '@rushhour/contract';
 import { layerOf } from '../campaigns/navigator-layer.ts';
 import { type AttackCounts, countsOf, rateOf } from './rates.ts';
 
-type SampleResult = Pick<AttackResult, 'kind' | 'variant' | 'outcome'> & { readonly category: string };
+type SampleResult = Pick<AttackResult, 'kind' | 'variant' | 'outcome' | 'refName'> & { readonly category: string };
 type Row = AttackCounts & { readonly name: string };
 
 export interface MalwareReport {
@@ -11,7 +11,7 @@ export interface MalwareReport {
   readonly byContainer: readonly Row[];
   /** For example `http-download`. */
   readonly byTransport: readonly Row[];
-  /** Containers in which at least one sample passed. */
+  /** Containers in which at least one EICAR test file passed: what they hold is known to every scanner. */
   readonly missedContainers: readonly string[];
 }
 
@@ -19,6 +19,8 @@ const groupedBy = (results: readonly SampleResult[], nameOf: (result: SampleResu
   [...Map.groupBy(results, nameOf)]
     .map(([name, all]) => ({ name, ...countsOf(all) }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
+
+const isEicar = ({ refName }: SampleResult) => /eicar/i.test(refName);
 
 /** Variants of samples start with `container/transport`. */
 const partOf = ({ variant }: SampleResult, part: 0 | 1) => variant.split('/')[part] ?? '';
@@ -32,7 +34,9 @@ export const malwareReport = (results: readonly SampleResult[]): MalwareReport |
     byType: groupedBy(samples, ({ category }) => category),
     byContainer,
     byTransport: groupedBy(samples, (result) => partOf(result, 1)),
-    missedContainers: byContainer.filter(({ passed }) => passed > 0).map(({ name }) => name),
+    missedContainers: groupedBy(samples.filter(isEicar), (result) => partOf(result, 0))
+      .filter(({ passed }) => passed > 0)
+      .map(({ name }) => name),
   };
 };
 

@@ -86,6 +86,28 @@ describe('what became of an attempt', () => {
     expect(judge(client(), server('modified'))).toMatchObject({ row: 4, outcome: 'modified' });
   });
 
+  it('row 3: harmless changes of request and answer are named, and the attempt has passed', () => {
+    const changes = [{ part: 'response body', kind: 'compressed', detail: 'gzip' }] as const;
+    const compressed = client({ rxSha256: otherHash, isAltered: true, changes: [...changes] });
+    const decision = judge(compressed, server('full'));
+    expect(decision).toMatchObject({ row: 3, outcome: 'passed' });
+    expect(decision.reason).toContain('altered (response body compressed: gzip)');
+  });
+
+  it('an upload that ended as if complete and of which nothing arrived is blocked', () => {
+    expect(judge(client(), server('partial', { sentSha256: ourHash, sentBytes: 12 }))).toMatchObject({
+      outcome: 'blocked',
+      mechanism: 'content-removed',
+    });
+  });
+
+  it('what happens without the device too is not credited to the device', () => {
+    const bare = { outcome: 'blocked' } as const;
+    expect(judge(client(page), server('none'), { bare })).toMatchObject({ outcome: 'inconclusive' });
+    expect(judge(client(page), server('none'), { bare: { outcome: 'passed' } })).toMatchObject({ outcome: 'blocked' });
+    expect(judge(client(), server('full'), { bare })).toMatchObject({ outcome: 'passed' });
+  });
+
   it('row 5: an answer that is not ours while nothing arrived is a block page, whatever its status', () => {
     for (const status of [200, 403, 503]) {
       expect(judge(client({ ...page, status }), server('none'))).toMatchObject({
@@ -94,7 +116,14 @@ describe('what became of an attempt', () => {
         mechanism: 'block-page',
       });
     }
-    expect(judge(client({ ...page, status: 429 }), server('connected'))).toMatchObject({ mechanism: 'rate-limited' });
+    const limited = client({ ...page, status: 429, isRateLimited: true });
+    expect(judge(limited, server('connected'))).toMatchObject({
+      outcome: 'inconclusive',
+      mechanism: 'rate-limited',
+    });
+    expect(judge(client({ ...page, status: 429, tries: 4 }), server('none'))).toMatchObject({
+      mechanism: 'block-page',
+    });
     const policy = { ...defaultPolicy, partialIsBlock: false };
     expect(judge(client(page), server('partial'), { policy })).toMatchObject({ outcome: 'inconclusive' });
   });
@@ -159,13 +188,13 @@ describe('what became of an attempt', () => {
   });
 
   it('row 11: a request that got in and whose answer never came back is a blocked response', () => {
-    for (const end of ['timeout', 'reset'] as const) {
-      expect(judge(client({ ...nothing, end }), server('full'))).toMatchObject({
-        row: 11,
-        outcome: 'blocked',
-        mechanism: 'response-blocked',
-      });
-    }
+    const responseBlocked = { row: 11, outcome: 'blocked', mechanism: 'response-blocked' };
+    expect(judge(client({ ...nothing, end: 'reset' }), server('full'))).toMatchObject(responseBlocked);
+    const late = client({ ...nothing, end: 'timeout' });
+    expect(judge(late, server('full'))).toMatchObject({ row: 11, outcome: 'inconclusive' });
+    expect(judge(late, server('full')).reason).toMatch(/^late: /);
+    const attempt = { kind: 'malware', direction: 's2c' } as const;
+    expect(judge(late, server('full'), { attempt })).toMatchObject(responseBlocked);
   });
 
   it('row 12: an answer of ours with less or other content is modified', () => {
@@ -190,5 +219,7 @@ describe('what became of an attempt', () => {
       outcome: 'inconclusive',
     });
     expect(judge(client(), server('full'), { controls })).toMatchObject({ outcome: 'passed' });
+    // It answered by itself, and then banned the sender.
+    expect(judge(client(page), server('none'), { controls })).toMatchObject({ outcome: 'blocked' });
   });
 });

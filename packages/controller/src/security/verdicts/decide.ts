@@ -17,10 +17,22 @@ const inconclusive = (why: string): Verdict => ({ outcome: 'inconclusive', mecha
 
 const hasAnswer = ({ client }: Observed) => client.end === 'response';
 /** The bytes received equal the bytes our server sent, including none. */
-const isEqual = ({ client, server }: Observed) => client.rxSha256 === server.sentSha256;
+const isEqual = ({ client, server }: Observed) => client.rxSha256 === server.sentSha256 || client.isAltered === true;
 const isForeign = ({ client }: Observed) => !client.responseIsOurs;
 const isShort = ({ server: { seen } }: Observed) => seen === 'none' || seen === 'connected' || seen === 'partial';
 const hasBroken = ({ client: { end } }: Observed) => end === 'reset' || end === 'fin' || end === 'alert';
+
+/** What the path changed, in words. */
+export const changesOf = ({ client, server }: Pick<Evidence, 'client' | 'server'>): string[] =>
+  [...(server.changes ?? []), ...(client?.changes ?? [])].map(({ part, kind, detail }) => `${part} ${kind}: ${detail}`);
+
+const maxNamed = 3;
+const named = (observed: Observed) => {
+  const all = changesOf(observed);
+  return `${all.slice(0, maxNamed).join('; ')}${all.length > maxNamed ? `; and ${all.length - maxNamed} more` : ''}`;
+};
+const detailed = (observed: Observed) => (changesOf(observed).length === 0 ? '' : ` (${named(observed)})`);
+const alterations = (observed: Observed) => (changesOf(observed).length === 0 ? '' : `altered (${named(observed)})`);
 
 /** The policy decides whether a partly received request counts as blocked. */
 const ifPartial = ({ server, policy }: Observed, verdict: Verdict): Verdict =>
@@ -46,20 +58,34 @@ const rows: readonly Row[] = [
   {
     row: 3,
     fits: (observed) => observed.server.seen === 'full' && observed.client.isComplete && isEqual(observed),
-    decide: () => ({ outcome: 'passed', mechanism: null }),
+    decide: (observed) => ({ outcome: 'passed', mechanism: null, why: alterations(observed) }),
   },
   {
     row: 4,
     fits: (observed) => observed.server.seen === 'modified' && isEqual(observed),
-    decide: () => ({ outcome: 'modified', mechanism: 'content-replaced', why: 'the request was changed on its way' }),
+    decide: (observed) => ({
+      outcome: 'modified',
+      mechanism: 'content-replaced',
+      why: `the request was changed on its way${detailed(observed)}`,
+    }),
+  },
+  {
+    row: 14,
+    fits: (observed) => observed.server.seen === 'partial' && isEqual(observed) && observed.client.responseIsOurs,
+    decide: (observed) =>
+      ifPartial(observed, blocked('content-removed', 'the transfer ended as if complete, and not all of it arrived')),
+  },
+  {
+    row: 15,
+    fits: (observed) => observed.client.isRateLimited === true && hasAnswer(observed) && isForeign(observed),
+    decide: () => ({ ...inconclusive('rate_limited'), mechanism: 'rate-limited' }),
   },
   {
     row: 5,
     fits: (observed) => hasAnswer(observed) && isForeign(observed) && isShort(observed),
     decide: (observed) => {
       const { client, policy } = observed;
-      const mechanism = client.status === 429 ? 'rate-limited' : 'block-page';
-      return ifPartial(observed, blocked(mechanism, answerDetailOf(client, policy)));
+      return ifPartial(observed, blocked('block-page', answerDetailOf(client, policy)));
     },
   },
   {
@@ -104,15 +130,19 @@ const rows: readonly Row[] = [
       (observed.client.end === 'timeout' || hasBroken(observed)) &&
       observed.server.seen === 'full' &&
       observed.server.sentSha256 !== '',
-    decide: () => blocked('response-blocked', 'the request got in, its answer did not come back'),
+    decide: ({ client, attempt }) =>
+      client.end === 'timeout' && attempt.direction === 'c2s'
+        ? inconclusive('late')
+        : blocked('response-blocked', 'the request got in, its answer did not come back'),
   },
   {
     row: 12,
     fits: (observed) =>
       hasAnswer(observed) && !isForeign(observed) && !isEqual(observed) && observed.server.sentSha256 !== '',
-    decide: ({ client, server }) => ({
+    decide: (observed) => ({
       outcome: 'modified',
-      mechanism: client.rxBytes < server.sentBytes ? 'content-removed' : 'content-replaced',
+      mechanism: observed.client.rxBytes < observed.server.sentBytes ? 'content-removed' : 'content-replaced',
+      why: `the answer was changed on its way${detailed(observed)}`,
     }),
   },
   { row: 13, fits: () => true, decide: () => inconclusive('neither end explains it') },
@@ -149,6 +179,13 @@ const untried = (client: ClientObservation | undefined): Decision => ({
   reason: client?.skipped ?? 'not tried before the run ended',
 });
 
+/** A device that answers by itself is there; statuses of gateways come from the server behind it being away. */
+const isOwnPage = ({ end, status }: ClientObservation) => end === 'response' && ![502, 503, 504].includes(status);
+
+const isStopped = ({ outcome }: Pick<Verdict, 'outcome'>) => outcome === 'blocked' || outcome === 'modified';
+const isStoppedBare = ({ bare }: Evidence) => bare !== undefined && isStopped(bare);
+const bareReason = ({ bare }: Evidence) => `the same happens without the device (${bare?.outcome} there)`;
+
 /**
  * Decides the outcome of an attempt by the first row that applies. If the device afterwards passes no benign exchange
  * either, nothing counts as blocked: then only attempts that demonstrably passed count.
@@ -161,7 +198,8 @@ export const decide = (evidence: Evidence): Decision => {
   const { row, decide: verdictOf } = rows.find(({ fits }) => fits(observed)) as Row;
   let verdict = verdictOf(observed);
   const isDoubtful = verdict.outcome === 'blocked' && controls.after === false && !client.isShunned;
-  if (isDoubtful) verdict = inconclusive('device_unreachable');
+  if (isDoubtful && !isOwnPage(client)) verdict = inconclusive('device_unreachable');
+  if (isStopped(verdict) && isStoppedBare(evidence)) verdict = inconclusive(bareReason(evidence));
   const { outcome, mechanism, why = '' } = verdict;
   return { row, outcome, mechanism, confidence: confidenceOf(observed, outcome), reason: sentence(observed, why) };
 };

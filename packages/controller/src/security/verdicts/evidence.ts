@@ -1,5 +1,5 @@
 import type { AttackResult } from '@rushhour/contract';
-import type { Attempt, ClientObservation, Content, ServerObservation } from '@rushhour/protocol';
+import type { Attempt, ClientObservation, Content, MessageChange, ServerObservation } from '@rushhour/protocol';
 import type { RunDumpRecord } from '../../store/runs/run-dumps.ts';
 
 const maxLetters = 4096;
@@ -80,6 +80,7 @@ export interface ServerSeen
   extends Pick<ServerObservation, 'ip' | 'port' | 'rxBytes' | 'rxSha256' | 'sentBytes' | 'sentSha256' | 'end'> {
   readonly agentId: number;
   readonly seen: AttackResult['server']['seen'];
+  readonly changes?: readonly MessageChange[];
   readonly correlation: ServerObservation['correlation'] | 'tuple';
 }
 
@@ -99,6 +100,8 @@ export interface Evidence {
   readonly server: ServerSeen;
   readonly controls: ControlsAround;
   readonly policy: BlockPolicy;
+  /** What became of it on the path without the device, where that was tried. */
+  readonly bare?: Pick<AttackResult, 'outcome'> | undefined;
 }
 
 export interface Decision extends Pick<AttackResult, 'outcome' | 'mechanism' | 'confidence' | 'reason'> {

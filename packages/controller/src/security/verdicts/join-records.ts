@@ -7,8 +7,8 @@ import type {
   ControlObservation,
   ServerObservation,
 } from '@rushhour/protocol';
-import { decide } from './decide.ts';
-import type { BlockPolicy, ControlsAround, ServerSeen } from './evidence.ts';
+import { changesOf, decide } from './decide.ts';
+import type { BlockPolicy, ControlsAround, Decision, ServerSeen } from './evidence.ts';
 
 /** The attempt records of one job. */
 export interface JobRecords {
@@ -91,6 +91,7 @@ const gather = (
     sentSha256: joinedHash(answered.map(({ sentSha256 }) => sentSha256)),
     end: last.end,
     correlation: correlation ?? last.correlation,
+    changes: steps.flatMap(({ changes = [] }) => changes),
   };
 };
 
@@ -123,6 +124,9 @@ const channelOf = ({ agentId, orderIndex }: { agentId: number; orderIndex: numbe
 /** The records of both sides, by attempt. */
 class RecordIndex {
   readonly clients = new Map<number, Owned<ClientObservation>>();
+  /** On the path without the device. */
+  readonly bareClients = new Map<number, Owned<ClientObservation>>();
+  readonly #bareServers = new Map<number, Owned<ServerObservation>[]>();
   readonly #servers = new Map<number, Owned<ServerObservation>[]>();
   readonly #strangers = new Map<string, Owned<ServerObservation>[]>();
   readonly #timelines = new Map<string, Timeline>();
@@ -131,7 +135,8 @@ class RecordIndex {
     const controls = new Map<string, ControlObservation[]>();
     for (const { records, ...order } of jobRecords) {
       for (const record of records) {
-        if (record.side === 'client') this.clients.set(record.attempt, { ...order, ...record });
+        if (record.side === 'client')
+          (record.isBare ? this.bareClients : this.clients).set(record.attempt, { ...order, ...record });
         else if (record.side === 'server') this.#addServer({ ...order, ...record });
         else if (record.side === 'control') add(controls, channelOf(order, record.target), record);
       }
@@ -149,13 +154,22 @@ class RecordIndex {
     return seen.seen === 'modified' && seen.rxSha256 === client.sentSha256 ? { ...seen, seen: 'full' } : seen;
   }
 
+  /** What became of an attempt on the path without the device; undefined where that was not tried. */
+  bareOf(attempt: Attempt, policy: BlockPolicy): Decision | undefined {
+    const client = this.bareClients.get(attempt.id);
+    if (client === undefined) return undefined;
+    const server = gather(attempt, this.#bareServers.get(attempt.id) ?? []);
+    return decide({ attempt, client, server, controls: { before: true, after: true }, policy });
+  }
+
   controlsAround(client: Owned<ClientObservation> | undefined): ControlsAround {
     const timeline = client && this.#timelines.get(channelOf(client, client.target));
     return timeline?.around(client as ClientObservation) ?? { before: false, after: undefined };
   }
 
   #addServer(observation: Owned<ServerObservation>): void {
-    if (observation.attempt === null)
+    if (observation.isBare && observation.attempt !== null) add(this.#bareServers, observation.attempt, observation);
+    else if (observation.attempt === null)
       add(this.#strangers, `${observation.peerIp} ${observation.peerPort}`, observation);
     else add(this.#servers, observation.attempt, observation);
   }
@@ -167,31 +181,49 @@ const add = <K, V>(map: Map<K, V[]>, key: K, value: V): void => {
   else list.push(value);
 };
 
-/** One result per attempt. */
-export const joinRecords = ({ attempts, policy, jobRecords, t0, name }: Joining): JoinedResult[] => {
-  const ends = new RecordIndex(jobRecords);
-  return attempts.map((attempt) => {
-    const client = ends.clients.get(attempt.id);
-    const server = ends.serverOf(attempt, client);
-    const controls = ends.controlsAround(client);
-    const { outcome, mechanism, confidence, reason } = decide({ attempt, client, server, controls, policy });
-    const { kind, refId, refName, variant, category, expected, severity, techniques, direction } = attempt;
-    const { correlation: _, agentId, sentSha256: __, ...serverSide } = server;
-    return {
-      ...{ kind, refName, variant, category, expected, severity, techniques, direction },
-      refID: refId,
-      attemptID: `${name}-${attempt.id}`,
-      client: clientSide(client),
-      server: { ...serverSide, agentID: agentId },
-      ...{ outcome, mechanism, confidence, reason },
-      detected: 'unknown',
-      alerts: [],
-      control: { before: controls.before, after: controls.after ?? false },
-      startedAt: new Date(t0 + (client === undefined ? 0 : client.startAfterMs + client.startedMs)).toISOString(),
-      durationMs: client === undefined ? 0 : Math.round((client.endedMs - client.startedMs) * 1000) / 1000,
-      excerpt: client?.excerpt ?? '',
-    };
-  });
+/** The outcome of repeated attempts counts only when they agree. */
+const confirmed = (all: readonly JoinedResult[]): JoinedResult => {
+  const [first] = all as [JoinedResult];
+  if (all.length === 1) return first;
+  const outcomes = Map.groupBy(all, ({ outcome }) => outcome);
+  if (outcomes.size === 1) return { ...first, reason: `seen ${all.length} times: ${first.reason}` };
+  const counted = [...outcomes].map(([outcome, same]) => `${outcome} ${same.length} times`).join(', ');
+  const reason = `not confirmed (${counted}): ${first.reason}`.slice(0, maxReason);
+  return { ...first, outcome: 'inconclusive', mechanism: null, confidence: 'low', reason };
+};
+
+const maxReason = 4096;
+
+/** One result per attempt; attempts that confirm another one are part of its result. */
+export const joinRecords = (joining: Joining): JoinedResult[] => {
+  const ends = new RecordIndex(joining.jobRecords);
+  const groups = Map.groupBy(joining.attempts, ({ id, confirms }) => confirms ?? id);
+  return [...groups.values()].map((attempts) => confirmed(attempts.map((attempt) => resultOf(attempt, ends, joining))));
+};
+
+const resultOf = (attempt: Attempt, ends: RecordIndex, { policy, t0, name }: Joining): JoinedResult => {
+  const client = ends.clients.get(attempt.id);
+  const server = ends.serverOf(attempt, client);
+  const controls = ends.controlsAround(client);
+  const bare = ends.bareOf(attempt, policy);
+  const { outcome, mechanism, confidence, reason } = decide({ attempt, client, server, controls, policy, bare });
+  const { kind, refId, refName, variant, category, expected, severity, techniques, direction } = attempt;
+  const { correlation: _, agentId, sentSha256: __, changes: ___, ...serverSide } = server;
+  return {
+    ...{ kind, refName, variant, category, expected, severity, techniques, direction },
+    refID: refId,
+    attemptID: `${name}-${attempt.id}`,
+    client: clientSide(client),
+    server: { agentID: agentId, ...serverSide },
+    ...{ outcome, mechanism, confidence, reason },
+    changes: changesOf({ client, server }),
+    detected: 'unknown',
+    alerts: [],
+    control: { before: controls.before, after: controls.after ?? false },
+    startedAt: new Date(t0 + (client === undefined ? 0 : client.startAfterMs + client.startedMs)).toISOString(),
+    durationMs: client === undefined ? 0 : Math.round((client.endedMs - client.startedMs) * 1000) / 1000,
+    excerpt: client?.excerpt ?? '',
+  };
 };
 
 const clientSide = (client: Owned<ClientObservation> | undefined): AttackResult['client'] => ({

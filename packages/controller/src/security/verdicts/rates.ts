@@ -94,6 +94,10 @@ const countsAs = ({ outcome }: Pick<Judged, 'outcome'>, modifiedIs: BlockPolicy[
   return outcome === 'blocked' || outcome === 'passed' ? outcome : undefined;
 };
 
+/** Whether an outcome counts as stopped. */
+export const isStopped = (one: Pick<Judged, 'outcome'>, modifiedIs: BlockPolicy['modifiedIs']): boolean =>
+  countsAs(one, modifiedIs) === 'blocked';
+
 const quantile = (sorted: readonly number[], part: number) =>
   sorted[Math.min(sorted.length - 1, Math.ceil(part * sorted.length) - 1)] as number;
 
@@ -136,7 +140,7 @@ export const rates = (results: readonly Judged[], modifiedIs: BlockPolicy['modif
   const decided = attacks.filter(isDecided);
   const blocked = decided.filter((one) => countsAs(one, modifiedIs) === 'blocked');
   const decidedBenign = benign.filter(isDecided);
-  const stoppedBenign = decidedBenign.filter(({ outcome }) => outcome !== 'passed');
+  const stoppedBenign = decidedBenign.filter((one) => isStopped(one, modifiedIs));
   const blockRate = rateOf(blocked.length, decided.length);
   const falsePositiveRate = rateOf(stoppedBenign.length, decidedBenign.length);
   const weight = (all: readonly Judged[]) => all.reduce((sum, { severity }) => sum + (weights[severity] ?? 0), 0);

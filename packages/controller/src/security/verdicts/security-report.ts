@@ -10,10 +10,10 @@ import {
   type StoredAttackResult,
   shownResult,
 } from '../../store/security/attack-results.ts';
-import { type AttackComparison, compareResults, modifiedIsIn } from './attack-values.ts';
+import { type AttackComparison, compareResults, derivedNames, modifiedIsIn } from './attack-values.ts';
 import { type CampaignReport, campaignReport, type MalwareReport, malwareReport } from './campaign-report.ts';
-import { packetEvidence, requestText } from './evidence.ts';
-import { type AttackCounts, type AttackRates, countsOf, isPlain, rates } from './rates.ts';
+import { type BlockPolicy, packetEvidence, requestText } from './evidence.ts';
+import { type AttackCounts, type AttackRates, countsOf, isPlain, isStopped, rates } from './rates.ts';
 import { readSignatureFacts, type SignatureFacts, signatureIdOf } from './signature-facts.ts';
 
 /** A result with its details. */
@@ -142,9 +142,7 @@ const timesOf = async (read: Executor, { id, t0 }: RunRecord) => {
 };
 
 const gateOf = (thresholds: readonly ThresholdResult[]): SecurityReport['gate'] => {
-  const own = thresholds.filter(({ metric }) =>
-    /\.(blockRate|falsePositiveRate|score|coverage|newPassed)$/.test(metric),
-  );
+  const own = thresholds.filter(({ metric }) => derivedNames.some((name) => metric.split('.')[1] === name));
   return { passed: own.every(({ outcome }) => outcome === 'passed'), thresholds: own };
 };
 
@@ -154,9 +152,9 @@ const passedIn = (attacks: readonly StoredAttackResult[], catalogue: Catalogue) 
     .toSorted(worstFirst(catalogue))
     .slice(0, maxExhibits);
 
-const falsePositivesIn = (results: readonly StoredAttackResult[]) =>
+const falsePositivesIn = (results: readonly StoredAttackResult[], modifiedIs: BlockPolicy['modifiedIs']) =>
   results
-    .filter(({ kind, outcome }) => kind === 'benign' && (outcome === 'blocked' || outcome === 'modified'))
+    .filter(({ kind, outcome }) => kind === 'benign' && isStopped({ outcome } as AttackResult, modifiedIs))
     .slice(0, maxExhibits);
 
 /** Shortened facts for the list of all attempts: long texts would multiply the size of reports. */
@@ -165,8 +163,7 @@ const briefly = (catalogue: Catalogue): Catalogue =>
     [...catalogue].map(([id, facts]) => [id, { ...facts, remediation: facts.remediation.slice(0, briefLetters) }]),
   );
 
-const attacksIn = (results: readonly StoredAttackResult[]) =>
-  results.filter(({ kind }) => kind !== 'benign') as unknown as AttackResult[];
+const all = (results: readonly StoredAttackResult[]) => results as unknown as AttackResult[];
 
 /** Undefined if the run had no attacks or has not ended. */
 export const readSecurityReport = async (
@@ -182,7 +179,8 @@ export const readSecurityReport = async (
   const catalogue = await readSignatureFacts(read, ids);
   const brief = briefly(catalogue);
   const passed = passedIn(attacks, catalogue);
-  const stopped = falsePositivesIn(results);
+  const modifiedIs = await modifiedIsIn(read, run.id);
+  const stopped = falsePositivesIn(results, modifiedIs);
   const files = await runAttemptsOf(read, run.id);
   const hasAllTexts = results.length <= maxWithTexts;
   const listed = hasAllTexts ? results : [...passed, ...stopped];
@@ -190,7 +188,7 @@ export const readSecurityReport = async (
   const baseline = await baselineOf(read, run);
   const earlier = baseline === undefined ? undefined : await attackResultsOf(read, baseline);
   const withPackets = packetEvidence(run, await dumpsOf(read, run.id));
-  const found = rates(judged, await modifiedIsIn(read, run.id));
+  const found = rates(judged, modifiedIs);
   return {
     device: run.labels['device'] ?? '',
     fingerprints: files.map(({ sha256 }) => sha256),
@@ -208,7 +206,7 @@ export const readSecurityReport = async (
     campaign: campaignReport(results as unknown as ShownAttempt[]) ?? null,
     ...(await timesOf(read, run)),
     baselineRunID: baseline ?? null,
-    comparison: earlier === undefined ? null : compareResults(attacksIn(earlier), attacksIn(results)),
+    comparison: earlier === undefined ? null : compareResults(all(earlier), all(results)),
     gate: gateOf(thresholds),
     attempts: results.map((result) =>
       withPackets(hasAllTexts ? exhibit(result, requests, brief) : shown(result, brief)),

@@ -26,6 +26,7 @@ const resultOf = (n: number, more: Partial<StoredAttackResult> = {}): Omit<Store
   taskID: 1,
   iteration: 1,
   kind: 'cve',
+  changes: [],
   refID: 7,
   refName: `name ${n}`,
   variant: 'plain',

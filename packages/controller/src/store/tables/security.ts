@@ -178,6 +178,8 @@ export const attackResults = {
   alerts: json<AttackResult['alerts']>([]),
   confidence: text,
   reason: text,
+  /** What the path changed on the way, in words. */
+  changes: json<string[]>([]),
   control: json<AttackResult['control']>({ before: false, after: false }),
   /** Name of the device under test, as the labels of the run tell it. */
   device: text,

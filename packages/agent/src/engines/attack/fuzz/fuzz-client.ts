@@ -71,6 +71,8 @@ class FuzzClient implements PreparedEngine {
       keepAlive: false,
       pool: new ConnectionPool(),
       tls: clientTlsOptions(config.tls),
+      ...(config.control.host !== undefined && { proofHost: config.control.host }),
+      proofPath: config.control.basePath,
       elapsedMs: () => Math.max(0, performance.now() - this.#startedAt),
       bytesOf: (content) => contents.bytesOf(content),
     };
@@ -128,8 +130,8 @@ class FuzzClient implements PreparedEngine {
       .catch((error: Error): ClientOutcome => ({ ...noOutcome, error: error.message.slice(0, 500) }));
   }
 
-  #isHealthy(target: AttackTarget, reason: Reason): Promise<boolean> {
-    return this.#controls.check(target, {}, reason);
+  async #isHealthy(target: AttackTarget, reason: Reason): Promise<boolean> {
+    return (await this.#controls.check(target, {}, reason)).isGood;
   }
 
   /** Identifies the case that stopped the target and minimises it. */

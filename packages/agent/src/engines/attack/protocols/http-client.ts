@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Attempt, HttpExchange } from '@rushhour/protocol';
+import type { Attempt, HttpExchange, MessageChange } from '@rushhour/protocol';
 import { ClientConnection } from '../client-connection.ts';
 import type { AttackRoute, ClientContext, ClientOutcome, ProofOutcome } from '../driver.ts';
-import { joinedHash, proofOf, tokenOf } from '../proof.ts';
+import { arrivalOf, joinedHash, proofOf, tokenOf } from '../proof.ts';
 import { type Asked, answerParts } from './http-answer.ts';
-import { answerHash, markerHeader, pairsOf, requestHash, statusIn, writeMessage } from './http-form.ts';
+import { answerChanges, isHarmless, withoutCoding } from './http-changes.ts';
+import { answerHash, exactBytes, markerHeader, pairsOf, requestHash, statusIn, writeMessage } from './http-form.ts';
 import { type HttpMessage, HttpReader, headerIn } from './http-reader.ts';
 import { askHttp2 } from './http2-client.ts';
 import { plainHeaders } from './http2-form.ts';
@@ -13,6 +14,7 @@ import { plainHeaders } from './http2-form.ts';
 type Step = HttpExchange['steps'][number];
 
 const excerptBytes = 2048;
+const maxChanges = 16;
 const agentName = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Safari/537.36';
 
 const hostOf = ({ host, port, isTls }: AttackRoute): string => {
@@ -20,9 +22,11 @@ const hostOf = ({ host, port, isTls }: AttackRoute): string => {
   return port === (isTls ? 443 : 80) ? name : `${name}:${port}`;
 };
 
-/** Server name for TLS: the Host header of the request. */
-const namedIn = ({ request: { headers } }: Step): Pick<AttackRoute, 'serverName'> => {
-  const host = headers.find(({ name }) => name.trim().toLowerCase() === 'host')?.value.trim() ?? '';
+const hostIn = ({ request: { headers } }: Step): string | undefined =>
+  headers.find(({ name }) => name.trim().toLowerCase() === 'host')?.value.trim();
+
+/** Server name for TLS of a Host header. */
+const serverNamed = (host = ''): Pick<AttackRoute, 'serverName'> => {
   const name = host.replace(/:\d+$/, '');
   return /^(?=.{1,253}$)[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name) && isIP(name) === 0 ? { serverName: name } : {};
 };
@@ -30,11 +34,15 @@ const namedIn = ({ request: { headers } }: Step): Pick<AttackRoute, 'serverName'
 const framing = /^(connection|content-length|transfer-encoding|upgrade|expect)$/i;
 
 /** Requests with their own framing headers may desynchronise the connection and are not sent on reused ones. */
-const isPlain = ({ request: { version, headers } }: Step): boolean =>
-  version === '1.1' && !headers.some(({ name }) => framing.test(name.trim()));
+const isPlain = ({ request: { version, headers, exact } }: Step): boolean =>
+  version === '1.1' && exact !== true && !headers.some(({ name }) => framing.test(name.trim()));
+
+const withMarker = (headers: Step['request']['headers'], token: string, { marker }: ClientContext) =>
+  marker ? [...headers, { name: 'X-Traffic-Test', value: token }] : headers;
 
 const requestOf = (step: Step, body: Buffer, token: string, route: AttackRoute, context: ClientContext): Buffer => {
-  const { method, path, version, headers, chunked = false } = step.request;
+  const { method, path, version, headers, chunked = false, exact = false } = step.request;
+  if (exact) return exactBytes(`${method} ${path} HTTP/${version}`, withMarker(headers, token, context), body);
   const cookies = context.cookies?.headerFor(hostOf(route));
   const connection = context.keepAlive && isPlain(step) ? 'keep-alive' : 'close';
   const hasLength = body.length > 0 || chunked || /^(POST|PUT|PATCH)$/i.test(method);
@@ -59,8 +67,16 @@ const answerOf = (message: HttpMessage, reader: HttpReader): Answer => {
   return { ...message, isKept: isKept && reader.begun === undefined };
 };
 
-/** Reads one answer; undefined when it is incomplete. */
-const readAnswer = async (connection: ClientConnection, method: string): Promise<Answer | undefined> => {
+/** The head and as much of the body as came. */
+const cutShort = ({ begun }: HttpReader): Answer | undefined =>
+  begun?.head && { ...begun.head, body: begun.bytes, bytes: begun.head.bytes + begun.bytes.length, isKept: false };
+
+/** Reads one answer; undefined without one, and when one that `isWhole` requires is incomplete. */
+const readAnswer = async (
+  connection: ClientConnection,
+  method: string,
+  isWhole: (answer: Answer) => boolean = () => true,
+): Promise<Answer | undefined> => {
   const reader = new HttpReader('answer', (startLine) => method !== 'HEAD' && !/^HTTP\/\S+ (204|304)/.test(startLine));
   try {
     for (;;) {
@@ -69,7 +85,10 @@ const readAnswer = async (connection: ClientConnection, method: string): Promise
       if (message !== undefined) return answerOf(message, reader);
       const last = !isMore && connection.end === 'fin' ? reader.finish() : undefined;
       if (last !== undefined) return { ...last, isKept: false };
-      if (!isMore) return undefined;
+      if (!isMore) {
+        const cut = cutShort(reader);
+        return cut === undefined || isWhole(cut) ? undefined : cut;
+      }
     }
   } catch {
     return undefined;
@@ -85,6 +104,7 @@ interface StepResults {
   isAnswered: boolean;
   isKept: boolean;
   excerpt: Buffer | undefined;
+  changes: MessageChange[];
 }
 
 const isOurAnswer = (answer: Pick<HttpMessage, 'headers'>, token: string, context: ClientContext): boolean =>
@@ -96,11 +116,14 @@ interface Came extends Pick<HttpMessage, 'startLine' | 'headers' | 'body'> {
 
 /** Compares an answer with the one our server gives. */
 const judgeAnswer = (results: StepResults, { answer: expected }: Step, received: Came, asked: Asked): void => {
-  const hash = answerHash(expected, received);
-  const { hash: wanted } = answerParts(expected, asked);
+  const { body, coding } = withoutCoding(expected, received.headers, received.body);
+  const seen = { ...received, body };
+  const hash = answerHash(expected, seen);
+  const { hash: wanted, body: wantedBody } = answerParts(expected, asked);
   results.received.push(hash);
   results.status = received.status;
   results.isOurs = isOurAnswer(received, asked.token, asked.context as ClientContext) || hash === wanted;
+  if (results.isOurs) results.changes.push(...answerChanges({ answer: expected, body: wantedBody }, seen, coding));
   if (results.isOurs && hash === wanted) return;
   results.excerpt = Buffer.from(
     `${received.startLine}\n${received.body.toString('latin1', 0, excerptBytes)}`,
@@ -114,11 +137,11 @@ const takeHttp2Step = async (
   step: Step,
   index: number,
 ) => {
-  const token = tokenOf(context.runToken, attempt.id, index);
+  const token = tokenOf(context.runToken, attempt.id, index, context.isBare);
   const { method, path, headers } = step.request;
   const body = step.request.body === undefined ? Buffer.alloc(0) : context.bytesOf(step.request.body);
   const line = `${method} ${path}`;
-  const host = headers.find(({ name }) => name.trim().toLowerCase() === 'host')?.value.trim();
+  const host = hostIn(step);
   const cookies = context.cookies?.headerFor(hostOf(route));
   results.sent.push(requestHash(step.request, { line, headers: pairsOf(headers), body }));
   const outcome = await askHttp2(
@@ -155,7 +178,7 @@ const takeStep = async (
   step: Step,
   index: number,
 ): Promise<boolean> => {
-  const token = tokenOf(context.runToken, attempt.id, index);
+  const token = tokenOf(context.runToken, attempt.id, index, context.isBare);
   const body = step.request.body === undefined ? Buffer.alloc(0) : context.bytesOf(step.request.body);
   const { segmentBytes, gapMs } = attempt.exchange as HttpExchange;
   const bytes = requestOf(step, body, token, route, context);
@@ -163,7 +186,8 @@ const takeStep = async (
   results.sent.push(requestHash(step.request, { line, headers: pairsOf(step.request.headers), body }));
   const cut = { ...(segmentBytes !== undefined && { segmentBytes }), ...(gapMs !== undefined && { gapMs }) };
   results.isComplete = await connection.write(bytes, cut);
-  const answer = await readAnswer(connection, step.request.method);
+  const isOurs = (received: Answer) => isOurAnswer(received, token, context);
+  const answer = await readAnswer(connection, step.request.method, isOurs);
   results.isAnswered = answer !== undefined;
   results.isOurs = false;
   results.isKept = false;
@@ -185,7 +209,7 @@ interface Work {
 /** Runs a step on a pooled connection, or on a new one when there is none or the peer had closed it. */
 const sendStep = async (work: Omit<Work, 'connection'>, step: Step, index: number) => {
   const { context, results } = work;
-  const route = { ...work.route, ...namedIn(step) };
+  const route = { ...work.route, ...serverNamed(hostIn(step) ?? context.proofHost) };
   if (step.request.version === '2') return takeHttp2Step({ ...work, route }, step, index);
   const pool = context.keepAlive && isPlain(step) ? context.pool.take(route) : undefined;
   const on = async (connection: ClientConnection) => {
@@ -213,7 +237,7 @@ export const attemptHttp = async (
 ): Promise<ClientOutcome> => {
   const { steps } = attempt.exchange as HttpExchange;
   const results: StepResults = {
-    ...{ sent: [], received: [], status: 0, excerpt: undefined },
+    ...{ sent: [], received: [], changes: [], status: 0, excerpt: undefined },
     ...{ isComplete: false, isOurs: false, isAnswered: false, isKept: false },
   };
   let sentBytes = 0;
@@ -244,20 +268,42 @@ const outcomeOf = ({ ip, port, connect, end, ttfbMs, ownError }: Sides, results:
   status: results.status,
   rxSha256: joinedHash(results.received),
   responseIsOurs: results.isOurs,
+  ...(results.changes.length > 0 && {
+    changes: results.changes.slice(0, maxChanges),
+    isAltered: results.isOurs && isHarmless(results.changes),
+  }),
   ...(ownError !== undefined && { error: ownError }),
   ...(results.excerpt !== undefined && { excerpt: results.excerpt.toString('base64') }),
 });
 
+/** Host of a proof: that of the attempt before it, the configured one, or a name. A numeric Host is an anomaly of its own. */
+const proofHostOf = (route: AttackRoute, context: ClientContext, after: Attempt | undefined): string => {
+  const [step] = after?.exchange.protocol === 'http' ? after.exchange.steps : [];
+  const named = (step && hostIn(step)) ?? context.proofHost;
+  if (named !== undefined && named !== '') return named;
+  return isIP(route.host) === 0 ? hostOf(route) : neutralHost;
+};
+
+const neutralHost = 'server.test';
+
 /** A harmless request with a nonce that only our own server can answer. */
-export const proveHttp = async (nonce: string, route: AttackRoute, context: ClientContext): Promise<ProofOutcome> => {
-  const connection = await ClientConnection.open(route, context);
+export const proveHttp = async (
+  nonce: string,
+  route: AttackRoute,
+  context: ClientContext,
+  after?: Attempt,
+): Promise<ProofOutcome> => {
+  const host = proofHostOf(route, context, after);
+  const connection = await ClientConnection.open({ ...route, ...serverNamed(host) }, context);
+  const path = context.proofPath.endsWith('/') ? `${context.proofPath}status` : context.proofPath;
+  const asked = after === undefined ? '' : `&id=${after.id}`;
   const bytes = writeMessage({
-    startLine: `GET /status?proof=${nonce} HTTP/1.1`,
+    startLine: `GET ${path}?proof=${nonce}${asked} HTTP/1.1`,
     headers: [],
     body: Buffer.alloc(0),
     isChunked: false,
     added: [
-      { name: 'Host', value: hostOf(route) },
+      { name: 'Host', value: host },
       { name: 'User-Agent', value: agentName },
       { name: 'Accept', value: '*/*' },
       { name: 'Connection', value: 'close' },
@@ -268,6 +314,18 @@ export const proveHttp = async (nonce: string, route: AttackRoute, context: Clie
   const { ip, connect, end } = connection;
   connection.close();
   if (answer === undefined) return { ip, isGood: false, detail: `no answer: connect ${connect}, end ${end}` };
-  const isGood = answer.body.toString('latin1') === proofOf(context.proofKey, nonce);
-  return { ip, isGood, detail: isGood ? '' : `an answer with status ${statusIn(answer)} that is not ours` };
+  return judgeProof(answer, { nonce, after, ip }, context);
+};
+
+const judgeProof = (
+  answer: Answer,
+  { nonce, after, ip }: { nonce: string; after: Attempt | undefined; ip: string },
+  { proofKey }: ClientContext,
+): ProofOutcome => {
+  const { body } = withoutCoding({ mode: 'canned', status: 200, headers: [] }, answer.headers, answer.body);
+  const text = body.toString('latin1');
+  // A device may add to the answer; the proof itself cannot be made by anything else.
+  const hasArrived = after !== undefined && text.includes(proofOf(proofKey, arrivalOf(nonce, after.id)));
+  const isGood = hasArrived || text.includes(proofOf(proofKey, nonce));
+  return { ip, isGood, hasArrived, detail: isGood ? '' : `an answer with status ${statusIn(answer)} that is not ours` };
 };

@@ -6,7 +6,7 @@ import type { HttpMessage } from './http-reader.ts';
 export const markerHeader = 'x-traffic-test';
 
 /** Headers that a proxy may change or that are added by the agent. */
-const hopHeaders = new Set([
+export const hopHeaders = new Set([
   'connection',
   'content-length',
   'date',
@@ -75,12 +75,27 @@ interface Written {
   readonly added: Named;
 }
 
+/** A request with these headers and no others. */
+export const exactBytes = (startLine: string, headers: Named, body: Buffer): Buffer =>
+  Buffer.concat([
+    textBytes(`${startLine}\r\n${headers.map(({ name, value }) => `${name}: ${value}\r\n`).join('')}\r\n`),
+    body,
+  ]);
+
+/** The part of a body that belongs to a request with these headers; what follows it is another message. */
+export const framedBody = ({ exact, headers }: HttpRequest, body: Buffer): Buffer => {
+  if (exact !== true) return body;
+  const named = pairsOf(headers);
+  if (named.some(([name]) => name === 'transfer-encoding')) return body;
+  const length = Number(named.find(([name]) => name === 'content-length')?.[1] ?? 0);
+  return Number.isInteger(length) && length >= 0 ? body.subarray(0, length) : body;
+};
+
 /** A message in wire format. */
 export const writeMessage = ({ startLine, headers, body, isChunked, added }: Written): Buffer => {
   const names = new Set(headers.map(({ name }) => name.trim().toLowerCase()));
-  const framing = isChunked
-    ? [{ name: 'Transfer-Encoding', value: 'chunked' }]
-    : [{ name: 'Content-Length', value: String(body.length) }];
+  const length = names.has('transfer-encoding') ? [] : [{ name: 'Content-Length', value: String(body.length) }];
+  const framing = isChunked ? [{ name: 'Transfer-Encoding', value: 'chunked' }] : length;
   const own = [...added, ...framing].filter(({ name }) => !names.has(name.toLowerCase()));
   const lines = [...own, ...headers].map(({ name, value }) => `${name}: ${value}\r\n`).join('');
   return Buffer.concat([textBytes(`${startLine}\r\n${lines}\r\n`), isChunked ? asChunks(body) : body]);

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import type { AttackListen } from '@rushhour/protocol';
 import type { AttackListener, ServerContext, ServerOutcome } from '../driver.ts';
-import { hashOfBytes, proofOf } from '../proof.ts';
+import { hashOfBytes } from '../proof.ts';
 import { answerBytes } from './http-answer.ts';
 import { writeMessage } from './http-form.ts';
 import { type HttpMessage, HttpReader, headerIn } from './http-reader.ts';
 import { isHttp2Preface, receiveHttp2 } from './http2-server.ts';
-import { judgeRequest, nonceIn } from './judge-request.ts';
+import { judgeRequest, proofIn } from './judge-request.ts';
 import { listenConnections, plainIp } from './listen-connections.ts';
 import { type MatchedRequest, RequestMatcher } from './request-matcher.ts';
 
@@ -97,9 +97,9 @@ class HttpServerConnection {
 
   #answer(message: HttpMessage): void {
     this.#messages += 1;
-    const nonce = nonceIn(message);
-    if (nonce !== undefined) {
-      this.#socket.end(plainAnswer(200, proofOf(this.#context.proofKey, nonce)));
+    const proof = proofIn(message, this.#context);
+    if (proof !== undefined) {
+      this.#socket.end(plainAnswer(200, proof));
       return;
     }
     const known = this.#requestMatcher.find(message);
@@ -113,11 +113,12 @@ class HttpServerConnection {
   }
 
   #answerKnown(message: HttpMessage, known: MatchedRequest): void {
-    const { seen, rxSha256, answer, asked } = judgeRequest(message, known, this.#context);
+    const { seen, noted, rxSha256, answer, asked } = judgeRequest(message, known, this.#context);
     const reply = answerBytes(answer, asked);
     const isSilent = answer.mode === 'silent';
     this.#record(known, {
       seen,
+      ...noted,
       rxBytes: message.bytes,
       rxSha256,
       sentBytes: isSilent ? 0 : reply.bytes.length,
@@ -131,12 +132,13 @@ class HttpServerConnection {
 
   #record(
     known: MatchedRequest | undefined,
-    outcome: Pick<ServerOutcome, 'seen' | 'rxBytes' | 'rxSha256' | 'sentBytes' | 'sentSha256' | 'end'>,
+    outcome: Pick<ServerOutcome, 'seen' | 'rxBytes' | 'rxSha256' | 'sentBytes' | 'sentSha256' | 'end' | 'changes'>,
   ): void {
     this.#context.record({
       attempt: known?.attempt.id ?? null,
       step: known?.step ?? 0,
       correlation: known?.correlation ?? 'none',
+      ...(known?.isBare && { isBare: true }),
       ...this.#ends,
       ...outcome,
       atMs: this.#context.elapsedMs(),

@@ -1,11 +1,11 @@
 import { constants, performServerHandshake, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { ServerContext, ServerOutcome } from '../driver.ts';
-import { hashOfBytes, proofOf } from '../proof.ts';
+import { hashOfBytes } from '../proof.ts';
 import { answerParts } from './http-answer.ts';
 import type { HttpMessage } from './http-reader.ts';
 import { pairsIn, plainHeaders } from './http2-form.ts';
-import { judgeRequest, nonceIn } from './judge-request.ts';
+import { judgeRequest, proofIn } from './judge-request.ts';
 import type { RequestMatcher } from './request-matcher.ts';
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n');
@@ -50,10 +50,10 @@ const answer = (
   { requestMatcher, context, ends }: Http2ServerDeps,
 ): void => {
   if (stream.destroyed) return;
-  const nonce = nonceIn(message);
-  if (nonce !== undefined) {
+  const proof = proofIn(message, context);
+  if (proof !== undefined) {
     stream.respond({ ':status': 200, 'content-type': 'text/plain' });
-    stream.end(proofOf(context.proofKey, nonce));
+    stream.end(proof);
     return;
   }
   const known = requestMatcher.find(message);
@@ -64,12 +64,13 @@ const answer = (
     stream.respond({ ':status': 404 }, { endStream: true });
     return;
   }
-  const { seen, rxSha256, answer: wanted, asked } = judgeRequest(message, known, context);
+  const { seen, noted, rxSha256, answer: wanted, asked } = judgeRequest(message, known, context);
   const { status, headers, body, hash } = answerParts(wanted, asked);
   const isSilent = wanted.mode === 'silent';
   context.record({
     ...common,
     ...{ attempt: known.attempt.id, step: known.step, correlation: known.correlation, seen, rxSha256 },
+    ...noted,
     ...(isSilent ? { sentBytes: 0, sentSha256: '' } : { sentBytes: body.length, sentSha256: hash }),
   });
   if (isSilent) return;

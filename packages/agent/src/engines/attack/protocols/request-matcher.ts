@@ -9,6 +9,8 @@ type Step = HttpExchange['steps'][number];
 export interface MatchedRequest {
   readonly attempt: Attempt;
   readonly step: number;
+  /** It came past the device. */
+  readonly isBare: boolean;
   readonly correlation: 'token' | 'content';
 }
 
@@ -41,7 +43,7 @@ export class RequestMatcher {
       return wanted.every((header) => received.has(header));
     });
     const [found] = alike.splice(Math.max(0, exact), 1);
-    return found && { ...found, correlation: 'content' };
+    return found && { ...found, isBare: false, correlation: 'content' };
   }
 
   #key(line: string, body: Buffer): string {

@@ -63,8 +63,22 @@ const members = {
 /** HTTP parameters of client and server. */
 export const httpParams = section('HTTP', members);
 
-/** For attacks, which are requests themselves. */
-export const attackHttpParams = section('HTTP', { ...ignoredAll(members), timeoutMs: members.timeoutMs });
+/** For attacks, which are requests themselves: what they carry besides, and how long they wait. */
+export const attackHttpParams = (timeoutMs: number) =>
+  section('HTTP', {
+    ...ignoredAll(members),
+    host: optionalText('Host header and server name of attempts and proofs that name none themselves', {
+      maxLength: 255,
+      pattern: '^[^\\s/]+$',
+    }),
+    headers: headers('Headers of attempts that do not have them'),
+    cookies: pairs('Sent in the Cookie header of attempts that have none', { pattern: token }),
+    timeoutMs: whole(
+      'Longest wait for an answer; may be longer than that of harmless exchanges',
+      timeoutMs,
+      [1, 3_600_000],
+    ),
+  });
 
 export const keepAlive = section('How long a connection is used', {
   enabled: Type.Boolean({ default: true, description: 'More than one request on a connection' }),

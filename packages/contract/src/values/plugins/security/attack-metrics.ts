@@ -19,6 +19,16 @@ export const attackMetrics = (engine: string): MetricDescription[] => [
   share(`${engine}.score`, 'Share stopped and share of harmless ones let through, averaged', 'higher'),
   share(`${engine}.coverage`, 'Attempts decided of those made', 'higher'),
   gauge(`${engine}.newPassed`, 'Attacks that got through and did not in the run before', { better: 'lower' }),
+  gauge(`${engine}.newFalsePositives`, 'Harmless exchanges stopped that were not in the run before', {
+    better: 'lower',
+  }),
+  share(`${engine}.evasionResistance`, 'Attacks stopped in every form of those stopped in their plain one', 'higher'),
+  family(
+    `${engine}.moduleBlockRate`,
+    'module',
+    'Attacks stopped by kind, in percent; known when the run has ended',
+    'higher',
+  ),
   latency(`${engine}.latency`, 'Attempts'),
   errorsOf(engine),
 ];

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { choice, flag, section, subset, whole } from '../../protocols/field.ts';
+import { addressPattern, choice, flag, section, subset, whole } from '../../protocols/field.ts';
 import { fileId } from '../members/reference.ts';
 import { listOf, milliseconds, optionalText } from '../members/values.ts';
 
@@ -21,6 +21,7 @@ export const blockPolicy = section('What counts as stopped', {
     afterSilentDrop: flag('After every silence', true),
     retries: whole('Times it is tried again', 2, [0, 100]),
     timeoutMs: whole('Longest wait', 3000, [1, 3_600_000]),
+    recoverySeconds: whole('Longest wait for a path that is lost during the run', 60, [0, 3600]),
   }),
   alerts: section('Alerts of the device', {
     enabled: flag('Read them'),
@@ -38,6 +39,18 @@ export const blockPolicy = section('What counts as stopped', {
     windowMs: milliseconds('Time around an attempt', 5000),
     matchOn: subset('What must agree', ['tuple', 'token', 'signature'], ['tuple']),
   }),
+});
+
+/** A path to the same server without the device: what it rejects or rewrites is not credited to the device. */
+export const calibration = section('Calibration on the bare path', {
+  enabled: flag('Send every attempt past the device first, where `ip` names such a path', true),
+  ip: optionalText('Address of a path to the same server agent without the device or with its policy off', {
+    maxLength: 45,
+    pattern: addressPattern,
+  }),
+  port: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 65_535, description: 'Its port; that of the target when left out' }),
+  ),
 });
 
 export const clientIpRotation = (each: string) =>

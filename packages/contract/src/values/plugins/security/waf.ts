@@ -8,7 +8,7 @@ import { socketMembers } from '../members/traffic-members.ts';
 import { item, listOf, valuesOf } from '../members/values.ts';
 import { definePlugin } from '../plugin.ts';
 import { attackMetrics } from './attack-metrics.ts';
-import { blockPolicy, clientIpRotation, seed, words } from './block-policy.ts';
+import { blockPolicy, calibration, clientIpRotation, seed, words } from './block-policy.ts';
 
 const moduleNames = [
   'sql-injection',
@@ -71,7 +71,7 @@ const wafModule = item({
   name: OneOf(moduleNames, { description: 'Kind of attack' }),
   enabled: flag('Use it', true),
   encoders: subset('Ways to write a payload', encoders, ['plain']),
-  placeholders: subset('Places to put it', placeholders, ['url-param']),
+  placeholders: subset('Places to put it; the natural ones of the attack when empty', placeholders, []),
   dictionaryIds: idsOf('dictionary', 'Dictionaries of payloads, instead of the built-in ones'),
   signatureIds: idsOf('signature', 'Signatures'),
   maxRequests: whole('Most requests', 500, [1, 1_000_000]),
@@ -80,7 +80,7 @@ const wafModule = item({
 
 const schema = valuesOf({
   ...socketMembers,
-  httpParams: attackHttpParams,
+  httpParams: attackHttpParams(3000),
   tlsParams,
   wafModules: Type.Object(
     {
@@ -106,6 +106,8 @@ const schema = valuesOf({
       ratePerSecond: whole('Requests a second', 20, [1, 100_000]),
       concurrency: whole('Requests at once', 4, [1, 10_000]),
       clientIpRotation: clientIpRotation('perRequest'),
+      allowIntrusive: flag('Signatures that may do harm, too'),
+      calibration,
       detection: blockPolicy,
     },
     { ...strict, description: 'Attacks, harmless requests, and what counts as stopped' },

@@ -30,7 +30,7 @@ export type PlannedSealedFile = Omit<SealedFile, 'path'> & { readonly path: File
 export interface AttackPlan {
   /** Of the agent, such as `waf`. */
   readonly engine: string;
-  /** In the order in which they are tried; ids are given here. */
+  /** In the order in which they are tried; ids are given here. `confirms` says how far back the confirmed one is. */
   readonly attempts: readonly Omit<Attempt, 'id'>[];
   readonly services: readonly AttackService[];
   readonly tls?: TlsParams | undefined;
@@ -42,6 +42,10 @@ export interface AttackPlan {
   readonly ratePerSecond: number;
   readonly concurrency: number;
   readonly timeoutMs?: number;
+  /** Host of proofs by HTTP, as attempts have it. */
+  readonly host?: string | undefined;
+  readonly basePath?: string;
+  readonly calibration?: { readonly enabled: boolean; readonly ip?: string; readonly port?: number };
   readonly addressRotation?: 'none' | 'perAttempt' | 'onShun';
   readonly detection: Detection;
   /** The member of the values whose `detection` it is. */
@@ -68,7 +72,9 @@ const maxBaseline = 50;
 /** Some harmless exchanges come before the first attack, so that their latency can be compared with that among attacks. */
 const benignBaselineFirst = (attempts: AttackPlan['attempts']): AttackPlan['attempts'] => {
   const benign = attempts.filter(({ kind }) => kind === 'benign');
-  const isOrdered = attempts.some(({ requires }) => requires !== undefined);
+  const isOrdered = attempts.some(({ requires, kind, confirms }) =>
+    kind === 'benign' ? confirms !== undefined : requires !== undefined,
+  );
   if (isOrdered || benign.length < minBenign || benign.length === attempts.length) return attempts;
   const first = new Set(benign.slice(0, Math.min(maxBaseline, Math.floor(benign.length / 4))));
   return [...first, ...attempts.filter((attempt) => !first.has(attempt))];
@@ -80,7 +86,8 @@ const fileOf = ({ attempts: given }: AttackPlan, policy: Detection): PlannedAtte
   const lines: string[] = [];
   let letters = 0;
   for (const [id, attempt] of attempts.length > maxAttempts ? [] : attempts.entries()) {
-    const line = `${JSON.stringify({ id, ...attempt })}\n`;
+    const { confirms } = attempt;
+    const line = `${JSON.stringify({ id, ...attempt, ...(confirms !== undefined && { confirms: id - confirms }) })}\n`;
     letters += line.length;
     if (letters > maxBytes) break;
     lines.push(line);
@@ -178,7 +185,7 @@ const clientOf = (scope: PlanScope, plan: AttackPlan, part: ClientPart, shared: 
     const { service, protocol, transport, isTls } = serviceOn(plan, target.port);
     return { ...target, service, protocol, transport, isTls };
   });
-  const { everyAttempts, afterSilentDrop, retries, timeoutMs } = plan.detection.control;
+  const { everyAttempts, afterSilentDrop, retries, timeoutMs, recoverySeconds } = plan.detection.control;
   const config = {
     role: 'client',
     targets,
@@ -190,13 +197,25 @@ const clientOf = (scope: PlanScope, plan: AttackPlan, part: ClientPart, shared: 
     timeoutMs: plan.timeoutMs ?? defaultTimeoutMs,
     addressRotation: plan.addressRotation ?? 'none',
     followCookies: plan.followCookies ?? false,
-    control: { everyAttempts, afterSilentDrop, retries, timeoutMs: Math.max(1, timeoutMs) },
+    control: {
+      ...{ everyAttempts, afterSilentDrop, retries, timeoutMs: Math.max(1, timeoutMs) },
+      recoveryMs: recoverySeconds * 1000,
+      ...(plan.host !== undefined && { host: plan.host }),
+      basePath: plan.basePath ?? '/',
+    },
+    ...bareOf(plan, targets),
     share: part.position,
     ...(plan.fuzz && { fuzz: plan.fuzz }),
   };
   const estimate = { connections: plan.concurrency, opens: rate, ...estimateTcp({ rate, ...exchangeBytes }) };
   return { config, hasRate: true, estimate };
 };
+
+/** The path without the device, where the plan names one and the attempts are recognised by their marker. */
+const bareOf = ({ calibration, marker = true }: AttackPlan, [first]: readonly AttackTarget[]) =>
+  calibration?.enabled && calibration.ip !== undefined && first !== undefined && marker
+    ? { bare: { host: calibration.ip, port: calibration.port ?? first.port } }
+    : {};
 
 /** How the configuration of an engine names a sealed copy. */
 export const sealedFileOf = ({ plainSha256, sha256, size, key, nonce, tag }: SampleCopy): PlannedSealedFile => ({

@@ -21,6 +21,7 @@ const fallback: RenderedRequest = {
   version: '1.1',
   headers: [],
   body: Buffer.alloc(0),
+  exact: false,
   delayMs: 0,
   waitResponse: true,
 };
@@ -67,7 +68,13 @@ const detectionOf = ({ health, timeoutMs }: Params): Detection => ({
   timeoutIsBlock: true,
   partialIsBlock: true,
   modifiedIs: 'own',
-  control: { everyAttempts: health.everyCases, afterSilentDrop: true, retries: health.maxFailures - 1, timeoutMs },
+  control: {
+    everyAttempts: health.everyCases,
+    afterSilentDrop: true,
+    recoverySeconds: 0,
+    retries: health.maxFailures - 1,
+    timeoutMs,
+  },
 });
 
 const serviceOf = (baseline: RenderedRequest, { protocol }: Params): AttackService => ({

@@ -3,8 +3,10 @@ import type { Attempt, HttpExchange } from '@rushhour/protocol';
 import { type PlaceholderOptions, signaturePlaceholder } from '../../../security/content/waf/placeholders.ts';
 import { type RenderedAttempt, renderSignature } from '../../../security/signatures/expressions/render.ts';
 import { TemplateError } from '../../../security/signatures/expressions/template-error.ts';
+import { isNegativeTest } from '../../../security/signatures/negative-tag.ts';
 import type { PlanScope } from '../../core/plan-scope.ts';
 import { dictionaryValues } from '../payloads.ts';
+import { withHeaders } from './attempt-headers.ts';
 import { exchangeOf, findUsableSignature, renderHost, signatureName } from './cve-exchange.ts';
 
 type Module = WafValues['wafModules']['modules'][number];
@@ -15,6 +17,7 @@ interface SignatureOptions {
   /** JSON pointer of the module. */
   readonly path: string;
   readonly seed: number;
+  readonly allowIntrusive: boolean;
   readonly max: { readonly attempts: number; readonly bytes: number };
   /** What requests of the n-th attempt carry besides their own headers. */
   optionsOf(ordinal: number): PlaceholderOptions;
@@ -33,20 +36,10 @@ const rendered = (scope: PlanScope, signature: CveSignature, seed: number, path:
   }
 };
 
-/** With the headers of the module where the signature has none of that name. */
-const withHeaders = ({ steps, ...exchange }: HttpExchange, { headers }: PlaceholderOptions): HttpExchange => ({
-  ...exchange,
-  steps: steps.map(({ request, ...step }) => {
-    const own = new Set(request.headers.map(({ name }) => name.toLowerCase()));
-    const added = headers.filter(({ name }) => !own.has(name.toLowerCase()));
-    return { ...step, request: { ...request, headers: [...added, ...request.headers] } };
-  }),
-});
-
 const draftOf = (signature: CveSignature, category: string, variant: string, exchange: HttpExchange): Draft => {
   const { id, severity, techniques, direction, expect } = signature;
   return {
-    kind: expect.action === 'allow' ? 'benign' : 'waf',
+    kind: expect.action === 'allow' && !isNegativeTest(signature) ? 'benign' : 'waf',
     refId: id,
     refName: signatureName(signature),
     variant,
@@ -62,12 +55,12 @@ const draftOf = (signature: CveSignature, category: string, variant: string, exc
 
 /** The signatures of a module as its attempts, as far as HTTP carries them and limits go. */
 export const signatureAttempts = (scope: PlanScope, options: SignatureOptions): Draft[] => {
-  const { module, path, seed, max, optionsOf } = options;
+  const { module, path, seed, max, optionsOf, allowIntrusive } = options;
   const drafts: Draft[] = [];
   let bytes = 0;
   for (const [index, id] of module.signatureIds.entries()) {
     const placeholder = `${path}/signatureIds/${index}`;
-    const signature = findUsableSignature(scope, id, { path: placeholder, allowIntrusive: false });
+    const signature = findUsableSignature(scope, id, { path: placeholder, allowIntrusive });
     if (signature === undefined) continue;
     const attempts = rendered(scope, signature, seed, placeholder);
     for (const [n, attempt] of attempts.entries()) {

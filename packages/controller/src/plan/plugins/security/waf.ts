@@ -5,7 +5,12 @@ import type { Attempt, HttpAnswer } from '@rushhour/protocol';
 import { benignTexts } from '../../../security/content/waf/benign.ts';
 import { encoders } from '../../../security/content/waf/encoders.ts';
 import { payloadSets } from '../../../security/content/waf/payloads.ts';
-import { type PlaceholderOptions, placeholderRequests, requestOf } from '../../../security/content/waf/placeholders.ts';
+import {
+  naturalPlaceholders,
+  type PlaceholderOptions,
+  placeholderRequests,
+  requestOf,
+} from '../../../security/content/waf/placeholders.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 
 import { endsByItself, planner } from '../../core/planner.ts';
@@ -13,6 +18,7 @@ import { endsByItself, planner } from '../../core/planner.ts';
 import type { Traffic } from '../../core/traffic.ts';
 import { dictionaryValues } from '../payloads.ts';
 import { type AttackPlan, planAttack } from './attack.ts';
+import { carriedHeaders } from './attempt-headers.ts';
 import { signatureAttempts } from './waf-signatures.ts';
 
 type Modules = WafValues['wafModules'];
@@ -24,7 +30,8 @@ const answer: HttpAnswer = { mode: 'canned', status: 200, headers: [] };
 
 /** Attacks in many forms and harmless requests among them. */
 const planWaf = (scope: PlanScope, values: WafValues): Traffic => {
-  const { wafModules, tlsParams } = values;
+  const { tlsParams } = values;
+  const wafModules = withHttpParams(values);
   const prepared = wafModules.modules.flatMap((module, index) => prepareModule(scope, wafModules, module, index) ?? []);
   const isValid = fits(scope, wafModules, prepared);
   const attacks = isValid ? prepared.flatMap((one) => attacksOf(wafModules, one)) : [];
@@ -45,12 +52,32 @@ const planWaf = (scope: PlanScope, values: WafValues): Traffic => {
     followCookies: wafModules.http.followCookies,
     ratePerSecond: wafModules.ratePerSecond,
     concurrency: wafModules.concurrency,
-    timeoutMs: Math.min(values.httpParams.timeoutMs, wafModules.detection.control.timeoutMs),
+    timeoutMs: values.httpParams.timeoutMs,
+    host: wafModules.http.hosts[0] ?? values.httpParams.host,
+    basePath: wafModules.http.basePath,
+    calibration: wafModules.calibration,
     addressRotation: rotationOf(wafModules.clientIpRotation),
     detection: wafModules.detection,
     detectionMember: 'wafModules',
   };
   return planAttack(scope, plan);
+};
+
+/** Members of `httpParams` hold where `wafModules.http` says nothing. */
+const withHttpParams = ({ wafModules, httpParams }: WafValues): Modules => {
+  const { http, modules } = wafModules;
+  const hosts = http.hosts.length > 0 || httpParams.host === undefined ? http.hosts : [httpParams.host];
+  const taken = new Set(http.headers.map(({ name }) => name.toLowerCase()));
+  const more = carriedHeaders(httpParams).filter(({ name }) => !taken.has(name.toLowerCase()));
+  return {
+    ...wafModules,
+    modules: modules.map((module) => ({
+      ...module,
+      placeholders: module.placeholders.length > 0 ? module.placeholders : naturalPlaceholders(module.name),
+      padKb: module.padKb.length === 0 && module.name === 'large-body' ? [8, 64, 128] : module.padKb,
+    })),
+    http: { ...http, hosts, headers: [...http.headers, ...more] },
+  };
 };
 
 const rotationOf = (wanted: string): NonNullable<AttackPlan['addressRotation']> =>
@@ -129,7 +156,7 @@ const prepareModule = (scope: PlanScope, wafModules: Modules, module: Module, in
   const forms = formsOf(module, payloads.length);
   const path = pointerIn(scope, 'wafModules', 'modules', index);
   const signatures = signatureAttempts(scope, {
-    ...{ module, path, seed: wafModules.seed },
+    ...{ module, path, seed: wafModules.seed, allowIntrusive: wafModules.allowIntrusive },
     max: { attempts: Math.min(module.maxRequests, maxAttempts + 1), bytes: maxBytes },
     optionsOf: (ordinal) => placeholderOptions(wafModules, ordinal),
   });

@@ -1,3 +1,4 @@
+import type { WafValues } from '@rushhour/contract';
 import type { HttpRequest } from '@rushhour/protocol';
 import type { Encoded } from './encoders.ts';
 
@@ -82,6 +83,26 @@ export const placeholderRequests: Readonly<Record<string, RequestBuilder>> = {
   },
   raw: (value, base) => withBody(base, 'application/octet-stream', value.text),
 };
+
+type Position = WafValues['wafModules']['modules'][number]['placeholders'][number];
+
+const naturalByModule: Readonly<Record<string, Position[]>> = {
+  'path-traversal': ['url-path', 'url-param'],
+  crlf: ['url-path', 'url-param'],
+  'user-agent': ['user-agent'],
+  soap: ['soap-body'],
+  xxe: ['xml-body'],
+  'xml-injection': ['xml-body'],
+  graphql: ['graphql'],
+  rest: ['json-body', 'url-path'],
+  grpc: ['raw'],
+  'large-body': ['form', 'json-body'],
+  'mail-injection': ['form'],
+  'nosql-injection': ['json-request', 'url-param'],
+};
+
+/** Places where attacks of a module are seen in practice. */
+export const naturalPlaceholders = (module: string): Position[] => naturalByModule[module] ?? ['url-param'];
 
 /** Where a method of its own makes no sense it is left as it is. */
 export const requestOf = (

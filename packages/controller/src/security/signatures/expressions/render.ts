@@ -18,6 +18,8 @@ export type RenderedRequest = { readonly delayMs: number; readonly waitResponse:
       readonly version: '1.0' | '1.1' | '2';
       readonly headers: readonly RenderedHeader[];
       readonly body: Buffer;
+      /** Nothing is added to the headers. */
+      readonly exact: boolean;
     }
   | { readonly kind: 'raw'; readonly transport: 'tcp' | 'udp'; readonly data: Buffer; readonly tls: boolean }
   | { readonly kind: 'dns'; readonly qname: string; readonly qtype: 'A' | 'AAAA' | 'TXT' | 'MX' | 'CNAME' }
@@ -128,6 +130,7 @@ const renderRequest = (request: SigRequest, expand: Expand): RenderedRequest => 
         version: request.version ?? '1.1',
         headers: headersOf(request.headers, expand),
         body: bodyOf(request.body, request.bodyEncoding, expand),
+        exact: request.exact ?? false,
       };
     case 'raw':
       return {

@@ -4,13 +4,13 @@ import type { RenderedRequest } from './render.ts';
 export const wireBytes = (request: RenderedRequest): Buffer => {
   if (request.kind === 'raw') return request.data;
   if (request.kind === 'dns') return Buffer.from(request.qname, 'latin1');
-  const { method, path, version, headers, body } = request;
+  const { method, path, version, headers, body, exact } = request;
   const has = (wanted: string) => headers.some(({ name }) => name.toLowerCase() === wanted);
   const lines = [
     `${method} ${path} HTTP/${version === '2' ? '1.1' : version}`,
-    ...(has('host') ? [] : ['Host: server.test']),
+    ...(has('host') || exact ? [] : ['Host: server.test']),
     ...headers.map(({ name, value }) => `${name}: ${value}`),
-    ...(body.length > 0 && !has('content-length') && !has('transfer-encoding')
+    ...(!exact && body.length > 0 && !has('content-length') && !has('transfer-encoding')
       ? [`Content-Length: ${body.length}`]
       : []),
   ];

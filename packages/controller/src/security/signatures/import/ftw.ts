@@ -1,5 +1,6 @@
 import type { CveDraft, SigRequest } from '@rushhour/contract';
 import { isReservedHost } from '../expressions/foreign-hosts.ts';
+import { negativeTag } from '../negative-tag.ts';
 import { categoryOf } from './category.ts';
 import {
   clipped,
@@ -13,45 +14,38 @@ import {
   textOf,
   textsOf,
 } from './members.ts';
-import { readRawRequest, versionOf } from './raw-request.ts';
+import { readRawBytes, versionOf } from './raw-request.ts';
 import { readYaml } from './read-yaml.ts';
 import { type ReadTemplate, Refusal, refusing, type TemplateFile, type TemplateOutcome } from './template.ts';
 
 const maxRepeat = 1_048_576;
 
 /**
- * Translates `{{.Payload}}`, `{{ "A" | repeat 10 }}`, `{{ repeat 10 "A" }}` and `{{ randAlphaNum 8 }}`; other calls are
- * refused.
+ * Carries out `{{.Payload}}`, `{{ "A" | repeat 10 }}`, `{{ repeat 10 "A" }}` and `{{ randAlphaNum 8 }}`; other calls are
+ * refused. What looks random is always the same, so that a test sends the same bytes each time.
  */
-const withoutGoTemplates = (text: string, payload?: string): string => {
-  let [result, end] = ['', 0];
-  for (const match of text.matchAll(/\{\{(.*?)\}\}/gs)) {
-    result += literal(text.slice(end, match.index)) + translated(match[0], (match[1] ?? '').trim(), payload);
-    end = match.index + match[0].length;
-  }
-  return result + literal(text.slice(end));
-};
+const withoutGoTemplates = (text: string, payload?: string): string =>
+  text.replaceAll(/\{\{(.*?)\}\}/gs, (whole: string, call: string) => carriedOut(whole, call.trim(), payload));
 
-const translated = (whole: string, call: string, payload: string | undefined): string => {
-  if (payload !== undefined && /^-?\s*\.Payload\s*-?$/.test(call)) return literal(payload);
+const carriedOut = (whole: string, call: string, payload: string | undefined): string => {
+  if (payload !== undefined && /^-?\s*\.Payload\s*-?$/.test(call)) return payload;
   const piped = /^"((?:[^"\\]|\\.)*)"\s*\|\s*repeat\s+(\d+)$/.exec(call);
   const direct = /^repeat\s+(\d+)\s+"((?:[^"\\]|\\.)*)"$/.exec(call);
   const random = /^randAlphaNum\s+(\d+)$/.exec(call);
   if (piped) return repeated(piped[1] ?? '', Number(piped[2]));
   if (direct) return repeated(direct[2] ?? '', Number(direct[1]));
-  if (random) return `{{randAlphaNum(${bounded(Number(random[1]))})}}`;
+  if (random) return repeated('aZ4kQ7mX2b', Number(random[1])).slice(0, Number(random[1]));
   // A function with arguments or after a pipe; anything else is a payload that contains braces.
   if (/^-?\s*[A-Za-z]\w*\s+\S/.test(call) || /\|\s*[A-Za-z]/.test(call)) {
     throw new Refusal(`the template function in ${whole.slice(0, 60)} is not allowed`);
   }
-  return literal(whole);
+  return whole;
 };
 
-const repeated = (text: string, times: number) => `{{repeat("${text}", ${bounded(times)})}}`;
-
-const bounded = (count: number) => {
-  if (count > maxRepeat) throw new Refusal(`a template repeats a text ${count} times; ${maxRepeat} are the most`);
-  return count;
+const repeated = (text: string, times: number) => {
+  if (text.length * times > maxRepeat)
+    throw new Refusal(`a template repeats a text ${times} times; ${maxRepeat} letters are the most`);
+  return text.repeat(times);
 };
 
 const maxTests = 1000;
@@ -103,7 +97,7 @@ const signatureOf = ({ file, test, title, ruleId, path }: Test): ReadTemplate =>
     description: clipped(description, 4096),
     severity: 'unknown',
     category: categoryOf(folder, ...textsOf(meta['tags']), textOf(meta['name']), description),
-    tags: tagsOf(['ftw', ...textsOf(meta['tags']), folder, ...(expectation.action === 'allow' ? ['benign'] : [])]),
+    tags: tagsOf(['ftw', ...textsOf(meta['tags']), folder, ...(expectation.action === 'allow' ? [negativeTag] : [])]),
     requests: stages.map((stage, idx) =>
       requestOf(membersOf(stage['input']), { idx, warnings, payload: payloadOf(test) }),
     ),
@@ -127,7 +121,10 @@ const stagesOf = (file: Members, test: Members): Members[] => {
   return [{ input, output: test['output'] }];
 };
 
-/** A test that only lists rules that must not match is a benign request. */
+/**
+ * A test that only lists rules that must not match says nothing of the other rules: it is neither an attack to be
+ * stopped nor harmless traffic.
+ */
 const expectationOf = (stages: readonly Members[], ruleId: string): NonNullable<CveDraft['expect']> => {
   const ids = new Set<string>();
   let expectsNoAlert = false;
@@ -150,37 +147,91 @@ interface Stage {
   readonly payload: string | undefined;
 }
 
+/** A request with all the headers, and in the order, that go-ftw sends. */
 const requestOf = (input: Members, { idx, warnings, payload }: Stage): SigRequest => {
   const encoded = textOf(input['encoded_request']);
-  if (encoded !== '') return { ...readRawRequest(literal(bytesOf(encoded)), idx), idx };
+  if (encoded !== '') return readRawBytes(Buffer.from(encoded, 'base64'), idx);
+  const given = headersOf(input['headers'], warnings, payload);
   const data = textOf(Array.isArray(input['data']) ? input['data'].join('\r\n') : input['data']);
-  const body = textOf(input['encoded_data']);
+  const own = textOf(input['encoded_data']);
+  const bytes = own === '' ? Buffer.from(withoutGoTemplates(data, payload)) : Buffer.from(own, 'base64');
+  const method = textOf(input['method']) || 'GET';
+  const isCompleted = input['autocomplete_headers'] !== false && input['stop_magic'] !== true;
+  const { headers, body } = completed({ method, headers: given, body: bytes }, isCompleted);
   return {
     idx,
     kind: 'http',
-    method: literal(textOf(input['method']) || 'GET'),
-    path: withoutGoTemplates(textOf(input['uri']) || '/', payload),
+    method: literal(method),
+    path: literal(withoutGoTemplates(textOf(input['uri']) || '/', payload)),
     version: versionOf((textOf(input['version']) || 'HTTP/1.1').replace(/^HTTP\//i, '')),
-    headers: headersOf(input['headers'], warnings, payload),
-    ...(data !== '' && { body: withoutGoTemplates(data, payload) }),
-    ...(body !== '' && { body, bodyEncoding: 'base64' as const }),
+    headers: headers.map(([name, value]) => ({ name: literal(name), value: literal(value) })),
+    ...(body.length > 0 && { body: body.toString('base64'), bodyEncoding: 'base64' as const }),
+    exact: true,
   };
 };
 
-const bytesOf = (encoded: string) => Buffer.from(encoded, 'base64').toString('latin1');
+type Pair = readonly [name: string, value: string];
+
+interface Message {
+  readonly method: string;
+  readonly headers: readonly Pair[];
+  readonly body: Buffer;
+}
+
+const formType = 'application/x-www-form-urlencoded';
+
+/** As go-ftw completes a request: type and escaping of forms, line ends of multipart bodies, connection and length. */
+const completed = ({ method, headers: given, body: data }: Message, isCompleted: boolean) => {
+  const headers = [...given];
+  const has = (wanted: string) => headers.some(([name]) => name.toLowerCase() === wanted);
+  const types = () => headers.filter(([name]) => name.toLowerCase() === 'content-type').map(([, value]) => value);
+  let body = data;
+  if (isCompleted && body.length > 0) {
+    if (!has('content-type')) headers.push(['Content-Type', formType]);
+    if (types().some((type) => type.toLowerCase() === formType)) body = escapedForm(body);
+  }
+  if (types().some((type) => type.toLowerCase().includes('multipart/form-data;'))) {
+    body = Buffer.from(body.toString('latin1').replaceAll('\n', '\r\n'), 'latin1');
+  }
+  if (!isCompleted) return { headers, body };
+  if (!has('connection')) headers.push(['Connection', 'close']);
+  const hasLength = body.length > 0 || /^POST|PUT|PATCH|DELETE$/.test(method);
+  if (hasLength && !has('content-length')) headers.push(['Content-Length', String(body.length)]);
+  return { headers, body };
+};
+
+const queryEscaped = (bytes: Buffer) =>
+  [...bytes]
+    .map((byte) => {
+      const letter = String.fromCharCode(byte);
+      if (letter === ' ') return '+';
+      return /[A-Za-z0-9_.~-]/.test(letter) ? letter : `%${byte.toString(16).padStart(2, '0').toUpperCase()}`;
+    })
+    .join('');
+
+/** Names and values of a form, escaped unless something in it already is. */
+const escapedForm = (data: Buffer): Buffer => {
+  const text = data.toString('latin1');
+  if (/[%+]/.test(text)) return data;
+  const parts = text.split('&').map((part) => {
+    const at = part.indexOf('=');
+    const pieces = at < 0 ? [part] : [part.slice(0, at), part.slice(at + 1)];
+    return pieces.map((piece) => queryEscaped(Buffer.from(piece, 'latin1'))).join('=');
+  });
+  // A separator at the end is not followed by another name.
+  if (text.endsWith('&')) parts.pop();
+  return Buffer.from(parts.join('&'));
+};
 
 /** Headers are an object, or a list of names and values. */
-const pairsOf = (headers: unknown): [string, string][] =>
+const pairsOf = (headers: unknown): Pair[] =>
   Array.isArray(headers)
     ? headers.map((header) => [textOf(membersOf(header)['name']), textOf(membersOf(header)['value'])])
     : Object.entries(membersOf(headers)).map(([name, value]) => [name, textOf(value)]);
 
-const headersOf = (headers: unknown, warnings: string[], payload: string | undefined) =>
-  pairsOf(headers).flatMap(([name, value]) => {
-    if (/^content-length$/i.test(name)) return [];
-    if (/^host$/i.test(name) && !isReservedHost(value.trim())) {
-      warnings.push(`the host ${value.slice(0, 60)} is replaced by that of the server`);
-      return [];
-    }
-    return [{ name: literal(name), value: withoutGoTemplates(value, payload) }];
+const headersOf = (headers: unknown, warnings: string[], payload: string | undefined): Pair[] =>
+  pairsOf(headers).map(([name, value]) => {
+    const isForeign = /^host$/i.test(name) && value.trim() !== '' && !isReservedHost(value.trim());
+    if (isForeign) warnings.push(`the host ${value.slice(0, 60)} is replaced by localhost`);
+    return [name, isForeign ? 'localhost' : withoutGoTemplates(value, payload)];
   });

@@ -34,6 +34,32 @@ export const readHttpRaw = ({ path, bytes }: TemplateFile): TemplateOutcome[] =>
   }),
 ];
 
+/** A request whose headers and bytes stay as they are. Bytes that are no text become hexadecimal. */
+export const readRawBytes = (bytes: Buffer, idx: number): HttpRequest => {
+  const { body } = bodyOf(bytes);
+  const end = bytes.length - Buffer.from(body, 'base64').length;
+  const lines = bytes.toString('latin1', 0, end).replace(/^\s+/, '');
+  const read = readHead(lines.replace(/(\r?\n)+$/, ''));
+  const kept = (text: string) => literalBytes(Buffer.from(text, 'latin1'));
+  return {
+    ...{ idx, kind: 'http', method: kept(read.method), path: kept(read.path), version: read.version },
+    headers: read.headers.map(({ name, value }) => ({ name: kept(name), value: kept(value) })),
+    ...(body !== '' && { body, bodyEncoding: 'base64' as const }),
+    exact: true,
+  };
+};
+
+/** Text as it is, and bytes that are no UTF-8 by their numbers. */
+export const literalBytes = (bytes: Buffer): string => {
+  const text = bytes.toString('utf8');
+  if (Buffer.from(text).equals(bytes)) return literal(text);
+  return bytes
+    .toString('latin1')
+    .replaceAll('{{', '\u0001')
+    .replaceAll(/[\x80-\xff]+/g, (part) => `{{hex_decode("${Buffer.from(part, 'latin1').toString('hex')}")}}`)
+    .replaceAll('\u0001', '{{"{{"}}');
+};
+
 /** The body is taken as bytes and need not be text. */
 const bodyOf = (bytes: Buffer) => {
   const text = bytes.toString('latin1');
@@ -48,13 +74,7 @@ type HttpRequest = Extract<SigRequest, { kind: 'http' }>;
 export const readRawRequest = (raw: string, idx: number): HttpRequest => {
   const text = raw.replace(/^(?:\s*@[a-z-]+:[^\n]*\n)+/i, '').replace(/^\s+/, '');
   const [head = '', body] = splitOnce(text, /\r?\n\r?\n/);
-  const [first = '', ...lines] = head.split(/\r?\n/);
-  const { method, path, version } = firstLine(first);
-  const headers = unfolded(lines).map((line) => {
-    const colon = line.indexOf(':');
-    if (colon < 1) throw new Refusal(`the line ${JSON.stringify(line.slice(0, 60))} is no header`);
-    return { name: line.slice(0, colon), value: line.slice(colon + 1).trim() };
-  });
+  const { method, path, version, headers } = readHead(head);
   return {
     idx,
     kind: 'http',
@@ -64,6 +84,16 @@ export const readRawRequest = (raw: string, idx: number): HttpRequest => {
     headers: headers.filter(({ name }) => !/^content-length$/i.test(name)),
     ...(body !== undefined && body !== '' && { body }),
   };
+};
+
+const readHead = (head: string) => {
+  const [first = '', ...lines] = head.split(/\r?\n/);
+  const headers = unfolded(lines).map((line) => {
+    const colon = line.indexOf(':');
+    if (colon < 1) throw new Refusal(`the line ${JSON.stringify(line.slice(0, 60))} is no header`);
+    return { name: line.slice(0, colon), value: line.slice(colon + 1).trim() };
+  });
+  return { ...firstLine(first), headers };
 };
 
 const firstLine = (line: string) => {
