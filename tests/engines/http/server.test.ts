@@ -138,10 +138,11 @@ describe('http server', () => {
 
   it.each([
     ['tunes its sockets', {}, []],
+    ['tunes its sockets with TLS', { tls: {} }, []],
     [
-      'reports that sockets are not tuned with TLS',
-      { tls: {} },
-      [expect.stringContaining('mss, congestion had no effect')],
+      "reports that Node's sockets are not tuned",
+      { tls: {}, dataPath: 'node' },
+      [expect.stringContaining('the data path node'), expect.stringContaining('mss, congestion had no effect')],
     ],
   ])('%s', (_, tls, notes) => {
     const tuning = { mss: 600, congestion: 'reno' };

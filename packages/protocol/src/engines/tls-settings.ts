@@ -10,7 +10,15 @@ const common = {
   alpn: Type.Array(Type.String(), { default: [] }),
   certificate: Type.Optional(Type.String({ description: 'PEM chain.' })),
   privateKey: Type.Optional(Type.String({ description: 'PEM.' })),
-  ca: Type.Optional(Type.String({ description: 'PEM of the authorities to trust.' })),
+  ca: Type.Optional(
+    Type.String({ description: 'PEM of the authorities to trust; may include lists of revoked certificates.' }),
+  ),
+  earlyData: Type.Optional(
+    Type.Boolean({ description: 'Send, or accept, data in the first flight of a resumed TLS 1.3 session.' }),
+  ),
+  recordBytes: Type.Optional(
+    Type.Integer({ minimum: 512, maximum: 16_384, description: 'Largest record to send, in bytes of data.' }),
+  ),
 };
 
 interface Options {

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { DataPath } from './data-path.ts';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
 import { loadOf } from './load.ts';
 import { tlsClientSettings, tlsServerSettings } from './tls-settings.ts';
@@ -9,6 +10,7 @@ export const TlsClientConfig = Type.Object(
     targets: Type.Array(Target, { minItems: 1 }),
     rotation: Rotation,
     sources: Sources,
+    dataPath: Type.Optional(DataPath),
     tls: tlsClientSettings({ default: {} }),
     connections: Type.Integer({
       minimum: 1,
@@ -31,6 +33,7 @@ export type TlsClientConfig = Static<typeof TlsClientConfig>;
 export const TlsServerConfig = Type.Object(
   {
     role: Type.Literal('server'),
+    dataPath: Type.Optional(DataPath),
     listen: Type.Array(Listen, { minItems: 1 }),
     tls: tlsServerSettings({ default: {} }),
   },

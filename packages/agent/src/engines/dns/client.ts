@@ -1,13 +1,15 @@
 import type { DnsClientConfig, Target } from '@rushhour/protocol';
 import type { EngineContext, LoadChange } from '../../engine.ts';
 import { noteUnusedSources, prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
-import { createDatagramTransport } from '../../net/data-path.ts';
+import { createDatagramTransport, createStreamTransport } from '../../net/data-path.ts';
 import type { DatagramTransport } from '../../net/datagram/datagram-transport.ts';
 import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
-import { createStartTls, type StartTls } from '../../net/tls/start-tls.ts';
+import { createSecureClient, tlsMetrics } from '../../net/secure-path.ts';
+import { createStartTls } from '../../net/tls/start-tls.ts';
+import type { Transport } from '../../net/transport/transport.ts';
 import { changeRate, LoadDrivenClient } from '../load-driven-client.ts';
 import { DohTransport } from './doh-transport.ts';
 import type { MessageTransport } from './message-transport.ts';
@@ -28,8 +30,19 @@ interface TransportDeps {
   readonly context: Context;
   readonly datagrams: DatagramTransport;
   readonly queryBytes: number;
-  readonly startTls: StartTls;
+  /** TCP or TLS, where queries are sent over streams. */
+  readonly streams: Transport | undefined;
 }
+
+const streamOptions = { noDelay: true, keepAliveSec: 0, readSize: 'small', closesImmediately: true } as const;
+
+const createStreams = ({ config, note, hostNetwork, samples }: Context): Transport | undefined => {
+  const path = { path: config.dataPath, note, hostNetwork };
+  if (config.transport === 'tcp') return createStreamTransport(path, streamOptions);
+  if (config.transport !== 'dot') return undefined;
+  const { tls } = config;
+  return createSecureClient(tls, { ...path, alpn: tls.alpn, ...tlsMetrics(samples, 'dns') }, streamOptions);
+};
 
 /** Sends queries at the configured load over the configured number of channels. */
 class DnsClient extends LoadDrivenClient {
@@ -38,6 +51,7 @@ class DnsClient extends LoadDrivenClient {
   readonly #questions: Questions;
   readonly #sources: SourcePool;
   readonly #datagrams: DatagramTransport;
+  readonly #streams: Transport | undefined;
   readonly #channels: readonly QueryChannel[];
   readonly #driver: LoadDriver;
 
@@ -49,6 +63,7 @@ class DnsClient extends LoadDrivenClient {
     this.#sources = sources;
     const path = config.transport === 'udp' ? config.dataPath : 'node';
     this.#datagrams = createDatagramTransport({ path, note, hostNetwork: context.hostNetwork });
+    this.#streams = createStreams(context);
     const count = targets.length;
     this.#questions = new Questions(config);
     this.#channels = targets.map(
@@ -70,7 +85,7 @@ class DnsClient extends LoadDrivenClient {
       sessionWait: samples.histogram(generatorLoadMetrics.sessionWait),
       load: config.load,
       limit: duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY,
-      createAlarm: this.#datagrams.createAlarm,
+      createAlarm: (this.#streams ?? this.#datagrams).createAlarm,
       begin: (slot, intended, now) => {
         (this.#channels[slot % count] as QueryChannel).ask(Math.floor(slot / count), intended, now);
       },
@@ -79,8 +94,6 @@ class DnsClient extends LoadDrivenClient {
   }
 
   async open(targets: readonly Target[]): Promise<void> {
-    const { tls, transport } = this.#config;
-    const startTls = createStartTls(tls, transport === 'doh' ? ['h2'] : tls.alpn);
     for (const [index, channel] of this.#channels.entries()) {
       channel.transport = await transportFor(targets[index] as Target, index, {
         channel,
@@ -88,7 +101,7 @@ class DnsClient extends LoadDrivenClient {
         context: this.#context,
         datagrams: this.#datagrams,
         queryBytes: this.#questions.maxBytes,
-        startTls,
+        streams: this.#streams,
       });
     }
   }
@@ -108,6 +121,7 @@ class DnsClient extends LoadDrivenClient {
   protected override async release(): Promise<void> {
     for (const channel of this.#channels) channel.transport?.close();
     await this.#datagrams.close();
+    await this.#streams?.close();
     await this.#sources.close();
   }
 
@@ -134,17 +148,16 @@ class DnsClient extends LoadDrivenClient {
 }
 
 const transportFor = async (target: Target, index: number, deps: TransportDeps): Promise<MessageTransport> => {
-  const { channel, sources, context, datagrams, queryBytes, startTls } = deps;
+  const { channel, sources, context, datagrams, queryBytes, streams } = deps;
   const { config } = context;
   const route = () => ({ address: context.addressOf(target.host), port: target.port, ...sources.next(index) });
   if (config.transport === 'udp') {
     const sendBatch = { count: queriesAtOnce, bytes: queryBytes };
     return openUdpTransport(datagrams, route(), { sendBatch, events: channel });
   }
-  if (config.transport === 'tcp') return new StreamTransport(route, undefined, channel);
-  if (config.transport === 'dot') return new StreamTransport(route, startTls, channel);
+  if (streams !== undefined) return new StreamTransport(route, streams, channel);
   const authority = `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`;
-  return new DohTransport(route, startTls, { authority, path: config.path }, channel);
+  return new DohTransport(route, createStartTls(config.tls, ['h2']), { authority, path: config.path }, channel);
 };
 
 export const prepareDnsClient = async (context: Context): Promise<LoadDrivenClient> => {

@@ -2,6 +2,7 @@ import { DnsConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
 import { datagramPathName } from '../../net/data-path.ts';
 import { loadShare, shareOf } from '../../net/load/share.ts';
+import { securePathName } from '../../net/secure-path.ts';
 import { withCertificate } from '../../net/tls/tls-options.ts';
 import { prepareDnsClient } from './client.ts';
 import { prepareDnsServer } from './server.ts';
@@ -11,7 +12,7 @@ export const dns: Engine<DnsConfig> & Divisible<DnsConfig> = {
   id: 'dns',
   config: DnsConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
-  check: async () => ({ isAvailable: true, path: `${datagramPathName()}; TCP, TLS and HTTPS by node` }),
+  check: async () => ({ isAvailable: true, path: `${datagramPathName()}; TLS by ${securePathName()}; HTTPS by node` }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareDnsClient({ ...context, config })

@@ -1,16 +1,23 @@
-import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
-import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import {
+  createSecureServer as createSecureH2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2';
+import type { Server } from 'node:net';
 import type { DnsServerConfig } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine, Samples } from '../../engine.ts';
-import { createDatagramTransport } from '../../net/data-path.ts';
+import { createDatagramTransport, createStreamTransport } from '../../net/data-path.ts';
 import type { DatagramEvents, DatagramSocket } from '../../net/datagram/datagram-transport.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { countError, errorCodeOf } from '../../net/metrics/count-error.ts';
+import { createSecureServer, tlsMetrics } from '../../net/secure-path.ts';
 import { serverTlsOptions } from '../../net/tls/tls-options.ts';
 import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
+import type { Connection, ConnectionEvents, Listener, Transport } from '../../net/transport/transport.ts';
 import { Deframer, frame } from './framing.ts';
 import { Resolver } from './resolver.ts';
+
+type Context = EngineContext<DnsServerConfig>;
 
 const maxBytes = 65_535;
 
@@ -31,7 +38,7 @@ const readBody = (request: Http2ServerRequest, onBody: (body: Buffer) => void): 
 /** DNS over HTTPS (RFC 8484): POST with the message as body, GET with it in `dns`. HTTP/2 or HTTP/1.1. */
 const createDohServer = (config: DnsServerConfig, resolver: Resolver, samples: Samples): Server => {
   const options = serverTlsOptions(config.tls, config.listen, ['h2', 'http/1.1']);
-  const server = createSecureServer({ ...options, allowHTTP1: true }, (request, response) => {
+  const server = createSecureH2Server({ ...options, allowHTTP1: true }, (request, response) => {
     const url = new URL(request.url ?? '/', 'https://localhost');
     if (url.pathname !== config.path) return refuse(response, 404);
     const answer = (message: Buffer) => {
@@ -50,16 +57,36 @@ const createDohServer = (config: DnsServerConfig, resolver: Resolver, samples: S
   return server;
 };
 
-const serveStream = (socket: Socket, resolver: Resolver, samples: Samples): void => {
+const serveStream = (connection: Connection, resolver: Resolver, samples: Samples): ConnectionEvents => {
   const deframer = new Deframer();
-  socket.on('data', (bytes: Buffer) =>
-    deframer.feed(bytes, (message) =>
-      resolver.resolve(message, 'stream', (answer) => {
-        if (socket.writable) socket.write(frame(answer));
-      }),
-    ),
-  );
-  socket.on('error', (error) => countError(samples, 'dns', errorCodeOf(error)));
+  let isOpen = true;
+  return {
+    onOpen() {},
+    onData({ bytes, start, end }) {
+      deframer.feed(bytes.subarray(start, end), (message) =>
+        resolver.resolve(message, 'stream', (answer) => {
+          if (isOpen) connection.writeCopy(frame(answer));
+        }),
+      );
+    },
+    onClose(code) {
+      isOpen = false;
+      if (code !== undefined) countError(samples, 'dns', code);
+    },
+  };
+};
+
+const streamOptions = { noDelay: true, keepAliveSec: 0, readSize: 'small', closesImmediately: false } as const;
+
+/** TCP or TLS. */
+const createStreams = (context: Context, kind: 'tcp' | 'dot'): Transport => {
+  const { config, samples, note, hostNetwork } = context;
+  const path = { path: config.dataPath, note, hostNetwork };
+  if (kind === 'tcp') return createStreamTransport(path, streamOptions);
+  const onHandshakeError = (code: string) => countError(samples, 'dns', code);
+  const observer = { ...tlsMetrics(samples, 'dns'), onHandshakeError };
+  const { tls, listen } = config;
+  return createSecureServer(tls, { ...path, ...observer, alpn: tls.alpn, listen }, streamOptions);
 };
 
 const answersAtOnce = 256;
@@ -78,31 +105,47 @@ const datagramEvents = (socket: DatagramSocket, resolver: Resolver, samples: Sam
   onError: (code) => countError(samples, 'dns', code),
 });
 
+/** What a server listens with, in the order it is opened. */
+interface Opened {
+  readonly transports: Transport[];
+  readonly listeners: Listener[];
+  readonly servers: Server[];
+}
+
+const openStreams = async (context: Context, resolver: Resolver, opened: Opened): Promise<void> => {
+  const { config, samples, core } = context;
+  for (const kind of ['tcp', 'dot'] as const) {
+    const wanted = config.listen.filter(({ transport }) => transport === kind);
+    if (wanted.length === 0) continue;
+    const transport = createStreams(context, kind);
+    opened.transports.push(transport);
+    const accept = (connection: Connection) => serveStream(connection, resolver, samples);
+    for (const { host, port } of wanted)
+      opened.listeners.push(await transport.listen({ host, port, isShared: core.count > 1 }, accept));
+  }
+  const overHttps = config.listen.filter(({ transport }) => transport === 'doh');
+  opened.servers.push(...(await listenAll(overHttps, () => createDohServer(config, resolver, samples), context)));
+};
+
 /** Answers queries from the configured records over all configured transports. */
-export const prepareDnsServer = async (context: EngineContext<DnsServerConfig>): Promise<PreparedEngine> => {
+export const prepareDnsServer = async (context: Context): Promise<PreparedEngine> => {
   const { config, samples, signal, note, core } = context;
   const resolver = new Resolver(config, samples);
-  const on = (transport: string) => config.listen.filter((entry) => entry.transport === transport);
-  const onStream = (socket: Socket) => serveStream(socket, resolver, samples);
-  const creators: Record<string, () => Server> = {
-    tcp: () => createTcpServer({ noDelay: true }, onStream),
-    dot: () => createTlsServer(serverTlsOptions(config.tls, config.listen), onStream),
-    doh: () => createDohServer(config, resolver, samples),
-  };
-  const servers: Server[] = [];
   const datagrams = createDatagramTransport({ path: config.dataPath, note, hostNetwork: context.hostNetwork });
+  const opened: Opened = { transports: [], listeners: [], servers: [] };
   const close = async () => {
     await datagrams.close();
-    await closeServers(servers);
+    await Promise.all(opened.listeners.map((listener) => listener.close()));
+    await Promise.all(opened.transports.map((transport) => transport.close()));
+    await closeServers(opened.servers);
   };
   const options = { sendBatch: { count: answersAtOnce, bytes: maxBytes }, receiveBufferBytes, usesSegmentation: true };
   try {
-    for (const { host, port } of on('udp')) {
+    for (const { host, port } of config.listen.filter(({ transport }) => transport === 'udp')) {
       const where = { host, port, isShared: core.count > 1 };
       await datagrams.bind(where, options, (socket) => datagramEvents(socket, resolver, samples));
     }
-    for (const [transport, create] of Object.entries(creators))
-      servers.push(...(await listenAll(on(transport), create, context)));
+    await openStreams(context, resolver, opened);
   } catch (error) {
     await close();
     throw error;

@@ -2,14 +2,14 @@ import { performance } from 'node:perf_hooks';
 import type { HttpClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
-import { createStreamTransport, noteIgnoredTuning } from '../../net/data-path.ts';
+import { createStreamTransport } from '../../net/data-path.ts';
 import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf, cyclerOf } from '../../net/load/rotation.ts';
 import { IndexedSet } from '../../net/loop/indexed-set.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { createSecureClient, tlsMetrics } from '../../net/secure-path.ts';
 import { createStartTls } from '../../net/tls/start-tls.ts';
-import { createNodeTlsTransport } from '../../net/transport/node-transport.ts';
 import type { Transport } from '../../net/transport/transport.ts';
 import { LoadDrivenClient } from '../load-driven-client.ts';
 import { createExpectations } from './expectation.ts';
@@ -26,21 +26,20 @@ type Context = EngineContext<HttpClientConfig>;
 const failurePauseMs = 100;
 const maxDrainMs = 2000;
 
-const createTransport = ({ config, note, hostNetwork }: Context): Transport => {
-  if (config.tls !== undefined) {
-    noteIgnoredTuning(note, config.tuning);
-    const alpn = config.tls.alpn.length > 0 ? config.tls.alpn : ['http/1.1'];
-    return createNodeTlsTransport({ startTls: createStartTls(config.tls, alpn), hostNetwork });
-  }
+const createTransport = ({ config, note, hostNetwork, samples }: Context): Transport => {
+  const { tls, tuning } = config;
   // HTTP/2 uses the implementation and the sockets of Node.
-  const path = config.version === '2' ? 'node' : config.dataPath;
+  const path = { path: config.version === '2' ? 'node' : config.dataPath, note, hostNetwork } as const;
   // A single request without a body is sent as one segment, so Nagle's algorithm cannot delay it.
-  const noDelay = config.keepAlive.enabled || config.body !== undefined || config.followRedirects > 0;
-  const { tuning } = config;
-  return createStreamTransport(
-    { path, note, hostNetwork },
-    { noDelay, keepAliveSec: 0, readSize: 'small', closesImmediately: true, tuning },
-  );
+  const noDelay =
+    tls !== undefined || config.keepAlive.enabled || config.body !== undefined || config.followRedirects > 0;
+  const options = { noDelay, keepAliveSec: 0, readSize: 'small', closesImmediately: true, tuning } as const;
+  if (tls === undefined) return createStreamTransport(path, options);
+  if (config.version === '2') return createStreamTransport(path, { ...options, tuning: undefined });
+  const alpn = tls.alpn.length > 0 ? tls.alpn : ['http/1.1'];
+  // Data of the first flight can be replayed: only for requests that change nothing.
+  const earlyData = tls.earlyData === true && (config.method === 'GET' || config.method === 'HEAD');
+  return createSecureClient({ ...tls, earlyData }, { ...path, alpn, ...tlsMetrics(samples, 'http') }, options);
 };
 
 /** Chooses target and source of the next connection. */

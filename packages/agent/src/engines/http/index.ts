@@ -2,6 +2,7 @@ import { HttpConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
 import { streamPathName } from '../../net/data-path.ts';
 import { loadShare, shareOf } from '../../net/load/share.ts';
+import { securePathName } from '../../net/secure-path.ts';
 import { withCertificate } from '../../net/tls/tls-options.ts';
 import { prepareHttpClient } from './client.ts';
 import { prepareHttpServer } from './server.ts';
@@ -11,7 +12,7 @@ export const http: Engine<HttpConfig> & Divisible<HttpConfig> = {
   id: 'http',
   config: HttpConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
-  check: async () => ({ isAvailable: true, path: `${streamPathName()}; TLS and HTTP/2 by node` }),
+  check: async () => ({ isAvailable: true, path: `${streamPathName()}; TLS by ${securePathName()}; HTTP/2 by node` }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareHttpClient({ ...context, config })

@@ -1,4 +1,4 @@
-import { createSecureServer, createServer, type ServerHttp2Stream } from 'node:http2';
+import { createSecureServer as createSecureH2Server, createServer, type ServerHttp2Stream } from 'node:http2';
 import type { Server } from 'node:net';
 import type { HttpServerConfig } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
@@ -6,9 +6,9 @@ import { createStreamTransport, noteIgnoredTuning } from '../../net/data-path.ts
 import { chooserOf } from '../../net/load/rotation.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { IndexedSet } from '../../net/loop/indexed-set.ts';
+import { createSecureServer, tlsMetrics } from '../../net/secure-path.ts';
 import { serverTlsOptions } from '../../net/tls/tls-options.ts';
 import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
-import { createNodeTlsTransport } from '../../net/transport/node-transport.ts';
 import type { Listener, Transport } from '../../net/transport/transport.ts';
 import { KnownHead } from './known-head.ts';
 import { ServerMeters } from './meters.ts';
@@ -32,7 +32,9 @@ const createH2Server = (
 ): Server => {
   const { meters } = deps;
   const server =
-    config.tls === undefined ? createServer() : createSecureServer(serverTlsOptions(config.tls, config.listen, ['h2']));
+    config.tls === undefined
+      ? createServer()
+      : createSecureH2Server(serverTlsOptions(config.tls, config.listen, ['h2']));
   server.on('session', (session) => {
     meters.connections.add(1);
     meters.concurrent.add(1);
@@ -57,16 +59,13 @@ const createH2Server = (
 
 type Context = EngineContext<HttpServerConfig>;
 
-const createTransport = ({ config, note, hostNetwork }: Context, meters: ServerMeters): Transport => {
-  if (config.tls === undefined) {
-    return createStreamTransport(
-      { path: config.dataPath, note, hostNetwork },
-      { noDelay: true, keepAliveSec: 0, readSize: 'small', closesImmediately: false, tuning: config.tuning },
-    );
-  }
-  noteIgnoredTuning(note, config.tuning);
-  const onHandshakeError = (code: string) => meters.error(code);
-  return createNodeTlsTransport({ server: serverTlsOptions(config.tls, config.listen), onHandshakeError, hostNetwork });
+const createTransport = ({ config, note, hostNetwork, samples }: Context, meters: ServerMeters): Transport => {
+  const { dataPath, tls, tuning, listen } = config;
+  const path = { path: dataPath, note, hostNetwork };
+  const options = { noDelay: true, keepAliveSec: 0, readSize: 'small', closesImmediately: false, tuning } as const;
+  if (tls === undefined) return createStreamTransport(path, options);
+  const observer = { ...tlsMetrics(samples, 'http'), onHandshakeError: (code: string) => meters.error(code) };
+  return createSecureServer(tls, { ...path, ...observer, alpn: tls.alpn, listen }, options);
 };
 
 const prepareH2 = async (context: Context, meters: ServerMeters): Promise<PreparedEngine> => {

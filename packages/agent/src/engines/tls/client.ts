@@ -1,4 +1,3 @@
-import type { TLSSocket } from 'node:tls';
 import type { TlsClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, Samples } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
@@ -7,7 +6,8 @@ import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { countError } from '../../net/metrics/count-error.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
-import { clientTlsOptions } from '../../net/tls/tls-options.ts';
+import { createSecureClient, tlsMetrics } from '../../net/secure-path.ts';
+import type { HandshakeFacts, Transport } from '../../net/transport/transport.ts';
 import { changeRate, LoadDrivenClient } from '../load-driven-client.ts';
 import { Handshake } from './handshake.ts';
 
@@ -28,21 +28,29 @@ const metersOf = (samples: Samples) => ({
   latency: samples.histogram('tls.latency'),
 });
 
-/** A target with its newest session ticket; servers accept a ticket more than once. */
+/** A target. */
 interface Endpoint {
   readonly address: string;
   readonly port: number;
   readonly weight: number;
   readonly meters: ReturnType<typeof metersOf>;
-  ticket: Buffer | undefined;
+  /** Connections offer the session of an earlier one. */
+  hasTicket: boolean;
 }
+
+const createTransport = ({ config, note, hostNetwork, samples }: Context): Transport =>
+  createSecureClient(
+    config.tls,
+    { path: config.dataPath, note, hostNetwork, alpn: config.tls.alpn, ...tlsMetrics(samples, 'tls') },
+    { noDelay: true, keepAliveSec: 0, readSize: 'small', closesImmediately: false },
+  );
 
 /** Performs TLS handshakes at the configured load. */
 class TlsClient extends LoadDrivenClient {
   readonly #context: Context;
   readonly #config: TlsClientConfig;
   readonly #sources: SourcePool;
-  readonly #options;
+  readonly #transport: Transport;
   readonly #choose;
   readonly #active = new Map<number, Handshake>();
   readonly #driver: LoadDriver;
@@ -53,13 +61,13 @@ class TlsClient extends LoadDrivenClient {
     this.#context = context;
     this.#config = config;
     this.#sources = sources;
-    this.#options = clientTlsOptions(config.tls);
+    this.#transport = createTransport(context);
     const endpoints: Endpoint[] = config.targets.map((target) => ({
       port: target.port,
       weight: target.weight,
       address: context.addressOf(target.host),
       meters: metersOf(samples.target(`${target.host}:${target.port}`)),
-      ticket: undefined,
+      hasTicket: false,
     }));
     this.#choose = chooserOf(endpoints, config.rotation);
     this.#driver = new LoadDriver({
@@ -67,6 +75,7 @@ class TlsClient extends LoadDrivenClient {
       lag: samples.histogram(generatorLoadMetrics.scheduleLag),
       sessionWait: samples.histogram(generatorLoadMetrics.sessionWait),
       load: config.load,
+      createAlarm: this.#transport.createAlarm,
       limit: config.totalSessions ?? (duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY),
       begin: (slot, intended) => this.#begin(slot, intended),
     });
@@ -86,30 +95,27 @@ class TlsClient extends LoadDrivenClient {
 
   protected override async release(): Promise<void> {
     for (const handshake of this.#active.values()) handshake.timeOut();
+    await this.#transport.close();
     await this.#sources.close();
   }
 
   #begin(slot: number, intended: number): void {
     const endpoint = this.#choose(slot);
-    const { meters, ticket: session } = endpoint;
-    const resumes = this.#config.tls.resumption !== 'none';
+    const { meters, hasTicket } = endpoint;
+    const { tls, closeNotify } = this.#config;
     meters.attempted.add(1);
     let connectedAt = performance.now();
+    const route = { address: endpoint.address, port: endpoint.port, ...this.#sources.next(slot) };
     const handshake = new Handshake(
-      {
-        route: { address: endpoint.address, port: endpoint.port, ...this.#sources.next(slot) },
-        options: session === undefined ? this.#options : { ...this.#options, session },
-        wantsTicket: resumes && session === undefined,
-        closeNotify: this.#config.closeNotify,
-      },
+      { wantsTicket: tls.resumption !== 'none' && !hasTicket, closeNotify },
       {
         onConnect: (now) => {
           connectedAt = now;
           meters.connect.record((now - handshake.startedAt) * 1000);
         },
-        onSecure: (socket, now) => this.#onSecure(endpoint, socket, { intended, connectedAt, now, offered: session }),
-        onTicket: (ticket) => {
-          if (resumes) endpoint.ticket = ticket;
+        onSecure: (facts, now) => this.#onSecure(endpoint, facts, { intended, connectedAt, now, hadTicket: hasTicket }),
+        onTicket: () => {
+          endpoint.hasTicket = true;
         },
         onEnd: (code) => {
           // Handshakes that time out count with the time they waited.
@@ -119,21 +125,24 @@ class TlsClient extends LoadDrivenClient {
       },
     );
     this.#active.set(slot, handshake);
+    handshake.start(this.#transport, route);
   }
 
   #onSecure(
     endpoint: Endpoint,
-    socket: TLSSocket,
-    times: { intended: number; connectedAt: number; now: number; offered: Buffer | undefined },
+    facts: HandshakeFacts,
+    times: { intended: number; connectedAt: number; now: number; hadTicket: boolean },
   ): void {
     const { meters } = endpoint;
-    if (socket.isSessionReused()) meters.resumed.add(1);
+    if (facts.isResumed) meters.resumed.add(1);
     else {
       meters.full.add(1);
-      // A ticket the server did not accept is dropped.
-      if (times.offered !== undefined && times.offered === endpoint.ticket) endpoint.ticket = undefined;
+      // The server did not accept the ticket.
+      if (times.hadTicket) endpoint.hasTicket = false;
     }
-    meters.samples.counter(`tls.version.${(socket.getProtocol() ?? '').replace('TLSv', '')}`).add(1);
+    meters.samples.counter(`tls.version.${facts.version}`).add(1);
+    meters.samples.counter(`tls.cipher.${facts.cipher}`).add(1);
+    if (facts.group !== undefined) meters.samples.counter(`tls.group.${facts.group}`).add(1);
     meters.handshake.record((times.now - times.connectedAt) * 1000);
     meters.latency.record((times.now - times.intended) * 1000);
   }

@@ -1,6 +1,7 @@
 import { TlsConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
 import { loadShare, shareOf } from '../../net/load/share.ts';
+import { securePathName } from '../../net/secure-path.ts';
 import { withCertificate } from '../../net/tls/tls-options.ts';
 import { prepareTlsClient } from './client.ts';
 import { prepareTlsServer } from './server.ts';
@@ -10,7 +11,7 @@ export const tls: Engine<TlsConfig> & Divisible<TlsConfig> = {
   id: 'tls',
   config: TlsConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
-  check: async () => ({ isAvailable: true, path: 'node:tls' }),
+  check: async () => ({ isAvailable: true, path: securePathName() }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareTlsClient({ ...context, config })

@@ -1,29 +1,54 @@
-import { createServer } from 'node:tls';
 import type { TlsServerConfig } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
-import { countError, errorCodeOf } from '../../net/metrics/count-error.ts';
-import { serverTlsOptions } from '../../net/tls/tls-options.ts';
-import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
+import { countError } from '../../net/metrics/count-error.ts';
+import { createSecureServer, tlsMetrics } from '../../net/secure-path.ts';
+import type { Connection, ConnectionEvents, Listener } from '../../net/transport/transport.ts';
 
 /** Accepts TLS handshakes and closes when the client closes. */
 export const prepareTlsServer = async (context: EngineContext<TlsServerConfig>): Promise<PreparedEngine> => {
-  const { config, samples, signal } = context;
+  const { config, core, samples, signal, note, hostNetwork } = context;
   const full = samples.counter('tls.acceptedFull');
   const resumed = samples.counter('tls.acceptedResumed');
   const active = samples.gauge('tls.active');
-  const options = serverTlsOptions(config.tls, config.listen);
-  const create = () => {
-    const server = createServer(options, (socket) => {
-      (socket.isSessionReused() ? resumed : full).add(1);
-      active.add(1);
-      socket.on('close', () => active.add(-1));
-      socket.on('error', (error) => countError(samples, 'tls', errorCodeOf(error)));
-      socket.resume();
-    });
-    server.on('tlsClientError', (error) => countError(samples, 'tls', errorCodeOf(error)));
-    return server;
+  const onError = (code: string) => countError(samples, 'tls', code);
+  const transport = createSecureServer(
+    config.tls,
+    {
+      ...tlsMetrics(samples, 'tls'),
+      path: config.dataPath,
+      note,
+      hostNetwork,
+      alpn: config.tls.alpn,
+      listen: config.listen,
+      onHandshakeError: onError,
+    },
+    { noDelay: true, keepAliveSec: 0, readSize: 'small', closesImmediately: false },
+  );
+  const events: ConnectionEvents = {
+    onOpen() {},
+    onData() {},
+    onClose(code) {
+      active.add(-1);
+      if (code !== undefined) onError(code);
+    },
   };
-  const servers = await listenAll(config.listen, create, context);
-  return { start: () => aborted(signal), close: () => closeServers(servers) };
+  const accept = (connection: Connection): ConnectionEvents => {
+    ((connection as Required<Connection>).handshake().isResumed ? resumed : full).add(1);
+    active.add(1);
+    return events;
+  };
+  const listeners: Listener[] = [];
+  const close = async () => {
+    await Promise.all(listeners.map((listener) => listener.close()));
+    await transport.close();
+  };
+  try {
+    for (const listen of config.listen)
+      listeners.push(await transport.listen({ ...listen, isShared: core.count > 1 }, accept));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { start: () => aborted(signal), close };
 };

@@ -22,7 +22,7 @@ export class EpollConnection extends SocketConnection implements Watcher {
   readonly #deps: EpollConnectionDeps;
   readonly #libc = requireLibc();
   readonly #bufferAt: number;
-  readonly #chunk: { readonly bytes: Buffer; readonly start: number; end: number; now: number };
+  readonly #chunk: { readonly bytes: Buffer; readonly start: number; end: number; now: number; address: number };
   #isConnecting = false;
 
   constructor(poller: EpollPoller, deps: EpollConnectionDeps) {
@@ -30,7 +30,7 @@ export class EpollConnection extends SocketConnection implements Watcher {
     this.#poller = poller;
     this.#deps = deps;
     this.#bufferAt = deps.buffer.addressOf(0, deps.buffer.length);
-    this.#chunk = { bytes: deps.buffer.bytes, start: 0, end: 0, now: 0 };
+    this.#chunk = { bytes: deps.buffer.bytes, start: 0, end: 0, now: 0, address: this.#bufferAt };
   }
 
   onConnecting(fd: number): void {

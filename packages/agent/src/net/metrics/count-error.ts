@@ -13,7 +13,7 @@ const kinds: Readonly<Record<string, string>> = {
 /** The error class used in counter names. */
 const errorKindOf = (code: string): string => {
   if (isLocalSocketError(code)) return 'local';
-  if (/^ERR_(SSL|TLS)|CERT|SELF_SIGNED|^EPROTO$/.test(code)) return 'tls';
+  if (/^ERR_(SSL|TLS)|CERT|SELF_SIGNED|^(EPROTO|UNABLE_TO_VERIFY|INVALID_CA)/.test(code)) return 'tls';
   return kinds[code] ?? (/^[A-Z0-9_]+$/.test(code) ? 'other' : code);
 };
 

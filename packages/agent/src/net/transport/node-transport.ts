@@ -1,14 +1,30 @@
 import { createServer as createTcpServer, type Socket } from 'node:net';
-import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import type { HostNetwork } from '../host-network.ts';
 import { createNodeAlarm } from '../loop/alarm.ts';
 import { errorCodeOf } from '../metrics/count-error.ts';
 import type { StartTls } from '../tls/start-tls.ts';
 import { dialSocket } from './dial-socket.ts';
 import { closeServers, listenAll } from './listen-all.ts';
-import type { Connection, ConnectionEvents, ConnectionOptions, Message, Route, Transport } from './transport.ts';
+import type {
+  Connection,
+  ConnectionEvents,
+  ConnectionOptions,
+  HandshakeFacts,
+  Message,
+  Route,
+  Transport,
+} from './transport.ts';
 
 const readBytes = 65_536;
+
+/** The alert that ended a handshake, as named by OpenSSL, or the error code of the socket. */
+const tlsCodeOf = (error: Error): string => {
+  const alert = /(?:tlsv1|tlsv13|sslv3|ssl\/tls) alert ([a-z ]+)/i.exec(error.message)?.[1];
+  return alert === undefined
+    ? errorCodeOf(error)
+    : `alert.${alert.trim().replace(/ (\w)/g, (_, letter) => letter.toUpperCase())}`;
+};
 
 const ignoredEvents: ConnectionEvents = { onOpen() {}, onData() {}, onClose() {} };
 
@@ -24,7 +40,7 @@ class NodeConnection implements Connection {
     this.#tcp = tcp;
     // `error` is always emitted before the matching `close`.
     socket.on('error', (error) => {
-      this.#code ??= errorCodeOf(error);
+      this.#code ??= tlsCodeOf(error);
     });
     socket.on('end', () => (this.events.onEnd === undefined ? socket.end() : this.events.onEnd()));
     socket.on('close', () => this.events.onClose(this.#code, performance.now()));
@@ -48,6 +64,18 @@ class NodeConnection implements Connection {
   reset(): void {
     if (this.#tcp.connecting || this.#tcp.destroyed) this.#socket.destroy();
     else this.#tcp.resetAndDestroy();
+  }
+
+  handshake(): HandshakeFacts {
+    const socket = this.#socket as TLSSocket;
+    const { name } = socket.getEphemeralKeyInfo() as { readonly name?: string };
+    return {
+      version: (socket.getProtocol() ?? '').replace('TLSv', ''),
+      cipher: socket.getCipher().name,
+      group: name,
+      alpn: socket.alpnProtocol === false || socket.alpnProtocol === null ? undefined : socket.alpnProtocol,
+      isResumed: socket.isSessionReused(),
+    };
   }
 
   #onWritten(error: Error | null | undefined): void {
@@ -161,11 +189,10 @@ export const createNodeTlsTransport = ({
         if (socket.isSessionReused()) events.onResume?.();
         events.onOpen(performance.now());
       });
+      socket.on('session', () => events.onTicket?.());
       socket.on('data', (bytes) => events.onData(chunkOf(bytes, bytes.length)));
       return connection;
     },
     createServer: (onConnection) =>
-      createTlsServer(server ?? {}, onConnection).on('tlsClientError', (error) =>
-        onHandshakeError?.(errorCodeOf(error)),
-      ),
+      createTlsServer(server ?? {}, onConnection).on('tlsClientError', (error) => onHandshakeError?.(tlsCodeOf(error))),
   });

@@ -84,7 +84,7 @@ export abstract class SocketConnection implements Connection, IndexedMember, Con
   }
 
   writeCopy(bytes: Uint8Array): void {
-    this.write({ bytes: Uint8Array.from(bytes), address: 0 });
+    this.write({ bytes: new Uint8Array(bytes), address: 0 });
   }
 
   close(): void {

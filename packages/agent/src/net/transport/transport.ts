@@ -26,6 +26,18 @@ export interface Chunk {
   readonly end: number;
   /** When they were read, on the `performance.now` clock. */
   readonly now: number;
+  /** Address of the byte at `start`, if the memory is mapped. */
+  readonly address?: number;
+}
+
+/** What both sides of a TLS connection agreed on. */
+export interface HandshakeFacts {
+  readonly version: string;
+  readonly cipher: string;
+  /** Of the key exchange; undefined where it is not known. */
+  readonly group: string | undefined;
+  readonly alpn: string | undefined;
+  readonly isResumed: boolean;
 }
 
 /** Events of a connection. A transport calls these synchronously, as rarely as possible. */
@@ -36,6 +48,8 @@ export interface ConnectionEvents {
   onConnect?(): void;
   /** With TLS only: the handshake resumed an earlier session. Followed by `onOpen`. */
   onResume?(): void;
+  /** With TLS and resumption only: a session that later connections can resume has arrived. */
+  onTicket?(): void;
   onData(chunk: Chunk): void;
   /**
    * The kernel has accepted everything written. Tracking this costs time, so leave the handler out where it is not
@@ -63,6 +77,8 @@ export interface Connection {
   close(): void;
   /** Sends a reset and discards buffered data. */
   reset(): void;
+  /** With TLS only, after the handshake. */
+  handshake?(): HandshakeFacts;
 }
 
 export interface Listener {

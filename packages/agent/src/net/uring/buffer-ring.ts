@@ -18,7 +18,8 @@ export interface BufferSizes {
  */
 export class BufferRing {
   readonly group: number;
-  readonly #chunk: { readonly bytes: Buffer; start: number; end: number; now: number };
+  readonly #chunk: { readonly bytes: Buffer; start: number; end: number; now: number; address: number };
+  readonly #address: number;
   readonly #sizes: BufferSizes;
   readonly #memory: Memory;
   readonly #words: Int32Array;
@@ -34,7 +35,8 @@ export class BufferRing {
     this.group = sizes.group;
     this.#sizes = sizes;
     this.#memory = mapMemory({ length: sizes.count * sizes.bytes });
-    this.#chunk = { bytes: this.#memory.bytes, start: 0, end: 0, now: 0 };
+    this.#chunk = { bytes: this.#memory.bytes, start: 0, end: 0, now: 0, address: 0 };
+    this.#address = this.#memory.addressOf(0, sizes.count * sizes.bytes);
     const entries = mapMemory({ length: sizes.count * 16 });
     this.#words = entries.int32;
     this.#halves = entries.uint16;
@@ -55,6 +57,7 @@ export class BufferRing {
     chunk.start = id * this.#sizes.bytes;
     chunk.end = chunk.start + length;
     chunk.now = now;
+    chunk.address = this.#address + chunk.start;
     return chunk;
   }
 

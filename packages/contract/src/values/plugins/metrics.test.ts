@@ -39,7 +39,15 @@ it.each(built)('every metric that the engine %s writes is described, and no othe
   expect(written.length).toBeGreaterThan(4);
   expect(written.filter((name) => findMetric(plugin, name) === undefined)).toEqual([]);
   const described = plugin.metrics.map(({ name }) => name).filter((name) => name.startsWith(`${engine}.`));
-  const byEveryEngine = [`${engine}.errors.*`, `${engine}.targetLoad`, `${engine}.begun`, `${engine}.dropped`];
+  const byEveryEngine = [
+    'errors.*',
+    'targetLoad',
+    'begun',
+    'dropped',
+    'alerts.sent.*',
+    'alerts.received.*',
+    'earlyData.*',
+  ].map((name) => `${engine}.${name}`);
   const unwritten = described.filter(
     (name) => !byEveryEngine.includes(name) && !written.some((found) => findMetric(plugin, found)?.name === name),
   );

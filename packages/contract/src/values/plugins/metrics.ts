@@ -28,6 +28,12 @@ export const family = (name: string, label: string, description: string, better:
 export const bytes = (name: string, description: string): MetricDescription =>
   counter(name, description, { unit: 'B' });
 
+/** Alerts of TLS on both sides. */
+export const alertsOf = (engine: string): MetricDescription[] => [
+  family(`${engine}.alerts.sent`, 'alert', 'TLS alerts sent, by name, such as unknownCa'),
+  family(`${engine}.alerts.received`, 'alert', 'TLS alerts received, by name, such as handshakeFailure'),
+];
+
 /** Failures of an engine by class. */
 export const errorsOf = (engine: string): MetricDescription =>
   family(

@@ -104,17 +104,17 @@ describe('a plan tells', () => {
     ],
     [
       'a member that no engine does',
-      { tcpConfiguration: { closeMode: 'rst', noDelay: false }, tlsParams: { earlyData: true } },
+      { tcpConfiguration: { closeMode: 'rst', noDelay: false }, tlsParams: { closeNotify: false } },
       {},
       [
         'tcpConfiguration/closeMode NOT_SUPPORTED',
         'tcpConfiguration/noDelay NOT_SUPPORTED',
-        'tlsParams/earlyData NOT_SUPPORTED',
+        'tlsParams/closeNotify NOT_SUPPORTED',
       ],
     ],
     [
       'nothing of members that no engine does and that have their default',
-      { tcpConfiguration: { closeMode: 'fin', noDelay: true }, tlsParams: { earlyData: false } },
+      { tcpConfiguration: { closeMode: 'fin', noDelay: true }, tlsParams: { closeNotify: true } },
       {},
       [],
     ],

@@ -30,6 +30,15 @@ export const tlsParams = optionalObject('Traffic is encrypted when this is given
   closeNotify: ignored(tlsMembers.closeNotify),
 });
 
+/** For requests, which may be sent with the first message of a resumed session. */
+export const requestTlsParams = optionalObject('Traffic is encrypted when this is given, even empty', {
+  ...tlsMembers,
+  earlyData: optional.flag(
+    'Send GET and HEAD with the first message of a resumed TLS 1.3 session; the server accepts it',
+  ),
+  closeNotify: ignored(tlsMembers.closeNotify),
+});
+
 /** For the TLS plugin. */
 export const handshakeParams = section('Handshakes', {
   ...tlsMembers,

@@ -5,7 +5,7 @@ import { optionalIdOf } from '../members/reference.ts';
 import { tlsParams } from '../members/tls-params.ts';
 import { socketMembers } from '../members/traffic-members.ts';
 import { address, item, listOf, milliseconds, optionalObject, requestLoad, valuesOf } from '../members/values.ts';
-import { bytes, counter, errorsOf, family, generatorMetrics, latency, loadMetricsOf } from '../metrics.ts';
+import { alertsOf, bytes, counter, errorsOf, family, generatorMetrics, latency, loadMetricsOf } from '../metrics.ts';
 import { definePlugin } from '../plugin.ts';
 
 const recordTypes = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV', 'TXT'] as const;
@@ -91,6 +91,7 @@ export const dns = definePlugin({
     bytes('dns.rxBytes', 'Bytes of messages received'),
     counter('dns.received', 'Queries that reached the server'),
     counter('dns.answered', 'Queries the server answered'),
+    ...alertsOf('dns'),
     errorsOf('dns'),
     ...loadMetricsOf('dns'),
     ...generatorMetrics,

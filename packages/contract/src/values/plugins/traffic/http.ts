@@ -2,17 +2,27 @@ import type { Static } from 'typebox';
 import { whole } from '../../protocols/field.ts';
 import { httpParams, keepAlive } from '../members/http-params.ts';
 import { tcpOptions } from '../members/tcp-configuration.ts';
-import { tlsParams } from '../members/tls-params.ts';
+import { requestTlsParams } from '../members/tls-params.ts';
 import { socketMembers } from '../members/traffic-members.ts';
 import { milliseconds, requestLoad, sessionLoad, valuesOf } from '../members/values.ts';
-import { bytes, counter, errorsOf, family, gauge, generatorMetrics, latency, loadMetricsOf } from '../metrics.ts';
+import {
+  alertsOf,
+  bytes,
+  counter,
+  errorsOf,
+  family,
+  gauge,
+  generatorMetrics,
+  latency,
+  loadMetricsOf,
+} from '../metrics.ts';
 import { definePlugin } from '../plugin.ts';
 
 const schema = valuesOf({
   ...socketMembers,
   httpParams,
   keepAlive,
-  tlsParams,
+  tlsParams: requestTlsParams,
   tcpConfiguration: tcpOptions,
   ...requestLoad,
   ...sessionLoad,
@@ -59,6 +69,8 @@ export const http = definePlugin({
     counter('http.ok', 'Answers as expected', { better: 'higher' }),
     counter('http.ko', 'Answers that were not as expected', { better: 'lower' }),
     family('http.status', 'status', 'Answers by status'),
+    family('http.earlyData', 'result', 'Requests in the first flight of TLS, accepted or rejected by the server'),
+    ...alertsOf('http'),
     errorsOf('http'),
     counter('http.unanswered', 'Requests whose answer had not come at the end', { better: 'lower' }),
     bytes('http.txBytes', 'Bytes sent above TCP'),

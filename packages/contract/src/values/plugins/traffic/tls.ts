@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { handshakeParams } from '../members/tls-params.ts';
 import { socketMembers } from '../members/traffic-members.ts';
 import { rampMembers, sessionLoad, valuesOf } from '../members/values.ts';
-import { counter, errorsOf, family, gauge, generatorMetrics, latency, loadMetricsOf } from '../metrics.ts';
+import { alertsOf, counter, errorsOf, family, gauge, generatorMetrics, latency, loadMetricsOf } from '../metrics.ts';
 import { definePlugin } from '../plugin.ts';
 
 const { sessionsPerSecond, totalSessions } = sessionLoad;
@@ -46,6 +46,9 @@ export const tls = definePlugin({
     latency('tls.latency', 'From the time a handshake was due to its end'),
     counter('tls.acceptedFull', 'Full handshakes of the server'),
     counter('tls.acceptedResumed', 'Resumed handshakes of the server'),
+    family('tls.cipher', 'cipher', 'Handshakes by cipher suite'),
+    family('tls.group', 'group', 'Handshakes by group of the key exchange'),
+    ...alertsOf('tls'),
     errorsOf('tls'),
     ...loadMetricsOf('tls'),
     ...generatorMetrics,
