@@ -27,12 +27,14 @@ describe('the task editor', () => {
     const rate = page.getByRole('textbox', { name: 'Requests per second' });
     await rate.fill('0');
     await page.locator('[data-pointer="/configuration/0/values/requestsPerSecond"] [aria-invalid="true"]').waitFor();
-    await page.getByRole('button', { name: /configuration\/0\/values\/requestsPerSecond/ }).waitFor();
+    await page.getByRole('button', { name: /^Error Requests per second / }).waitFor();
     await rate.fill('70');
     await page.getByText('Ready', { exact: true }).waitFor();
     await page.getByRole('tab', { name: /^Thresholds/ }).click();
     await page.getByRole('button', { name: 'Add threshold' }).click();
+    // Metrics are chosen, not typed; a duration is entered in milliseconds.
     await page.getByRole('combobox', { name: 'Metric' }).fill('no.such.metric');
+    await page.getByText('No results').filter({ visible: true }).first().waitFor();
     await context.clearCookies();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Sign in' });
@@ -40,16 +42,41 @@ describe('the task editor', () => {
     await dialog.getByRole('button', { name: 'Sign in' }).click();
     await dialog.waitFor({ state: 'hidden' });
     expect(await page.getByLabel('Name', { exact: true }).first().inputValue()).toBe('Edited by hand');
-    // The controller rejects the metric, and the issue is shown at its field.
+    // The controller rejects the missing value, and the issue is shown at its field.
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.locator('[aria-invalid="true"]').first().waitFor();
     await page.getByRole('combobox', { name: 'Metric' }).fill('http.latency');
-    await page.keyboard.press('Escape');
+    await page.getByRole('option', { name: 'http.latency', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Value' }).fill('250');
+    expect(await page.getByRole('textbox', { name: 'Value' }).inputValue()).toBe('250 ms');
     const { id, task } = await savedTask(page);
     expect(task).toMatchObject({ comment: 'Edited by hand' });
     expect(task.configuration[0]?.values).toMatchObject({ requestsPerSecond: 70 });
     const { data: thresholds } = await lab.system.client.tasks.thresholds({ params: { id } });
-    expect(thresholds).toMatchObject([{ metric: 'http.latency', aggregation: 'p99' }]);
+    expect(thresholds).toMatchObject([{ metric: 'http.latency', aggregation: 'p99', value: 250_000 }]);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it('asks before unsaved changes are lost', async () => {
+    const { page, problems, context } = await lab.signedIn('/tasks/new');
+    await page.getByLabel('Name', { exact: true }).first().fill('Not saved');
+    await page.getByRole('link', { name: 'Agents', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Discard unsaved changes?' });
+    await dialog.getByRole('button', { name: 'Keep editing' }).click();
+    expect(await page.getByLabel('Name', { exact: true }).first().inputValue()).toBe('Not saved');
+    await page.getByRole('link', { name: 'Agents', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Discard and leave' }).click();
+    await page.getByRole('heading', { name: 'Agents' }).waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it('names no record of its own accord: a recording is asked for', async () => {
+    const { page, problems, context } = await lab.signedIn('/tasks/new');
+    await addTraffic(page, 'HAR replay');
+    await page.getByRole('button', { name: /^Error .*File is required$/ }).waitFor();
+    expect(await page.getByText('Internal error').count()).toBe(0);
     expect(problems).toEqual([]);
     await context.close();
   });

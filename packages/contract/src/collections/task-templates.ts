@@ -7,6 +7,19 @@ import { Description, Id, Name, Tags } from '../scalars.ts';
 import { Component, OneOf, optional, StrictObject } from '../schema.ts';
 import { authored } from './users.ts';
 
+/** Records that a parameter can stand for. */
+export const parameterReferences = [
+  'network',
+  'interface',
+  'dictionary',
+  'file',
+  'application',
+  'certificate',
+  'campaign',
+  'signature',
+  'tunnel',
+] as const;
+
 export const TemplateParameter = StrictObject({
   name: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$' }),
   type: OneOf(['integer', 'number', 'string', 'boolean']),
@@ -14,6 +27,12 @@ export const TemplateParameter = StrictObject({
   min: Type.Optional(Type.Number()),
   max: Type.Optional(Type.Number()),
   description: Type.Optional(Description),
+  label: optional.text(64, 'Name in forms'),
+  unit: optional.text(16, 'Unit in forms, such as s or bytes'),
+  reference: optional.oneOf(parameterReferences, {
+    description: 'The value is the id of such a record; an interface is one of the agent of the first slot',
+  }),
+  category: optional.text(64, 'Only files of this category, or dictionaries of this type'),
 });
 export type TemplateParameter = Static<typeof TemplateParameter>;
 

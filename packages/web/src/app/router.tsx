@@ -85,6 +85,7 @@ const pages = {
   campaigns: lazy(() => import('../features/campaigns/campaigns-page.tsx'), 'CampaignsPage'),
   settings: lazy(() => import('../features/settings/settings-page.tsx'), 'SettingsPage'),
   notifications: lazy(() => import('../features/notifications/notifications-page.tsx'), 'NotificationsPage'),
+  profile: lazy(() => import('../features/auth/profile-page.tsx'), 'ProfilePage'),
   resource: lazy(() => import('./resources/resource-routes.tsx'), 'ResourceRoute'),
   resourceItem: lazy(() => import('./resources/resource-routes.tsx'), 'ResourceItemRoute'),
 };
@@ -107,6 +108,7 @@ const routeTree = rootRoute.addChildren([
     page('/campaigns', pages.campaigns, ['compromisedHost', 'list']),
     page('/settings', pages.settings),
     page('/notifications', pages.notifications),
+    page('/profile', pages.profile),
     page('/resources/$name', pages.resource),
     page('/resources/$name/$id', pages.resourceItem),
   ]),

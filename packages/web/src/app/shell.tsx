@@ -17,6 +17,7 @@ import { SignInDialog } from '../features/auth/sign-in-dialog.tsx';
 import { client } from '../lib/client.ts';
 import { useMay, useSession } from '../lib/session.ts';
 import { text } from '../lib/text.ts';
+import { ConnectionBanner } from './connection-banner.tsx';
 import { navigation } from './navigation.ts';
 import { Palette } from './palette.tsx';
 
@@ -59,6 +60,7 @@ export const Shell = () => {
         </ScrollArea>
       </AppShell.Navbar>
       <AppShell.Main id="content">
+        <ConnectionBanner />
         <Outlet />
       </AppShell.Main>
       <Palette isOpen={isSearching} onOpen={palette.open} onClose={palette.close} />
@@ -119,6 +121,7 @@ const AccountMenu = () => {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{user?.email}</Menu.Label>
+        <Menu.Item renderRoot={(props) => <Link {...props} to="/profile" />}>{text.profile.title}</Menu.Item>
         <Menu.Item onClick={() => void signOut()}>{text.app.signOut}</Menu.Item>
       </Menu.Dropdown>
     </Menu>

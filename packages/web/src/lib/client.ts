@@ -1,4 +1,5 @@
 import { createClient } from '@rushhour/client';
+import { watchedFetch } from './connection.ts';
 
 /** `again`: the session has expired; `fresh`: the operation requires a recent password. */
 export type SignInReason = 'again' | 'fresh';
@@ -38,10 +39,10 @@ const needsFreshPassword = async (response: Response): Promise<boolean> => {
 
 /** `fetch` that renews an expired session once. If that fails, the listeners ask the user to sign in. */
 export const send = async (url: string, init?: RequestInit): Promise<Response> => {
-  const response = await fetch(url, init);
+  const response = await watchedFetch(url, init);
   if (await needsFreshPassword(response)) requireSignIn('fresh');
   if (response.status !== 401 || isAuth(url)) return response;
-  if (await refresh()) return fetch(url, init);
+  if (await refresh()) return watchedFetch(url, init);
   requireSignIn('again');
   return response;
 };

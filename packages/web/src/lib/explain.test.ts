@@ -22,7 +22,14 @@ it('lists every issue', () => {
     { path: '/subnet', code: 'CIDR', message: 'is no CIDR' },
     { path: '', code: 'X', message: 'is wrong' },
   ];
-  expect(explain(failed(400, { issues }, 'invalid'))).toContain('/subnet: is no CIDR\nrequest: is wrong');
+  expect(explain(failed(400, { issues }, '/subnet is no CIDR'))).toBe('Subnet: is no CIDR\nIs wrong.');
+});
+
+it('names fields by their labels, and hides regular expressions', () => {
+  const issues = [
+    { path: '/configuration/0/values/wafModules/modules/1/name', code: 'X', message: 'must match pattern "^[a-z]$"' },
+  ];
+  expect(explain(failed(400, { issues }, 'invalid'))).toBe('Attack modules 2 › Name: has an invalid format');
 });
 
 it('reports a missing response in its own words', () => {

@@ -7,7 +7,7 @@ export const usePageSearch = () => {
   const search: Search = useSearch({ strict: false });
   const navigate = useNavigate();
   const go = (members: Search, replace: boolean) =>
-    void navigate({ to: '.', search: { ...search, ...members } as never, replace });
+    void navigate({ to: '.', search: { ...search, ...members } as never, replace, resetScroll: !replace });
   const text = (name: string) => (search[name] === undefined ? undefined : String(search[name]));
   return {
     search,

@@ -10,7 +10,7 @@ export const collections = {
   errors: {
     title: 'Something went wrong',
     close: 'Dismiss',
-    request: 'request',
+    format: 'has an invalid format',
     noAnswer: 'The controller did not respond. Check the connection and try again.',
     permission: (name: string) => `This requires the permission ${name}. Ask an administrator to add it to your group.`,
     hints: {

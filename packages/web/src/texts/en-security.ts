@@ -79,6 +79,18 @@ export const securityTexts = {
     findings: 'Findings',
     reproducer: (name: string) => `Download reproducer for ${name}`,
   },
+  malware: {
+    release: 'Release',
+    releaseTitle: (count: number) => (count === 1 ? 'Release this sample?' : `Release ${count} samples?`),
+    releaseHelp: 'Released samples can be sent by tests. Recorded in the audit log.',
+    released: (count: number) => (count === 1 ? 'Sample released' : `${count} samples released`),
+    quarantine: 'Quarantine',
+    download: 'Download',
+    password: (password: string) => `The password of the archive is ${password}`,
+    generate: 'Generate',
+    generateTitle: 'Generate inert test files',
+    generated: 'Test files generated',
+  },
   imports: {
     button: 'Import',
     signatures: 'Import signatures',

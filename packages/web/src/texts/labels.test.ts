@@ -11,9 +11,9 @@ import {
 import { expect, it } from 'vitest';
 import { resources } from '../app/resources/resources.tsx';
 import { filtersOf, memberSchemas, routeOf } from '../components/resource/resource.ts';
-import { labelOf, type ObjectSchema, type Schema, withoutNull, writableOf } from '../components/schema-form/schema.ts';
+import { type ObjectSchema, type Schema, withoutNull, writableOf } from '../components/schema-form/schema.ts';
 import { keySchema } from '../features/ai-keys/key-schema.ts';
-import { labels } from './labels.ts';
+import { labelOf, labels } from './labels.ts';
 
 interface Member {
   readonly name: string;

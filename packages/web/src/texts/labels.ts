@@ -233,3 +233,12 @@ export const labels: ReadonlyMap<string, string> = new Map(
       return [name, label];
     }),
 );
+
+/** The label of a member. `path` is the JSON pointer of its field: some members mean something else inside some parents. */
+export const labelOf = (name: string, path = ''): string => {
+  const parent = path
+    .split('/')
+    .slice(0, -1)
+    .findLast((part) => part !== '' && !/^\d+$/.test(part));
+  return labels.get(`${parent}.${name}`) ?? labels.get(name) ?? name;
+};

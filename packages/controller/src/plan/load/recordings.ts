@@ -5,6 +5,7 @@ import type { HarResult } from '../../assets/har/compile-recording.ts';
 import { compileRecording } from '../../assets/har/compile-recording.ts';
 import type { HarParams } from '../../assets/har/har-selection.ts';
 import { findHarScript, keepHarScript } from '../../store/assets/har-scripts.ts';
+import { BlobError } from '../../store/blobs/blob-error.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';
 import type { Store } from '../../store/store.ts';
 import { validEntriesOf } from '../core/checked-values.ts';
@@ -51,8 +52,16 @@ const createRecordingContext = (deps: Deps) => {
 };
 type RecordingContext = ReturnType<typeof createRecordingContext>;
 
+/** Some files, such as sealed samples, have no plain content. */
+const missingContent = (error: unknown): undefined => {
+  if (error instanceof BlobError && error.code === 'NOT_FOUND') return undefined;
+  throw error;
+};
+
 const compile = async ({ blobs }: RecordingContext, fileSha256: string, params: HarParams): Promise<HarResult> => {
-  const recording = Buffer.concat(await (await blobs.read(fileSha256)).toArray());
+  const content = await blobs.read(fileSha256).catch(missingContent);
+  if (content === undefined) return { problem: { code: 'FILE_UNREADABLE', message: 'has no content that can be read' } };
+  const recording = Buffer.concat(await content.toArray());
   return compileRecording({ recording: new Uint8Array(recording), params });
 };
 

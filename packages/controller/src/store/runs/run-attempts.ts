@@ -38,6 +38,13 @@ export const runAttemptsOf = async (read: Executor, runID: number): Promise<RunA
     return { ...attempts, text: gunzipSync(data).toString() };
   });
 
+/** The number of attempts that a run makes. */
+export const countRunAttempts = async (read: Executor, runID: number): Promise<number> =>
+  (await runAttemptsOf(read, runID)).reduce(
+    (sum, { text }) => sum + text.split('\n').filter((line) => line !== '').length,
+    0,
+  );
+
 const policies = statement((db, p: { runID: number }) =>
   db.selectFrom('runAttempts').select(['policy', 'sha256']).where('runID', '=', p.runID).orderBy('sha256'),
 );

@@ -7,6 +7,7 @@ import type { Metrics } from '../../metrics/metrics.ts';
 import type { Runs } from '../../runs/lifecycle/create-runs.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { runAgentsOf } from '../../store/runs/run-agents.ts';
+import { countRunAttempts } from '../../store/runs/run-attempts.ts';
 import { newestRunOf, type RunRecord } from '../../store/runs/runs.ts';
 import { findTask } from '../../store/tasks/tasks.ts';
 
@@ -14,7 +15,7 @@ export type TaskStatus = Awaited<ReturnType<Handlers<typeof api.tasks>['status']
 
 export interface StatusDeps {
   read: Executor;
-  metrics: Pick<Metrics, 'progressOf'>;
+  metrics: Pick<Metrics, 'progressOf' | 'totalsOf'>;
   runs: Pick<Runs, 'queuePositionOf'>;
 }
 
@@ -29,10 +30,34 @@ export const elapsedSecOf = (
   return plannedSec === null ? elapsed : Math.min(elapsed, plannedSec);
 };
 
-const progressOf = (run: RunRecord, elapsedSec: number) => {
-  const { status, plannedSec } = run;
+/** Planned attempts by run; they never change. */
+const planned = new WeakMap<Executor, Map<number, number>>();
+const maxKnown = 200;
+
+const plannedAttemptsOf = async (read: Executor, runId: number): Promise<number> => {
+  const known = planned.get(read) ?? new Map<number, number>();
+  planned.set(read, known);
+  const count = known.get(runId) ?? (await countRunAttempts(read, runId));
+  known.set(runId, count);
+  if (known.size > maxKnown) known.delete(known.keys().next().value as number);
+  return count;
+};
+
+const isAttempt = (metric: string) => /^[^.]+\.(sent|benign)$/.test(metric);
+
+/** The share of the planned attempts that were made; 0 for a run without any. */
+const attemptedShare = async ({ read, metrics }: Pick<StatusDeps, 'read' | 'metrics'>, runId: number) => {
+  const count = await plannedAttemptsOf(read, runId);
+  if (count === 0) return 0;
+  const totals = await metrics.totalsOf(runId);
+  return totals.filter(({ metric }) => isAttempt(metric)).reduce((sum, one) => sum + (one.sum ?? 0), 0) / count;
+};
+
+/** By time, or by attempts where a run has no planned length. */
+const progressOf = async (deps: StatusDeps, run: RunRecord, elapsedSec: number) => {
+  const { id, status, plannedSec } = run;
   if (status === runStatus.finished) return 1;
-  return plannedSec ? Math.min(1, elapsedSec / plannedSec) : 0;
+  return Math.min(1, plannedSec ? elapsedSec / plannedSec : await attemptedShare(deps, id));
 };
 
 type Shown = Omit<TaskStatus, 'status' | 'statusName' | 'runId' | 'error'>;
@@ -49,14 +74,15 @@ const idle: Shown = {
   verdict: 0,
 };
 
-const statusOfRun = async ({ read, metrics, runs }: StatusDeps, run: RunRecord): Promise<Shown> => {
+const statusOfRun = async (deps: StatusDeps, run: RunRecord): Promise<Shown> => {
+  const { read, metrics, runs } = deps;
   const { id, status, plannedSec, health, stopReason, verdict } = run;
   const elapsedSec = elapsedSecOf(run, clockNow());
   const isMoving = status === runStatus.running || status === runStatus.paused || status === runStatus.stopping;
   const position = status === runStatus.queued ? await runs.queuePositionOf(id) : undefined;
   return {
     phase: isMoving ? ((await metrics.progressOf(id)).phase ?? '') : '',
-    progress: progressOf(run, elapsedSec),
+    progress: await progressOf(deps, run, elapsedSec),
     elapsedSec,
     remainingSec: isTerminal(status) ? 0 : plannedSec === null ? null : Math.max(0, plannedSec - elapsedSec),
     paused: status === runStatus.paused,

@@ -2,7 +2,6 @@ import { activeStatuses, agentStatus, type Group, runStatus } from '@rushhour/co
 import { IconArchive, IconArchiveOff, IconLock, IconLockOpen } from '@tabler/icons-react';
 import { AgentBadge, TaskBadge, VerdictBadge } from '../../components/badges.tsx';
 import { idOf, type Resource } from '../../components/resource/resource.ts';
-import { labelOf } from '../../components/schema-form/schema.ts';
 import { AgentDetails } from '../../features/agents/agent-details.tsx';
 import { JoinButton } from '../../features/agents/join-dialog.tsx';
 import { Credentials } from '../../features/people/credentials.tsx';
@@ -11,6 +10,7 @@ import { PermissionMatrix } from '../../features/people/permission-matrix.tsx';
 import { ResetPasswordButton } from '../../features/people/reset-password-button.tsx';
 import { TaskListActions } from '../../features/tasks/task-list-actions.tsx';
 import { text } from '../../lib/text.ts';
+import { labelOf } from '../../texts/labels.ts';
 import { assetResources } from './asset-resources.tsx';
 import { columns } from './columns.ts';
 import { securityResources } from './security-resources.tsx';

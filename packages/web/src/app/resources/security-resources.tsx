@@ -2,7 +2,9 @@ import { Badge } from '@mantine/core';
 import type { Resource } from '../../components/resource/resource.ts';
 import { ContentField } from '../../components/schema-form/content-field.tsx';
 import { ImportSignatures } from '../../features/cve/import-signatures.tsx';
+import { GenerateSamples } from '../../features/malware/generate-samples.tsx';
 import { ImportSamples } from '../../features/malware/import-samples.tsx';
+import { MalwareActions } from '../../features/malware/malware-actions.tsx';
 import { text } from '../../lib/text.ts';
 import { columns } from './columns.ts';
 
@@ -20,7 +22,13 @@ export const securityResources: readonly Resource[] = [
     name: 'malware',
     title: nav.malware,
     hint: hints.malware,
-    header: <ImportSamples />,
+    header: (
+      <>
+        <GenerateSamples />
+        <ImportSamples />
+      </>
+    ),
+    actions: (items, done) => <MalwareActions items={items} done={done} />,
     columns: [
       columns.name,
       { key: 'family' },

@@ -2,9 +2,10 @@ import { Button, Popover, Select, Stack, TextInput } from '@mantine/core';
 import { IconFilter } from '@tabler/icons-react';
 import { text } from '../../lib/text.ts';
 import type { Search } from '../../lib/use-page-search.ts';
+import { labelOf } from '../../texts/labels.ts';
 import { recordsOf } from '../schema-form/record-field.tsx';
 import { RecordSelect } from '../schema-form/record-select.tsx';
-import { choicesOf, labelOf, type Schema, typeOf } from '../schema-form/schema.ts';
+import { choicesOf, type Schema, typeOf } from '../schema-form/schema.ts';
 import { filtersOf, type Resource } from './resource.ts';
 
 interface ResourceFiltersProps {

@@ -2,7 +2,7 @@ import { Button, Collapse, Grid, Modal, Stack } from '@mantine/core';
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { type Issues, issuesIn } from '../../lib/issues.ts';
+import { fieldName, type Issues, issuesIn } from '../../lib/issues.ts';
 import { text } from '../../lib/text.ts';
 import { FormDialog } from '../dialogs.tsx';
 import { type ObjectSchema, writableOf } from '../schema-form/schema.ts';
@@ -77,7 +77,7 @@ const requiredOf = ({ name }: Resource) => (routeOf(name, 'create')?.body as unk
 const problemOf = (error: unknown, issues: Issues, names: readonly string[]) => {
   if (Object.keys(issues).length === 0) return error;
   const stray = Object.entries(issues).filter(([path]) => !names.includes(path.split('/')[1] ?? ''));
-  return stray.length === 0 ? undefined : stray.map(([path, message]) => `${path} ${message}`).join('\n');
+  return stray.length === 0 ? undefined : stray.map(([path, message]) => `${fieldName(path)}: ${message}`).join('\n');
 };
 
 const useSave = ({

@@ -61,7 +61,7 @@ const ItemRow = ({ resource, item, selected, onSelect, onEdit }: ResourceTablePr
       {resource.columns.map((column, i) => {
         const cell = <Cell column={column} item={item} />;
         return (
-          <Table.Td key={column.key} {...alignOf(column)} {...minor(column)}>
+          <Table.Td key={column.key} {...alignOf(column)} {...minor(column)} {...(i === 0 && long)}>
             {i === 0 ? <Anchor renderRoot={(props) => <Link {...props} to={to} />}>{cell}</Anchor> : cell}
           </Table.Td>
         );
@@ -76,6 +76,9 @@ const ItemRow = ({ resource, item, selected, onSelect, onEdit }: ResourceTablePr
     </Table.Tr>
   );
 };
+
+/** Names may be long and have no spaces. */
+const long = { style: { overflowWrap: 'anywhere', minWidth: 140 } } as const;
 
 interface HeaderCellProps extends Pick<ResourceTableProps, 'resource' | 'sort' | 'onSort'> {
   column: Column;

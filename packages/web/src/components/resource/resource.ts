@@ -2,8 +2,9 @@ import { type api, type Collection, api as collections, type Route } from '@rush
 import type { TablerIcon } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { client } from '../../lib/client.ts';
+import { labelOf } from '../../texts/labels.ts';
 import type { Controls } from '../schema-form/field.ts';
-import { labelOf, type ObjectSchema, type Schema } from '../schema-form/schema.ts';
+import type { ObjectSchema, Schema } from '../schema-form/schema.ts';
 
 export type ResourceName = keyof typeof api;
 export type Item = Record<string, unknown>;

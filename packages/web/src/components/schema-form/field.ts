@@ -1,7 +1,8 @@
 import { createElement, type ReactNode } from 'react';
 import { text } from '../../lib/text.ts';
+import { labelOf } from '../../texts/labels.ts';
 import { Help } from './help.tsx';
-import { labelOf, type Schema } from './schema.ts';
+import type { Schema } from './schema.ts';
 
 export type Value = Record<string, unknown>;
 

@@ -1,5 +1,4 @@
 import { text } from '../../lib/text.ts';
-import { labels } from '../../texts/labels.ts';
 
 /** The part of JSON Schema that the API uses. */
 export interface Schema {
@@ -75,15 +74,6 @@ export const choicesOf = ({ enum: values = [], description = '' }: Schema): { va
       const named = /^\d+$/.test(value) ? new RegExp(`(?:^|, )${value} ([^,;]+)`).exec(description)?.[1] : undefined;
       return { value, label: named ?? value };
     });
-
-/** The label of a member. `path` is the JSON pointer of its field: some members mean something else inside some parents. */
-export const labelOf = (name: string, path = ''): string => {
-  const parent = path
-    .split('/')
-    .slice(0, -1)
-    .findLast((part) => part !== '' && !/^\d+$/.test(part));
-  return labels.get(`${parent}.${name}`) ?? labels.get(name) ?? name;
-};
 
 /** Descriptions of the API say "x unless said" for a default; forms say "Default: x". */
 export const withDefaults = (description: string): string =>

@@ -1,11 +1,10 @@
-import { Alert, Button, Card, Center, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { Card, Center, Group, Stack, Text, Title } from '@mantine/core';
 import { IconActivity } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { client } from '../../lib/client.ts';
-import { explain } from '../../lib/explain.ts';
 import { text } from '../../lib/text.ts';
+import { PasswordForm } from './password-form.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 
 /** The frame of pages before the sign-in. */
@@ -30,40 +29,14 @@ const AuthCard = ({ title, children }: { title: string; children: ReactNode }) =
 export const PasswordPage = () => {
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const change = useMutation({
-    mutationFn: async (fields: FormData) => {
-      const newPassword = String(fields.get('next'));
-      if (newPassword !== fields.get('repeat')) throw new Error(text.auth.differ);
-      await client.auth.password({ body: { currentPassword: String(fields.get('current')), newPassword } });
-    },
-    onSuccess: () => {
-      queries.clear();
-      return navigate({ to: '/' });
-    },
-  });
+  const done = () => {
+    queries.clear();
+    return navigate({ to: '/' });
+  };
   return (
     <AuthCard title={text.auth.setTitle}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          change.mutate(new FormData(event.currentTarget));
-        }}
-      >
-        <Stack>
-          <Text size="sm">{text.auth.setText}</Text>
-          {change.error && (
-            <Alert color="red" role="alert" style={{ whiteSpace: 'pre-line' }}>
-              {explain(change.error)}
-            </Alert>
-          )}
-          <PasswordInput name="current" label={text.auth.current} autoComplete="current-password" required />
-          <PasswordInput name="next" label={text.auth.next} autoComplete="new-password" required />
-          <PasswordInput name="repeat" label={text.auth.repeat} autoComplete="new-password" required />
-          <Button type="submit" loading={change.isPending}>
-            {text.auth.set}
-          </Button>
-        </Stack>
-      </form>
+      <Text size="sm">{text.auth.setText}</Text>
+      <PasswordForm currentLabel={text.auth.current} submitLabel={text.auth.set} onDone={done} />
     </AuthCard>
   );
 };

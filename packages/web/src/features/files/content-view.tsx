@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { CellTable } from '../../components/data-table.tsx';
 import { Section } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { labelOf } from '../../components/schema-form/schema.ts';
 import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
+import { labelOf } from '../../texts/labels.ts';
 
 const { files: words } = text;
 type Preview = Awaited<ReturnType<typeof client.files.preview>>['data'];

@@ -3,7 +3,7 @@ import { Settings } from '@rushhour/contract';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { PageHeading } from '../../components/page.tsx';
-import { labelOf, type ObjectSchema, type Schema } from '../../components/schema-form/schema.ts';
+import type { ObjectSchema, Schema } from '../../components/schema-form/schema.ts';
 import { SchemaFields, type Value } from '../../components/schema-form/schema-fields.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
@@ -11,6 +11,7 @@ import { issuesIn } from '../../lib/issues.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { usePageSearch } from '../../lib/use-page-search.ts';
+import { labelOf } from '../../texts/labels.ts';
 import { SendTest } from './send-test.tsx';
 
 const sections = Settings.properties as unknown as Record<string, Schema>;

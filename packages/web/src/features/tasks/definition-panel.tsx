@@ -4,9 +4,9 @@ import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Section } from '../../components/page.tsx';
-import { labelOf } from '../../components/schema-form/schema.ts';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
+import { labelOf } from '../../texts/labels.ts';
 
 const { task: words, run } = text;
 

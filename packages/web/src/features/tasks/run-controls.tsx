@@ -14,6 +14,7 @@ import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { LoadButton } from './load-button.tsx';
+import { useStartTask } from './start-task.tsx';
 
 const { run } = text;
 type Action = 'start' | 'stop' | 'abort' | 'pause' | 'resume' | 'restart';
@@ -28,12 +29,22 @@ export const RunControls = ({ task: { id, configuration }, status }: { task: Tas
     onError: (error) => toasts.problem(error),
     onSettled: () => queries.invalidateQueries({ queryKey: ['tasks'] }),
   });
+  const { start, isStarting, dialog } = useStartTask({
+    onStarted: () => queries.invalidateQueries({ queryKey: ['tasks'] }),
+    onError: toasts.problem,
+  });
   if (!may('tasks', 'start')) return null;
-  const button = { isBusy: act.isPending, onAct: act.mutate };
   if (!isActive(status)) {
     const label = status === runStatus.created ? run.start : run.startAgain;
-    return <ActionButton {...button} action="start" label={label} icon={IconPlayerPlay} />;
+    const begin = { isBusy: isStarting, onAct: () => start(id) };
+    return (
+      <>
+        <ActionButton {...begin} action="start" label={label} icon={IconPlayerPlay} />
+        {dialog}
+      </>
+    );
   }
+  const button = { isBusy: act.isPending, onAct: act.mutate };
   const canPause = configuration.every(({ plugin }) => findPlugin(plugin.id)?.canPause !== false);
   const isPaused = status === runStatus.paused;
   return (

@@ -1,20 +1,31 @@
 import { Group, Select, Stack, Text } from '@mantine/core';
-import { entriesOf, findPlugin, isActive, type MetricSnapshot, type Task } from '@rushhour/contract';
+import { RequestFailed } from '@rushhour/client';
+import {
+  entriesOf,
+  findPlugin,
+  isActive,
+  type MetricSnapshot,
+  type RunResult as Result,
+  type Task,
+} from '@rushhour/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useMemo } from 'react';
 import { client } from '../../lib/client.ts';
 import { type TaskEvent, useTaskStream } from '../../lib/task-stream.ts';
 import { text } from '../../lib/text.ts';
 import { usePageSearch } from '../../lib/use-page-search.ts';
+import { KpiTiles } from './kpi-tiles.tsx';
 import { RunAgents } from './run-agents.tsx';
 import { RunCaptures } from './run-captures.tsx';
 import { RunCharts } from './run-charts.tsx';
 import { ComparePicker, RunComparison, useOtherRun } from './run-compare.tsx';
 import { marksOf, useRunEvents } from './run-events.tsx';
 import { RunHosts } from './run-hosts.tsx';
+import { type Kpi, planeKpis, rfc2544Kpis, securityKpis, trafficKpis } from './run-kpis.ts';
 import { RunResult } from './run-result.tsx';
 import { RunRows } from './run-rows.tsx';
 import { type RunSeries, useRunSeries } from './run-series.ts';
+import { spansOf } from './run-spans.ts';
 import { RunRfc2544, RunSummary } from './run-tables.tsx';
 import { SecurityPanel } from './security/security-panel.tsx';
 import { isSecurityTest } from './security/security-report.ts';
@@ -30,17 +41,29 @@ interface RunPanelProps {
   isCurrent: boolean;
 }
 
+const pollMs = 2000;
+
+/** The result of a run; counters of security and plane tests are read again while the run is active. */
+const useResult = ({ task, runId }: RunPanelProps, isLive: boolean) =>
+  useQuery({
+    queryKey: ['tasks', 'run', runId],
+    queryFn: async () => (await client.tasks.run({ params: { id: task.id, runId }, query: { full: true } })).data,
+    refetchInterval: isLive && hasCounters(task) ? pollMs : false,
+    retry: (failures, error) => !(error instanceof RequestFailed) && failures < 3,
+  });
+
+const hasCounters = (task: Task) => isSecurityTest(task) || task.accessPlane.length + task.controlPlane.length > 0;
+
 /** An active run with live charts, or a finished one with its result. */
-export const RunPanel = ({ task, runId, status, isCurrent }: RunPanelProps) => {
+export const RunPanel = (props: RunPanelProps) => {
+  const { task, runId, status, isCurrent } = props;
   const { id } = task;
   const isLive = isCurrent && isActive(status);
   const [latency, choices, select] = useLatency(task);
-  const { data: result } = useQuery({
-    queryKey: ['tasks', 'run', runId],
-    queryFn: async () => (await client.tasks.run({ params: { id, runId }, query: { full: true } })).data,
-    enabled: !isLive,
-  });
+  const { data, error } = useResult(props, isLive);
+  const result = isLive ? undefined : data;
   const other = useOtherRun(latency);
+  if (error instanceof RequestFailed && error.status === 404) return <Text c="dimmed">{run.deleted}</Text>;
   const controls = (
     <Group gap="xs">
       {choices.length > 1 && (
@@ -58,7 +81,7 @@ export const RunPanel = ({ task, runId, status, isCurrent }: RunPanelProps) => {
   );
   return (
     <Stack>
-      <Charts {...{ id, runId, latency, isLive, controls }} other={other?.series}>
+      <Charts {...{ task, runId, latency, isLive, controls, result }} newest={data} other={other?.series}>
         {result && <RunResult result={result} />}
       </Charts>
       {result?.rfc2544 && <RunRfc2544 rows={result.rfc2544} />}
@@ -96,34 +119,51 @@ const latencyMetricsOf = ({ configuration }: Task): string[] => {
 };
 
 interface ChartsProps {
-  id: number;
+  task: Task;
   runId: number;
   latency: string;
   isLive: boolean;
+  /** Of a finished run. */
+  result: Result | undefined;
+  /** Also of an active run. */
+  newest: Result | undefined;
   other: RunSeries | undefined;
   controls: ReactNode;
-  /** Between the controls and the charts. */
+  /** Above the charts. */
   children: ReactNode;
 }
 
 /** The part that updates every second; the rest of the page does not render again with it. */
-const Charts = ({ id, runId, latency, isLive, other, controls, children }: ChartsProps) => {
-  const { series, add, reload } = useRunSeries(id, runId, latency);
-  const { data: events } = useRunEvents(id, runId);
+const Charts = (props: ChartsProps) => {
+  const { task, runId, latency, isLive, other, controls, children } = props;
+  const { series, add, reload } = useRunSeries(task.id, runId, latency);
+  const { data: events } = useRunEvents(task.id, runId);
   const marks = useMemo(() => marksOf(events ?? []), [events]);
-  const isConnected = useTaskStream(id, isLive, useStreamHandler({ add, reload }));
+  const [from, to] = [series.t[0] ?? 0, series.t.at(-1) ?? 0];
+  const spans = useMemo(
+    () => spansOf({ configuration: task.configuration, events: events ?? [], from, to }),
+    [task, events, from, to],
+  );
+  const isConnected = useTaskStream(task.id, isLive, useStreamHandler({ add, reload }));
   return (
     <Stack>
+      {children}
+      <KpiTiles label={run.kpisOf} kpis={kpisOf(props, series)} />
       <Group justify="space-between">
         <Text size="xs" c="dimmed" role="status">
           {isLive && (isConnected ? run.live : run.reconnecting)}
         </Text>
         {controls}
       </Group>
-      {children}
-      <RunCharts series={series} other={other} latency={latency} marks={marks} />
+      <RunCharts {...{ series, other, latency, marks, spans, isLive }} />
     </Stack>
   );
+};
+
+const kpisOf = ({ task, latency, result, newest }: ChartsProps, series: RunSeries): Kpi[] => {
+  if (isSecurityTest(task)) return newest ? securityKpis(newest.summary) : [];
+  if (result?.rfc2544) return rfc2544Kpis(result.rfc2544);
+  return [...planeKpis(newest?.tables), ...trafficKpis({ series, latency, result })];
 };
 
 /** Updates the series and the queries that an event of the stream concerns. */

@@ -1,12 +1,11 @@
-import { Alert, Button, Group, Menu, Stack, Text } from '@mantine/core';
+import { Button, Group, Menu, Paper, Stack, Text, Title } from '@mantine/core';
 import type { RunResult as Result } from '@rushhour/contract';
-import { IconDownload } from '@tabler/icons-react';
-import { VerdictBadge } from '../../components/badges.tsx';
-import { type DataColumn, DataTable } from '../../components/data-table.tsx';
-import { Section } from '../../components/page.tsx';
+import { IconAlertTriangle, IconCircleCheck, IconCircleX, IconDownload, IconInfoCircle } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 import { TimeText } from '../../components/time-text.tsx';
 import { text } from '../../lib/text.ts';
-import { clock, measured } from '../../lib/units.ts';
+import { clock } from '../../lib/units.ts';
+import { Thresholds, thresholdText } from './run-thresholds.tsx';
 
 const { run } = text;
 type Format = keyof typeof run.formats;
@@ -20,74 +19,75 @@ export const RunResult = ({ result }: { result: Result }) => (
   </Stack>
 );
 
-const Verdict = ({ result }: { result: Result }) => (
-  <>
-    <Group justify="space-between">
-      <Group gap="xs">
-        <Text fw={600}>{run.verdict}</Text>
-        <VerdictBadge value={result.verdict} />
-        <Text size="sm" c="dimmed" className="numbers">
-          {run.reasons[result.stopReason]} · {clock(result.durationSec)} · <TimeText at={result.finishedAt} />
-        </Text>
+const looks = [
+  { color: 'gray', icon: IconInfoCircle },
+  { color: 'teal', icon: IconCircleCheck },
+  { color: 'red', icon: IconCircleX },
+  { color: 'yellow', icon: IconAlertTriangle },
+] as const;
+
+/** The banner at the top of a finished run: its verdict, why, and whether the numbers can be trusted. */
+const Verdict = ({ result }: { result: Result }) => {
+  const { color, icon: Icon } = looks[result.verdict] ?? looks[0];
+  return (
+    <Paper
+      withBorder
+      p="sm"
+      component="section"
+      aria-label={run.verdict}
+      style={{ borderLeft: `6px solid var(--mantine-color-${color}-filled)` }}
+    >
+      <Group justify="space-between" align="flex-start">
+        <Group gap="sm" wrap="nowrap" align="flex-start" style={{ flex: 1, minWidth: 240 }}>
+          <Icon size={28} color={`var(--mantine-color-${color}-filled)`} style={{ flexShrink: 0 }} aria-hidden />
+          <div style={{ minWidth: 0 }}>
+            <Text size="xs" c="dimmed">
+              {run.verdict}
+            </Text>
+            <Title order={2} size="h4">
+              {run.verdicts[result.verdict] ?? run.verdicts[0]}
+            </Title>
+            <Text size="sm" c="dimmed" className="numbers">
+              {run.reasons[result.stopReason]} · {clock(result.durationSec)} · <TimeText at={result.finishedAt} />
+            </Text>
+            {reasonsOf(result)}
+          </div>
+        </Group>
+        <ReportMenu taskId={result.taskID} runId={result.id} />
       </Group>
-      <ReportMenu taskId={result.taskID} runId={result.id} />
-    </Group>
-    {result.validity.valid ? (
-      <Text size="sm" c="dimmed">
-        {run.valid}
-      </Text>
-    ) : (
-      <Alert color="yellow" variant="default" title={run.notValid}>
-        {result.validity.reasons.map((reason) => (
-          <Text key={reason} size="sm">
-            {reason}
-          </Text>
-        ))}
-      </Alert>
-    )}
-  </>
-);
-
-const outcomeColors = { passed: 'teal', failed: 'red', noData: 'yellow', pending: 'gray' } as const;
-
-type Threshold = Result['thresholds'][number];
-
-/** A value in the unit of the metric, such as milliseconds. */
-const valueText = ({ summary }: Result, { metric, aggregation }: Threshold, value: number | null) => {
-  const known = summary.flatMap(({ metrics }) => metrics).find((one) => one.metric === metric);
-  if (known === undefined || aggregation === 'count') return measured(value, '');
-  return measured(value, aggregation === 'rate' ? `${known.unit}/s` : known.unit);
+    </Paper>
+  );
 };
 
-const columnsOf = (result: Result): DataColumn<Threshold>[] => [
-  { cell: ({ name }) => name },
-  {
-    cell: (threshold) =>
-      `${threshold.aggregation}(${threshold.metric}) ${threshold.operator} ${valueText(result, threshold, threshold.value)}`,
-  },
-  { align: 'right', cell: (threshold) => valueText(result, threshold, threshold.actual) },
-  {
-    align: 'right',
-    cell: ({ outcome, breachedAt }) => (
-      <>
-        <Text span size="sm" fw={600} c={outcomeColors[outcome]}>
-          {run.outcomes[outcome]}
-        </Text>{' '}
-        {breachedAt !== null && (
-          <Text span size="xs" c="dimmed">
-            <TimeText at={breachedAt} />
+/** Failed thresholds, and why the numbers may be unreliable. */
+const reasonsOf = (result: Result): ReactNode => {
+  const failed = result.thresholds.filter(({ outcome }) => outcome === 'failed');
+  return (
+    <>
+      {failed.map((threshold) => (
+        <Text key={threshold.name} size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {run.failedThreshold(threshold.name, thresholdText(result, threshold))}
+        </Text>
+      ))}
+      {result.validity.valid ? (
+        <Text size="sm" c="dimmed">
+          {run.valid}
+        </Text>
+      ) : (
+        <>
+          <Text size="sm" fw={600}>
+            {run.notValid}
           </Text>
-        )}
-      </>
-    ),
-  },
-];
-
-const Thresholds = ({ result }: { result: Result }) => (
-  <Section title={run.thresholds} order={3}>
-    <DataTable columns={columnsOf(result)} rows={result.thresholds} keyOf={({ name }) => name} />
-  </Section>
-);
+          {result.validity.reasons.map((reason) => (
+            <Text key={reason} size="sm">
+              {reason}
+            </Text>
+          ))}
+        </>
+      )}
+    </>
+  );
+};
 
 const ReportMenu = ({ taskId, runId }: { taskId: number; runId: number }) => (
   <Menu position="bottom-end">

@@ -20,6 +20,20 @@ export const emptySeries: RunSeries = { t: [], values: {} };
 /** Errors by kind, such as `http.errors.timeout`. */
 export const isErrorKind = (metric: string) => /^[^.]+\.errors\./.test(metric);
 
+const packetPlugins = ['stream', 'udp', 'icmp', 'pcap-replay', 'convergence'];
+const attemptOutcomes = ['blocked', 'passed', 'inconclusive', 'falsePositives'];
+
+/** Packets sent and received, such as `udp.sent`. */
+export const isPacketCount = (metric: string) => {
+  const [plugin = '', name = ''] = metric.split('.');
+  return packetPlugins.includes(plugin) && (name === 'sent' || name === 'received');
+};
+
+/** Attempts by outcome, such as `waf.blocked`. */
+export const isAttemptCount = (metric: string) => attemptOutcomes.includes(metric.split('.')[1] ?? '');
+
+const isCharted = (metric: string) => isErrorKind(metric) || isPacketCount(metric) || isAttemptCount(metric);
+
 /** Reads the stored series; `add` appends live snapshots. */
 export const useRunSeries = (taskId: number, runId: number | null, latency: string) => {
   const [series, setSeries] = useState<RunSeries>(emptySeries);
@@ -43,14 +57,14 @@ export const useRunSeries = (taskId: number, runId: number | null, latency: stri
   return { series, add, reload };
 };
 
-/** The error metrics of a run. */
-const errorKindsOf = async (id: number, runId: number): Promise<string[]> => {
+/** The metrics of a run that have their own line in a chart. */
+const chartedOf = async (id: number, runId: number): Promise<string[]> => {
   const { data } = await client.tasks.run({ params: { id, runId }, query: { full: true } });
-  return [...new Set(data.summary.flatMap(({ metrics }) => metrics.map(({ metric }) => metric)))].filter(isErrorKind);
+  return [...new Set(data.summary.flatMap(({ metrics }) => metrics.map(({ metric }) => metric)))].filter(isCharted);
 };
 
 export const loadSeries = async (id: number, runId: number, latency: string): Promise<RunSeries> => {
-  const kinds = await errorKindsOf(id, runId).catch(() => []);
+  const kinds = await chartedOf(id, runId).catch(() => []);
   const requests = [
     { metrics: [...loads, ...kinds].join(','), agg: undefined },
     ...percentiles.map((agg) => ({ metrics: latency, agg })),
@@ -80,7 +94,7 @@ const newestOf = ({ type, rate, last }: MetricValue): number | null => (type ===
 const pointsOf = (metrics: readonly MetricValue[], latency: string): Map<string, number | null> => {
   const points = new Map<string, number | null>();
   for (const metric of metrics) {
-    if (loads.includes(metric.metric) || isErrorKind(metric.metric)) points.set(metric.metric, newestOf(metric));
+    if (loads.includes(metric.metric) || isCharted(metric.metric)) points.set(metric.metric, newestOf(metric));
     if (metric.metric === latency) for (const agg of percentiles) points.set(`${latency}:${agg}`, metric[agg] ?? null);
   }
   return points;

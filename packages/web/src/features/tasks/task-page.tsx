@@ -101,7 +101,7 @@ const Heading = ({ task, status, now }: { task: Task; status: Status | undefined
   <Group justify="space-between">
     <div>
       <Group gap="sm">
-        <Title order={1} size="h2">
+        <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
           {task.comment || `#${task.id}`}
         </Title>
         <TaskBadge value={now} />

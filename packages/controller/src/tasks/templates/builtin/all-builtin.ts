@@ -1,3 +1,4 @@
+import { commandAndControl, httpFuzzing, ipsSignatures, malwareDownload, wafProtection } from './attacks.ts';
 import type { BuiltinTemplate } from './builtin-template.ts';
 import { dnsQueries } from './dns-queries.ts';
 import { httpManyClients } from './http-many-clients.ts';
@@ -6,6 +7,8 @@ import { httpRate } from './http-rate.ts';
 import { httpSubscribers } from './http-subscribers.ts';
 import { ikeHandshakes } from './ike-handshakes.ts';
 import { ipsecTunnels } from './ipsec-tunnels.ts';
+import { applicationUsers, captureReplay, pppoeSubscribers, websiteVisits } from './replays.ts';
+import { rfc2544, rfc9411Https } from './rfc-benchmarks.ts';
 import { bgpFullTable, convergenceAfterFailure, ospfArea } from './routers.ts';
 import { tcpConnections } from './tcp-connections.ts';
 import { tlsHandshakes } from './tls-handshakes.ts';
@@ -26,4 +29,15 @@ export const allBuiltin: readonly BuiltinTemplate[] = [
   convergenceAfterFailure,
   ipsecTunnels,
   ikeHandshakes,
+  rfc2544,
+  rfc9411Https,
+  wafProtection,
+  ipsSignatures,
+  malwareDownload,
+  commandAndControl,
+  httpFuzzing,
+  captureReplay,
+  websiteVisits,
+  applicationUsers,
+  pppoeSubscribers,
 ];

@@ -3,7 +3,7 @@ import { type BuiltinTemplate, ends, lasting, param, twoAgents, whole } from './
 export const dnsQueries: BuiltinTemplate = {
   name: 'DNS queries',
   description: 'Sends DNS queries over UDP at a fixed rate for a name that the server resolves.',
-  tags: 'dns,rate,starter',
+  tags: 'dns,rate,starter,performance',
   task: {
     comment: 'DNS queries',
     configuration: [

@@ -4,7 +4,7 @@ export const httpMaximum: BuiltinTemplate = {
   name: 'HTTP maximum rate',
   description:
     'Finds the maximum rate of HTTP requests: every connection sends its next request as soon as it has received the response.',
-  tags: 'http,maximum,starter',
+  tags: 'http,maximum,starter,performance',
   task: {
     comment: 'HTTP maximum rate',
     configuration: [

@@ -4,7 +4,7 @@ export const httpRate: BuiltinTemplate = {
   name: 'HTTP requests per second',
   description:
     'Sends HTTP requests at a fixed rate, independent of the server, and measures latency from the time at which each request was due.',
-  tags: 'http,rate,starter',
+  tags: 'http,rate,starter,performance',
   task: {
     comment: 'HTTP requests per second',
     configuration: [

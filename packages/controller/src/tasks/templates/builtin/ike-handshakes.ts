@@ -1,4 +1,4 @@
-import { type BuiltinTemplate, ends, lasting, param, twoAgents, whole } from './builtin-template.ts';
+import { type BuiltinTemplate, ends, lasting, param, record, twoAgents, whole } from './builtin-template.ts';
 
 const [client] = ends.sources;
 const [server] = ends.targets;
@@ -7,7 +7,7 @@ export const ikeHandshakes: BuiltinTemplate = {
   name: 'IKE handshakes per second',
   description:
     'Complete IKEv2 handshakes at a fixed rate from many addresses of emulated hosts, without traffic inside. Sessions are closed and opened again after a while. The agents need CAP_NET_RAW.',
-  tags: 'ipsec,rate,emulated-hosts,starter',
+  tags: 'ipsec,rate,emulated-hosts,starter,scale',
   task: {
     comment: 'IKE handshakes per second',
     configuration: [
@@ -29,13 +29,8 @@ export const ikeHandshakes: BuiltinTemplate = {
   },
   slots: twoAgents('ipsec-load'),
   parameters: [
-    { name: 'clientNetwork', type: 'integer', min: 1, description: 'Id of the network of the initiators' },
-    {
-      name: 'serverNetwork',
-      type: 'integer',
-      min: 1,
-      description: 'Id of the network of the responders, at most 1,024 addresses',
-    },
+    record('clientNetwork', 'network', 'Addresses of the initiators', { label: 'Initiator network' }),
+    record('serverNetwork', 'network', 'Addresses of the responders, at most 1,024', { label: 'Responder network' }),
     { name: 'psk', type: 'string', description: 'Pre-shared key of both sides' },
     whole('handshakes', 200, [1, 1_000_000], 'Handshakes per second'),
     whole('concurrent', 200, [1, 1_000_000], 'Maximum concurrent handshakes'),

@@ -1,4 +1,4 @@
-import { type BuiltinTemplate, ends, lasting, param, twoAgents, whole } from './builtin-template.ts';
+import { type BuiltinTemplate, ends, lasting, param, record, twoAgents, whole } from './builtin-template.ts';
 
 const [client] = ends.sources;
 const [server] = ends.targets;
@@ -7,7 +7,7 @@ export const ipsecTunnels: BuiltinTemplate = {
   name: 'Site-to-site: tunnels that stay up',
   description:
     'Opens IPsec tunnels between emulated gateways, sends echoes through each of them and renews their keys while they are up. The table of security associations shows every tunnel. Addresses inside are 10.100.0.0/16 and 10.200.0.1. The agents need CAP_NET_RAW.',
-  tags: 'ipsec,emulated-hosts,starter',
+  tags: 'ipsec,emulated-hosts,starter,access',
   task: {
     comment: 'Site-to-site: tunnels that stay up',
     configuration: [
@@ -31,13 +31,10 @@ export const ipsecTunnels: BuiltinTemplate = {
   },
   slots: twoAgents('ipsec-tunnel'),
   parameters: [
-    { name: 'clientNetwork', type: 'integer', min: 1, description: 'Id of the network of the gateways that initiate' },
-    {
-      name: 'serverNetwork',
-      type: 'integer',
-      min: 1,
-      description: 'Id of the network of the gateways that answer, at most 1,024 addresses',
-    },
+    record('clientNetwork', 'network', 'Addresses of the gateways that initiate', { label: 'Initiator network' }),
+    record('serverNetwork', 'network', 'Addresses of the gateways that answer, at most 1,024', {
+      label: 'Responder network',
+    }),
     { name: 'psk', type: 'string', description: 'Pre-shared key of both sides' },
     whole('tunnels', 100, [1, 65_536], 'Tunnels'),
     whole('openRate', 50, [1, 10_000], 'Tunnels opened per second'),

@@ -1,20 +1,13 @@
-import { type BuiltinTemplate, ends, param, whole } from './builtin-template.ts';
+import { type BuiltinTemplate, duration, ends, param, record, whole } from './builtin-template.ts';
 
 const [client] = ends.sources;
 const [server] = ends.targets;
 const seconds = { duration: { mode: 'time', seconds: param('seconds') } };
-const interfaceOf = (what: string) => ({
-  name: 'interface',
-  type: 'integer' as const,
-  min: 1,
-  description: `Id of the interface of the agent ${what}`,
-});
-const profileOf = (protocol: string, description: string) => ({
-  name: 'profile',
-  type: 'integer' as const,
-  min: 1,
-  description: `Id of a dictionary of type protocol.${protocol}: ${description}`,
-});
+const interfaceOf = (what: string) => record('interface', 'interface', `Interface of the agent ${what}`);
+const profileOf = (protocol: string, description: string) =>
+  record('profile', 'dictionary', `Protocol profile: ${description}`, {
+    ...{ label: 'Profile', category: `protocol.${protocol}` },
+  });
 
 /** Emulated routers alone: the test is whether the router under test keeps up with them. */
 const routers = (protocol: 'bgp' | 'ospf') => ({
@@ -27,13 +20,13 @@ export const bgpFullTable: BuiltinTemplate = {
   name: 'Full BGP table to a router',
   description:
     'An emulated router announces a table of prefixes to the router under test over BGP. The profile gives the addresses of both ends, the AS numbers and the number of prefixes (`routes.ipv4Count`, such as 1,000,000). Results list the session with the routes sent and received; announce, withdraw and disconnect are commands while it runs.',
-  tags: 'bgp,routing,control-plane',
+  tags: 'bgp,routing,control-plane,access',
   task: { comment: 'Full BGP table to a router', ...routers('bgp') },
   slots: routerSlots,
   parameters: [
     interfaceOf('that is connected to the router'),
     profileOf('bgp', 'addresses, AS numbers and routes'),
-    whole('seconds', 300, [10, 86_400], 'Duration in seconds'),
+    whole('seconds', 300, [10, 86_400], 'How long the test runs', duration),
   ],
 };
 
@@ -41,13 +34,13 @@ export const ospfArea: BuiltinTemplate = {
   name: 'OSPF area of routers',
   description:
     'An emulated router floods a generated area of routers and prefixes to the router under test over OSPF. The profile gives the shape and size of the area (`topology.kind`, `topology.nodes`, such as 1,000) and how often a metric changes. Results list the neighbour with the size of its database.',
-  tags: 'ospf,routing,control-plane',
+  tags: 'ospf,routing,control-plane,access',
   task: { comment: 'OSPF area of routers', ...routers('ospf') },
   slots: routerSlots,
   parameters: [
     interfaceOf('that is connected to the router'),
     profileOf('ospf', 'area, network type and topology'),
-    whole('seconds', 300, [10, 86_400], 'Duration in seconds'),
+    whole('seconds', 300, [10, 86_400], 'How long the test runs', duration),
   ],
 };
 
@@ -55,7 +48,7 @@ export const convergenceAfterFailure: BuiltinTemplate = {
   name: 'Convergence after a link failure',
   description:
     'Numbered flows at an even rate from one agent through the routers under test to the other. Fail a link or withdraw routes while it runs: results list the lost packets, the loss duration and the convergence time of each flow, with the distribution over all flows.',
-  tags: 'convergence,routing,failover',
+  tags: 'convergence,routing,failover,resilience',
   task: {
     comment: 'Convergence after a link failure',
     configuration: [
@@ -80,6 +73,6 @@ export const convergenceAfterFailure: BuiltinTemplate = {
     whole('flows', 100, [1, 1_000_000], 'Flows, each with its own ports and sequence numbers'),
     whole('pps', 100_000, [1, 10_000_000], 'Packets per second of all flows: the resolution is flows ÷ packets'),
     whole('frameSize', 128, [84, 1518], 'Frame size in bytes'),
-    whole('seconds', 60, [1, 86_400], 'Duration in seconds'),
+    whole('seconds', 60, [1, 86_400], 'How long the test runs', duration),
   ],
 };

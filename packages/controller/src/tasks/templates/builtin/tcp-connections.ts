@@ -3,7 +3,7 @@ import { type BuiltinTemplate, ends, lasting, param, twoAgents, whole } from './
 export const tcpConnections: BuiltinTemplate = {
   name: 'TCP connections',
   description: 'Opens and closes TCP connections at a fixed rate and measures the connection time.',
-  tags: 'tcp,rate,starter',
+  tags: 'tcp,rate,starter,scale',
   task: {
     comment: 'TCP connections',
     configuration: [

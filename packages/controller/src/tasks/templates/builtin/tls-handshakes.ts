@@ -4,7 +4,7 @@ export const tlsHandshakes: BuiltinTemplate = {
   name: 'TLS handshakes',
   description:
     'Full TLS 1.3 handshakes without application data at a fixed rate: the cost of key exchange and certificates.',
-  tags: 'tls,rate,starter',
+  tags: 'tls,rate,starter,performance',
   task: {
     comment: 'TLS handshakes',
     configuration: [

@@ -4,7 +4,7 @@ export const udpLoss: BuiltinTemplate = {
   name: 'UDP loss and jitter',
   description:
     'UDP packets with sequence numbers and timestamps at a fixed rate: loss, reordering, duplicates, latency and jitter.',
-  tags: 'udp,loss,jitter,starter',
+  tags: 'udp,loss,jitter,starter,performance',
   task: {
     comment: 'UDP loss and jitter',
     configuration: [

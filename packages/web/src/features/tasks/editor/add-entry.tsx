@@ -2,6 +2,7 @@ import { Button, Group, Menu, ScrollArea, Text } from '@mantine/core';
 import { agentStatus, type ConfigurationEntry, type Plugin } from '@rushhour/contract';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
+import type { Schema } from '../../../components/schema-form/schema.ts';
 import { useToasts } from '../../../components/toasts.tsx';
 import { client } from '../../../lib/client.ts';
 import { useMay } from '../../../lib/session.ts';
@@ -30,8 +31,8 @@ export const AddEntry = ({ plugins, onAdd }: AddEntryProps) => {
     .map(({ id }) => id);
   const add = async (plugin: Plugin) => {
     try {
-      const { examples } = await read(plugin.id);
-      onAdd(entryOf(plugin, examples[0] ?? {}, online));
+      const { examples, schema } = await read(plugin.id);
+      onAdd(entryOf(plugin, { schema: schema as Schema, example: examples[0] ?? {}, agentIds: online }));
     } catch (error) {
       toasts.problem(error);
     }

@@ -1,6 +1,7 @@
 import { Badge, Card, Group, List, Stack, Text, UnstyledButton } from '@mantine/core';
 import type { Estimate, ValidationIssue } from '@rushhour/contract';
 import { explain } from '../../../lib/explain.ts';
+import { fieldName, plainMessage } from '../../../lib/issues.ts';
 import { text } from '../../../lib/text.ts';
 import { clock, scaled } from '../../../lib/units.ts';
 
@@ -46,9 +47,9 @@ export const CheckPanel = ({ checked, isChecking, error }: CheckPanelProps) => (
                   {editor.severity[severity]}
                 </Text>{' '}
                 <Text span size="xs" c="dimmed">
-                  {path}
+                  {fieldName(path)}
                 </Text>{' '}
-                {message}
+                {plainMessage(message)}
               </UnstyledButton>
             </List.Item>
           ))}

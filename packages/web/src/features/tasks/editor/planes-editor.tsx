@@ -1,10 +1,11 @@
 import { MultiSelect, Stack } from '@mantine/core';
 import { accessProfiles, controlProfiles, TaskDraft } from '@rushhour/contract';
 import { RowsField } from '../../../components/schema-form/rows-field.tsx';
-import { labelOf, type ObjectSchema, type Schema } from '../../../components/schema-form/schema.ts';
+import type { ObjectSchema, Schema } from '../../../components/schema-form/schema.ts';
 import { SchemaFields, type Value } from '../../../components/schema-form/schema-fields.tsx';
 import type { Issues } from '../../../lib/issues.ts';
 import { text } from '../../../lib/text.ts';
+import { labelOf } from '../../../texts/labels.ts';
 
 const { editor } = text;
 const planes = {

@@ -9,16 +9,18 @@ import { RecordSelect } from '../../../components/schema-form/record-select.tsx'
 import type { ObjectSchema } from '../../../components/schema-form/schema.ts';
 import { SchemaFields, type Value } from '../../../components/schema-form/schema-fields.tsx';
 import { useToasts } from '../../../components/toasts.tsx';
+import { UnsavedGuard } from '../../../components/unsaved-guard.tsx';
 import { client } from '../../../lib/client.ts';
 import { type Issues, issuesIn, issuesOf } from '../../../lib/issues.ts';
 import { useMay } from '../../../lib/session.ts';
 import { text } from '../../../lib/text.ts';
+import { useStartTask } from '../start-task.tsx';
 import { CheckPanel } from './check-panel.tsx';
 import { EntriesEditor } from './entries-editor.tsx';
 import { PlaneEditor } from './planes-editor.tsx';
 import { draftOf, emptyForm, formOf, type TaskForm } from './task-form.ts';
 import { ThresholdsEditor } from './thresholds-editor.tsx';
-import { useMetricNames } from './use-plugins.ts';
+import { useMetrics } from './use-plugins.ts';
 import { useValidation } from './use-validation.ts';
 
 const { editor } = text;
@@ -52,6 +54,7 @@ const dumpsSchema: ObjectSchema = { properties: { dumps: TaskDraft.properties.du
 
 const Editor = ({ task, initial }: { task: Task | undefined; initial: TaskForm }) => {
   const [form, setForm] = useState(initial);
+  const [saved, setSaved] = useState(initial);
   const [rejected, setRejected] = useState<Issues>({});
   const { checked, isChecking, error } = useValidation(form, task !== undefined);
   const change = (members: Partial<TaskForm>) => {
@@ -62,6 +65,7 @@ const Editor = ({ task, initial }: { task: Task | undefined; initial: TaskForm }
   const part = { form, onChange: change, issues: { ...issuesOf(errors), ...rejected } };
   return (
     <Stack>
+      <UnsavedGuard isUnsaved={form !== saved} />
       <PageHeading title={task === undefined ? editor.newTitle : editor.editTitle(task.comment || `#${task.id}`)} />
       <Grid>
         <Grid.Col span={{ base: 12, lg: 8 }}>
@@ -73,7 +77,7 @@ const Editor = ({ task, initial }: { task: Task | undefined; initial: TaskForm }
         <Grid.Col span={{ base: 12, lg: 4 }}>
           <Stack pos="sticky" top={68}>
             <CheckPanel checked={checked} isChecking={isChecking} error={error} />
-            <SaveButtons task={task} form={form} onRejected={setRejected} />
+            <SaveButtons task={task} form={form} onRejected={setRejected} onSaved={() => setSaved(form)} />
           </Stack>
         </Grid.Col>
       </Grid>
@@ -86,7 +90,7 @@ const EditorTabs = ({ form, onChange, issues }: PartProps) => {
     plugin.id,
     ...(subplugins?.subplugins ?? []).map((child) => child.plugin.id),
   ]);
-  const metrics = useMetricNames(pluginIds);
+  const metrics = useMetrics(pluginIds);
   return (
     <Tabs defaultValue="entries" keepMounted={false}>
       <Tabs.List>
@@ -174,35 +178,41 @@ interface SaveButtonsProps {
   task: Task | undefined;
   form: TaskForm;
   onRejected: (issues: Issues) => void;
+  onSaved: () => void;
 }
 
-const SaveButtons = ({ task, form, onRejected }: SaveButtonsProps) => {
+const SaveButtons = ({ task, form, onRejected, onSaved }: SaveButtonsProps) => {
   const [id, setId] = useState(task?.id);
   const may = useMay();
   const toasts = useToasts();
   const navigate = useNavigate();
   const queries = useQueryClient();
+  const open = async (stored: number, search: Record<string, string>) => {
+    await queries.invalidateQueries({ queryKey: ['tasks'] });
+    await navigate({ to: '/tasks/$id', params: { id: String(stored) }, search, ignoreBlocker: true });
+  };
+  const starting = useStartTask({ onStarted: (stored) => open(stored, {}), onError: toasts.problem });
   const save = useMutation({
-    mutationFn: async (isStarted: boolean) => {
+    mutationFn: async (_isStarted: boolean) => {
       const stored = await store(form, id, task?.updatedAt);
       setId(stored);
       await client.tasks.setThresholds({ body: { id: stored, thresholds: [...form.thresholds] } });
-      if (isStarted) await client.tasks.start({ params: { id: stored } });
       return stored;
     },
     onSuccess: async (stored, isStarted) => {
       toasts.done(text.table.saved);
-      await queries.invalidateQueries({ queryKey: ['tasks'] });
-      const search = isStarted ? {} : { tab: 'definition' };
-      await navigate({ to: '/tasks/$id', params: { id: String(stored) }, search });
+      onSaved();
+      if (isStarted) starting.start(stored);
+      else await open(stored, { tab: 'definition' });
     },
     onError: (error) => onRejected(issuesIn(error)),
   });
-  const button = { loading: save.isPending, disabled: form.configuration.length === 0 };
+  const button = { loading: save.isPending || starting.isStarting, disabled: form.configuration.length === 0 };
   const back = id === undefined ? '/resources/tasks' : `/tasks/${id}`;
   return (
     <Stack gap="xs">
-      {save.error && <Problem error={save.error} />}
+      {starting.dialog}
+      {save.error && <SaveProblem error={save.error} />}
       <Group>
         <Button {...button} onClick={() => save.mutate(false)}>
           {text.table.save}
@@ -219,6 +229,14 @@ const SaveButtons = ({ task, form, onRejected }: SaveButtonsProps) => {
     </Stack>
   );
 };
+
+/** Issues are shown at their fields; here it is said that there are some. */
+const SaveProblem = ({ error }: { error: Error }) =>
+  Object.keys(issuesIn(error)).length > 0 ? (
+    <Problem error={editor.correct} title={editor.invalid} />
+  ) : (
+    <Problem error={error} />
+  );
 
 /** Creates or updates the task. `updatedAt` makes the controller reject an update if another user changed it. */
 const store = async (form: TaskForm, id: number | undefined, updatedAt: string | undefined): Promise<number> => {

@@ -1,4 +1,6 @@
 import type { ConfigurationEntry, Plugin, Task, TaskDraft, Threshold } from '@rushhour/contract';
+import { recordsOf } from '../../../components/schema-form/record-field.tsx';
+import { referenceOf, type Schema, withoutNull } from '../../../components/schema-form/schema.ts';
 
 /** The state of the task editor: the definition of the task and its thresholds. */
 export interface TaskForm {
@@ -35,8 +37,32 @@ export const draftOf = ({ thresholds: _, configuration, ...form }: TaskForm): Ta
 type Values = NonNullable<ConfigurationEntry['values']>;
 type Example = Readonly<Record<string, unknown>>;
 
-/** An entry that can run as it is: an example of the plugin between the given agents. */
-export const entryOf = (plugin: Plugin, example: Example, agentIds: readonly number[]): ConfigurationEntry => {
+/** An example without the records it names: their ids mean nothing on this controller. */
+export const withoutReferences = (schema: Schema, value: unknown): unknown => {
+  if (Array.isArray(value)) {
+    const items = schema.items ?? {};
+    return referenceOf(items) !== undefined ? undefined : value.map((item) => withoutReferences(items, item));
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).flatMap(([name, member]) => {
+    const inner = withoutNull(schema.properties?.[name] ?? {});
+    const next = isReference(name, inner) ? undefined : withoutReferences(inner, member);
+    return next === undefined ? [] : [[name, next]];
+  });
+  return Object.fromEntries(kept);
+};
+
+const isReference = (name: string, schema: Schema) => referenceOf(schema) !== undefined || name in recordsOf;
+
+interface EntryOptions {
+  readonly schema: Schema;
+  readonly example: Example;
+  readonly agentIds: readonly number[];
+}
+
+/** An entry that can run as far as possible: an example of the plugin between the given agents. */
+export const entryOf = (plugin: Plugin, { schema, example: given, agentIds }: EntryOptions): ConfigurationEntry => {
+  const example = withoutReferences(schema, given) as Example;
   const [client, server = client] = agentIds;
   const at = (id: number | undefined) => [id === undefined ? {} : { agent: { id } }];
   const ends = {

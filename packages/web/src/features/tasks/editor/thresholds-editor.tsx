@@ -1,6 +1,7 @@
-import { Autocomplete, Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
-import { Threshold } from '@rushhour/contract';
+import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
+import { type MetricDescription, Threshold } from '@rushhour/contract';
 import { IconPlus } from '@tabler/icons-react';
+import { useState } from 'react';
 import { GroupField } from '../../../components/schema-form/group-field.tsx';
 import { CardList } from '../../../components/schema-form/rows-field.tsx';
 import { type ObjectSchema, writableOf } from '../../../components/schema-form/schema.ts';
@@ -13,14 +14,16 @@ const schema = Threshold as unknown as ObjectSchema;
 const choices = (name: string) => (schema.properties[name]?.enum ?? []).map(String);
 const rest = writableOf(schema, ['window', 'severity', 'onNoData', 'abortOnFail', 'delayAbortSec', 'scope']);
 
+type Metric = Pick<MetricDescription, 'name' | 'unit'>;
+
 interface ThresholdsEditorProps {
   thresholds: readonly Threshold[];
   onChange: (thresholds: readonly Threshold[]) => void;
-  metrics: readonly string[];
+  metrics: readonly Metric[];
   issues: Issues;
 }
 
-const emptyThreshold: Threshold = { name: '', metric: '', aggregation: 'p99', operator: '<', value: 0 };
+const emptyThreshold: Threshold = { name: '', metric: '', aggregation: 'p99', operator: '<', value: Number.NaN };
 
 /** The conditions that a run must meet to pass. */
 export const ThresholdsEditor = ({ thresholds, onChange, metrics, issues }: ThresholdsEditorProps) => (
@@ -54,7 +57,7 @@ export const ThresholdsEditor = ({ thresholds, onChange, metrics, issues }: Thre
 interface ThresholdFieldsProps {
   threshold: Threshold;
   onChange: (threshold: Threshold) => void;
-  metrics: readonly string[];
+  metrics: readonly Metric[];
   issues: Issues;
   path: string;
 }
@@ -86,7 +89,28 @@ const ThresholdFields = (props: ThresholdFieldsProps) => {
   );
 };
 
+/** The known metrics, the current one, and the typed one if a family such as `http.status.*` contains it. */
+const optionsOf = (metrics: readonly Metric[], current: string, typed: string): string[] => {
+  const names = metrics.map(({ name }) => name).filter((name) => !name.includes('*'));
+  const isOfFamily = metrics.some(({ name }) => name.endsWith('.*') && isMember(name, typed));
+  return [...new Set([...names, ...(current === '' ? [] : [current]), ...(isOfFamily ? [typed] : [])])];
+};
+
+const isMember = (family: string, name: string) => name.startsWith(family.slice(0, -1)) && name.length >= family.length;
+
+/** The unit that a value is entered in; durations are stored in microseconds and entered in milliseconds. */
+const unitOf = (metrics: readonly Metric[], { metric, aggregation }: Threshold) => {
+  const unit = metrics.find(({ name }) => name === metric)?.unit ?? '';
+  if (aggregation === 'count') return { factor: 1, suffix: '' };
+  const perSecond = aggregation === 'rate' ? '/s' : '';
+  if (unit === 'µs') return { factor: 1000, suffix: ` ms${perSecond}` };
+  const shown = unit === '1/s' ? '/s' : `${unit}${perSecond}`;
+  return { factor: 1, suffix: shown === '' ? '' : ` ${shown}` };
+};
+
 const Condition = ({ threshold, onChange, metrics, issues, path }: ThresholdFieldsProps) => {
+  const unit = unitOf(metrics, threshold);
+  const [typed, setTyped] = useState('');
   const set = (members: Partial<Threshold>) => onChange({ ...threshold, ...members });
   const field = (name: 'name' | 'metric' | 'aggregation' | 'operator' | 'value', miw: number) => ({
     label: editor[name],
@@ -100,12 +124,16 @@ const Condition = ({ threshold, onChange, metrics, issues, path }: ThresholdFiel
         value={threshold.name}
         onChange={(event) => set({ name: event.currentTarget.value })}
       />
-      <Autocomplete
+      <Select
         {...field('metric', 160)}
-        data={[...metrics]}
-        limit={50}
-        value={threshold.metric}
-        onChange={(metric) => set({ metric })}
+        data={optionsOf(metrics, threshold.metric, typed)}
+        searchable
+        onSearchChange={setTyped}
+        limit={100}
+        allowDeselect={false}
+        nothingFoundMessage={text.form.noRecord}
+        value={threshold.metric || null}
+        onChange={(metric) => metric !== null && set({ metric })}
       />
       {(['aggregation', 'operator'] as const).map((name) => (
         <Select
@@ -118,10 +146,11 @@ const Condition = ({ threshold, onChange, metrics, issues, path }: ThresholdFiel
         />
       ))}
       <NumberInput
-        {...field('value', 100)}
-        value={threshold.value}
+        {...field('value', 120)}
+        value={Number.isFinite(threshold.value) ? threshold.value / unit.factor : ''}
         thousandSeparator=" "
-        onChange={(value) => set({ value: Number(value) })}
+        suffix={unit.suffix}
+        onChange={(value) => set({ value: value === '' ? Number.NaN : Number(value) * unit.factor })}
       />
     </Group>
   );

@@ -1,4 +1,4 @@
-import type { Plugin, PluginDetails } from '@rushhour/contract';
+import type { MetricDescription, Plugin, PluginDetails } from '@rushhour/contract';
 import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { client } from '../../../lib/client.ts';
@@ -26,9 +26,11 @@ export const usePluginReader = () => {
   return useCallback((id: number) => queries.ensureQueryData(detailsQuery(id)), [queries]);
 };
 
-/** The names of all metrics of the plugins. */
-export const useMetricNames = (pluginIds: readonly number[]): readonly string[] =>
+/** All metrics of the plugins, each once. */
+export const useMetrics = (pluginIds: readonly number[]): readonly MetricDescription[] =>
   useQueries({
     queries: [...new Set(pluginIds)].map(detailsQuery),
-    combine: (results) => [...new Set(results.flatMap(({ data }) => data?.metrics.map(({ name }) => name) ?? []))],
+    combine: (results) => [
+      ...new Map(results.flatMap(({ data }) => data?.metrics ?? []).map((metric) => [metric.name, metric])).values(),
+    ],
   });
