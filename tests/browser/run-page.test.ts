@@ -44,12 +44,12 @@ describe('the charts of a run', () => {
     const { data: id } = await lab.system.client.tasks.create({ body: requests(120) as never });
     await lab.system.client.tasks.start({ params: { id } });
     const { page, problems, context } = await lab.signedIn(`/tasks/${id}`);
-    const figure = chart(page);
-    await figure.waitFor();
+    const load = chart(page);
+    await load.waitFor();
     await expect
       .poll(async () => seconds(await timeAt(page, 0.99)) - seconds(await timeAt(page, 0.01)))
       .toBeGreaterThan(6);
-    const box = await figure.locator('.u-over').boundingBox();
+    const box = await load.locator('.u-over').boundingBox();
     if (box === null) throw new Error('the chart has no plot');
     await page.mouse.move(box.x + box.width * 0.2, box.y + 40);
     await page.mouse.down();

@@ -1,9 +1,9 @@
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
+import type { Line, TimeChartProps } from './chart.ts';
 import { timeOfDay } from './plot.ts';
 import { statisticsOf } from './statistics.ts';
 import classes from './time-chart.module.css';
-import type { Line, TimeChartProps } from './time-chart.tsx';
 
 const { chart: words } = text;
 

@@ -4,7 +4,7 @@ import type { RefObject } from 'react';
 import type UPlot from 'uplot';
 import { saveAs } from '../../lib/downloads.ts';
 import { text } from '../../lib/text.ts';
-import type { TimeChartProps } from './time-chart.tsx';
+import type { TimeChartProps } from './chart.ts';
 
 const { chart: words } = text;
 

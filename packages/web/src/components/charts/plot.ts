@@ -1,6 +1,6 @@
 import UPlot from 'uplot';
 import { clock } from '../../lib/units.ts';
-import type { Line, Mark, Shown, Span } from './time-chart.tsx';
+import type { Line, Mark, Shown, Span } from './chart.ts';
 
 /** Charts with the same key share the cursor position. */
 const syncKey = 'time';

@@ -1,4 +1,4 @@
-import type { Zoom } from './time-chart.tsx';
+import type { Zoom } from './chart.ts';
 
 export interface Statistics {
   readonly min: number | null;

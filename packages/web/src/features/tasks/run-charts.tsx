@@ -1,6 +1,7 @@
 import { Button, Card, Group, SimpleGrid, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import { type Line, type Mark, type Span, TimeChart, type Zoom } from '../../components/charts/time-chart.tsx';
+import type { Line, Mark, Span, Zoom } from '../../components/charts/chart.ts';
+import { TimeChart } from '../../components/charts/time-chart.tsx';
 import { text } from '../../lib/text.ts';
 import { duration, scaled } from '../../lib/units.ts';
 import { overlayOf } from './overlay.ts';

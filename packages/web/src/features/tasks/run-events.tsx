@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import { type RunEvent, runStatus } from '@rushhour/contract';
 import { useQuery } from '@tanstack/react-query';
-import type { Mark } from '../../components/charts/time-chart.tsx';
+import type { Mark } from '../../components/charts/chart.ts';
 import { type DataColumn, DataTable } from '../../components/data-table.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { client } from '../../lib/client.ts';

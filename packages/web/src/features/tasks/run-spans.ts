@@ -1,5 +1,5 @@
 import { type ConfigurationEntry, type RunEvent, runStatus } from '@rushhour/contract';
-import type { Span } from '../../components/charts/time-chart.tsx';
+import type { Span } from '../../components/charts/chart.ts';
 import { text } from '../../lib/text.ts';
 
 const { run } = text;
