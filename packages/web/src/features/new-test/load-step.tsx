@@ -4,12 +4,12 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Problem } from '../../components/problem.tsx';
+import { useStartTask } from '../../components/start-task.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
 import { issuesIn } from '../../lib/issues.ts';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
-import { useStartTask } from '../tasks/start-task.tsx';
 import { type NewTestForm, problemOf } from './new-test-form.ts';
 import { ParameterField } from './parameter-field.tsx';
 

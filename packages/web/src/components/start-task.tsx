@@ -2,9 +2,9 @@ import { Textarea } from '@mantine/core';
 import { RequestFailed } from '@rushhour/client';
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { FormDialog } from '../../components/dialogs.tsx';
-import { client } from '../../lib/client.ts';
-import { text } from '../../lib/text.ts';
+import { client } from '../lib/client.ts';
+import { text } from '../lib/text.ts';
+import { FormDialog } from './dialogs.tsx';
 
 const { run } = text;
 
