@@ -218,7 +218,7 @@ fec129: FEC 129 | gptp: gPTP | igmp: IGMP | igmp-querier: IGMP querier | ipoe: I
 ldp: LDP | link-oam: Link OAM | mld: MLD | mld-querier: MLD querier | mldp: mLDP | mpls-oam: MPLS OAM | mpls-tp: MPLS-TP
 openflow: OpenFlow | ospf: OSPF | pim: PIM | ppp: PPP | pppoe: PPPoE | pseudowire: Pseudowire | rip: RIP | stp: STP
 vpls: VPLS | vpws: VPWS
-hasMore: More | hex: Hex | lines: Lines | members: Members | clientNetwork: Client network | client: Client | n: No. | relTimeMs: Time (ms) | src: Source
+unit: Unit | reference: Record type | hasMore: More | hex: Hex | lines: Lines | members: Members | clientNetwork: Client network | client: Client | n: No. | relTimeMs: Time (ms) | src: Source
 dst: Destination | proto: Protocol | info: Info | ms: Time (ms)
 `;
 
