@@ -60,7 +60,8 @@ const missingContent = (error: unknown): undefined => {
 
 const compile = async ({ blobs }: RecordingContext, fileSha256: string, params: HarParams): Promise<HarResult> => {
   const content = await blobs.read(fileSha256).catch(missingContent);
-  if (content === undefined) return { problem: { code: 'FILE_UNREADABLE', message: 'has no content that can be read' } };
+  if (content === undefined)
+    return { problem: { code: 'FILE_UNREADABLE', message: 'has no content that can be read' } };
   const recording = Buffer.concat(await content.toArray());
   return compileRecording({ recording: new Uint8Array(recording), params });
 };
