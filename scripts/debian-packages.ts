@@ -23,6 +23,8 @@ export const packages: Record<string, string> = {
   tar: 'tar',
   '/bin/busybox': 'busybox-static',
   shellcheck: 'shellcheck',
+  prometheus: 'prometheus',
+  influxd: 'influxdb',
   'systemd-analyze': 'systemd',
   ethtool: 'ethtool',
   haproxy: 'haproxy',

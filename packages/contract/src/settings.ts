@@ -121,6 +121,38 @@ const delivery = section({
   }),
 });
 
+const MetricsOutput = section({
+  type: OneOf(['prometheus', 'otlp', 'influx', 'jsonLines'], {
+    description: 'Prometheus remote write, OTLP over HTTP (JSON), InfluxDB line protocol, or JSON lines in a file',
+  }),
+  target: Type.String({
+    minLength: 1,
+    maxLength: 2048,
+    description:
+      'The address to post to, such as http://prometheus:9090/api/v1/write; for jsonLines the name of a file in the folder metrics of the data folder',
+  }),
+  authorization: optional.string({
+    maxLength: 4096,
+    ...writeOnlySecret,
+    description: 'Authorization header; reads back masked',
+  }),
+  taskIDs: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 256, description: 'Only of these tasks; all when left out' }),
+  ),
+});
+
+const metrics = section({
+  runsAtMetrics: Type.Boolean({
+    default: false,
+    description: 'Values of running tasks, with their names, are part of /metrics, which everyone can read',
+  }),
+  outputs: Type.Array(MetricsOutput, {
+    default: [],
+    maxItems: 8,
+    description: 'Receivers of the metrics of runs, each second; private addresses need delivery.allowPrivateTargets',
+  }),
+});
+
 const FreezeWindow = section({
   from: Type.String({ format: 'date-time' }),
   to: Type.String({ format: 'date-time' }),
@@ -162,6 +194,7 @@ export const Settings = StrictComponent('Settings', {
   webhooks: Type.Array(Webhook, { default: [], maxItems: 32 }),
   mail,
   delivery,
+  metrics,
   ai,
   malware,
 });

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { agentStatus, statusNameOf } from '@rushhour/contract';
 import { isLoopbackHost } from '@rushhour/protocol';
 import { type Logger, pino } from 'pino';
 import { createAgents } from './agents/gateway/agents.ts';
@@ -165,7 +166,7 @@ const openServices = async (config: Config, log: Logger) => {
 
 /** Starts everything in order; `close` stops it in reverse. */
 export const startController = async (config: Config) => {
-  const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
+  const log = createLog(config.logLevel);
   const { services, credentials, storage, housekeeping, stopRuns, closeStorage } = await openServices(config, log);
   const { store, settings, bus, files, agents, runs, metrics, health } = services;
   const app = await buildApp({ ...appOptionsOf(config), log, ...services });
@@ -191,6 +192,7 @@ export const startController = async (config: Config) => {
   if (config.tls === undefined && !isLoopbackHost(config.host))
     log.warn({ host: config.host }, 'without TLS passwords and results travel in the clear; set RUSHHOUR_TLS_CERT');
   health.setReady(true);
+  logStates(bus, log);
   storage.startRecovery();
   const { port } = app.server.address() as AddressInfo;
   const { tls, dataDir, localAgents: count = 0, agentUser: user, packageKeys = [] } = config;
@@ -202,6 +204,25 @@ export const startController = async (config: Config) => {
   const url = urlOf(config, config.host, port);
   return { url, credentials, store, settings, bus, files, agents, runs, metrics, log, close };
 };
+
+/** One JSON object a line, as agents write them: time in ISO 8601, level by name, source and message. */
+const createLog = (level: string): Logger =>
+  pino(
+    {
+      ...{ level, messageKey: 'message', base: { source: 'controller' } },
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    pino.destination({ dest: 2, sync: true }),
+  );
+
+/** Every state of a run, and of an agent, is a line of the log. */
+const logStates = (bus: Bus, log: Logger) => {
+  bus.subscribe('task.status', ({ id, status }) => log.info({ taskID: id, state: statusNameOf(status) }, 'run'));
+  bus.subscribe('agent.status', ({ id, status }) => log.info({ agentID: id, state: agentStateOf(status) }, 'agent'));
+};
+
+const agentStateOf = (status: number) => Object.entries(agentStatus).find(([, value]) => value === status)?.[0];
 
 const appOptionsOf = ({ tls, trustedProxies, host, allowedHosts = [], publicUrl }: Config) => ({
   ...{ tls, trustedProxies, host },

@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Agents } from './agents/gateway/agents.ts';
 import type { FileService } from './assets/files/file-service.ts';
 import type { Bus } from './bus/local.ts';
 import type { Config } from './config.ts';
+import { Exporter } from './metrics/export/exporter.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createPlanner } from './plan/core/create-planner.ts';
 import { readCaptureSessions } from './plan/load/capture-sessions.ts';
@@ -34,21 +36,8 @@ interface Parts {
   diskUsedPct(): Promise<number>;
 }
 
-/** Wires plans, metrics and the conductor together; they do not import each other. */
-export const createRunService = ({
-  config,
-  store,
-  settings,
-  bus,
-  log,
-  agents,
-  files,
-  copies,
-  recordings,
-  diskUsedPct,
-}: Parts) => {
-  const { gateway } = agents;
-  const planner = createPlanner({
+const plannerOf = ({ store, settings, files, copies, recordings }: Parts) =>
+  createPlanner({
     store,
     settings,
     dictionaries: readDictionaryValues(files),
@@ -57,7 +46,15 @@ export const createRunService = ({
     recordings: recordings.plan,
     captures: readCaptureSessions(files.blobs),
   });
+
+/** Wires plans, metrics and the conductor together; they do not import each other. */
+export const createRunService = (parts: Parts) => {
+  const { config, store, settings, bus, log, agents, files, diskUsedPct } = parts;
+  const { gateway } = agents;
+  const planner = plannerOf(parts);
   const metrics = createMetrics({ store, gateway, log });
+  const folder = join(config.dataDir, 'metrics');
+  const exporter = new Exporter({ store, settings, metrics, log, folder });
   const runs = createRuns({
     store,
     blobs: files.blobs,
@@ -80,6 +77,7 @@ export const createRunService = ({
     planner,
     calendar: createCalendar({ store, planner }),
     metrics,
+    exporter,
     runs,
     dumps,
     close: async () => {
@@ -87,6 +85,7 @@ export const createRunService = ({
       await scheduler.close();
       await runs.close();
       await dumps.close();
+      await exporter.close();
       await metrics.close();
     },
   };

@@ -45,11 +45,17 @@ export class Log {
   }
 }
 
-/** Human-readable: time, level, source, message. */
-export const printTo =
-  (stream: NodeJS.WritableStream, minLevel: Level): LogSink =>
-  (line) => {
-    if (!isLoggedAt(line.level, minLevel)) return;
-    const about = line.runId === undefined ? line.source : `${line.source} run ${line.runId}`;
-    stream.write(`${new Date(line.ts).toISOString()} ${line.level.padEnd(5)} ${about}: ${line.message}\n`);
+const readable = ({ ts, level, source, runId, message }: LogLine) =>
+  `${new Date(ts).toISOString()} ${level.padEnd(5)} ${runId === undefined ? source : `${source} run ${runId}`}: ${message}`;
+
+/** The format of the controller: time in ISO 8601, level by name, source and message. */
+const json = ({ ts, level, message, ...about }: LogLine) =>
+  JSON.stringify({ level, time: new Date(ts).toISOString(), ...about, message });
+
+/** JSON lines, or text for people if the stream is a terminal. */
+export const printTo = (stream: NodeJS.WritableStream & { isTTY?: boolean }, minLevel: Level): LogSink => {
+  const format = stream.isTTY ? readable : json;
+  return (line) => {
+    if (isLoggedAt(line.level, minLevel)) stream.write(`${format(line)}\n`);
   };
+};

@@ -1,4 +1,5 @@
 import { api, type Collection } from '@rushhour/contract';
+import type { Logger } from 'pino';
 import type { Agents } from '../agents/gateway/agents.ts';
 import type { Installer } from '../agents/installer.ts';
 import type { Approvals } from '../ai/approvals/approvals.ts';
@@ -6,6 +7,7 @@ import type { Drafts } from '../ai/drafts/drafts.ts';
 import type { FileService } from '../assets/files/file-service.ts';
 import type { Bus } from '../bus/local.ts';
 import type { AllHandlers, Handlers } from '../handler.ts';
+import type { Exporter } from '../metrics/export/exporter.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { authHandlers } from '../people/auth/handlers.ts';
 import { groupHandlers } from '../people/groups/handlers.ts';
@@ -59,6 +61,7 @@ const createLoader = () => {
 
 /** All services handlers may need; each factory names the ones it uses. */
 export interface Services {
+  log: Pick<Logger, 'info' | 'warn'>;
   store: Store;
   settings: SettingsStore;
   bus: Bus;
@@ -69,6 +72,7 @@ export interface Services {
   planner: TaskPlanner;
   calendar: Calendar;
   metrics: Metrics;
+  exporter: Exporter;
   runs: Runs;
   approvals: Approvals;
   drafts: Drafts;

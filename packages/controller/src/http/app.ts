@@ -43,9 +43,9 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const uploads = createUploads();
   endConnectionsAtClose(app, streams);
   const metrics = createRequestMetrics();
-  serveProbes(app, services.health, metrics);
+  serveProbes(app, services, metrics);
   serveAgentInstall(app, services.installer);
-  const { loadAll, ...created } = createHandlers(services);
+  const { loadAll, ...created } = createHandlers({ ...services, log });
   const handlers = created.handlers as unknown as Record<string, Record<string, AnyHandler>>;
   const deps = { ...services, rate, streams, uploads, metrics };
   const mountAll = (scope: FastifyInstance, isWanted: (route: Route) => boolean) => {

@@ -1,20 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
+import { DurationHistogram } from '../store/engine/timings.ts';
 import type { Health } from '../system/health.ts';
-
-const bucketsSec = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10];
-
-/** Durations of one operation and status. Recorded cheaply and aggregated when read, so that requests do not wait. */
-class Durations {
-  readonly counts = new Float64Array(bucketsSec.length + 1);
-  sumSec = 0;
-  add(seconds: number) {
-    let bucket = 0;
-    while (bucket < bucketsSec.length && seconds > (bucketsSec[bucket] as number)) bucket += 1;
-    this.counts[bucket] = (this.counts[bucket] as number) + 1;
-    this.sumSec += seconds;
-  }
-}
+import { type ControllerMetricsDeps, createControllerMetrics, histogramLines } from './controller-metrics.ts';
 
 const metricName = 'rushhour_http_request_duration_seconds';
 
@@ -30,15 +18,15 @@ export const createRequestMetrics = () => {
     });
     return loading;
   };
-  const operations = new Map<string, Map<number, Durations>>();
+  const operations = new Map<string, Map<number, DurationHistogram>>();
   return {
     observerOf: (operation: string) => {
-      const byStatus = new Map<number, Durations>();
+      const byStatus = new Map<number, DurationHistogram>();
       operations.set(operation, byStatus);
       return (status: number, seconds: number) => {
         let durations = byStatus.get(status);
         if (durations === undefined) {
-          durations = new Durations();
+          durations = new DurationHistogram();
           byStatus.set(status, durations);
         }
         durations.add(seconds);
@@ -54,27 +42,26 @@ export const createRequestMetrics = () => {
 };
 
 /** The histogram in the text format of Prometheus. */
-function* linesOf(operations: ReadonlyMap<string, ReadonlyMap<number, Durations>>) {
+function* linesOf(operations: ReadonlyMap<string, ReadonlyMap<number, DurationHistogram>>) {
   yield `# HELP ${metricName} Time to answer, by operation and status`;
   yield `# TYPE ${metricName} histogram`;
   for (const [operation, byStatus] of operations) {
-    for (const [status, { counts, sumSec }] of byStatus) {
-      const labels = `operation="${operation}",status="${status}"`;
-      let below = 0;
-      for (const [bucket, count] of counts.entries()) {
-        below += count;
-        yield `${metricName}_bucket{${labels},le="${bucketsSec[bucket] ?? '+Inf'}"} ${below}`;
-      }
-      yield `${metricName}_sum{${labels}} ${sumSec}`;
-      yield `${metricName}_count{${labels}} ${below}`;
+    for (const [status, durations] of byStatus) {
+      yield* histogramLines(metricName, { operation, status: String(status) }, durations);
     }
   }
 }
 
 export type RequestMetrics = ReturnType<typeof createRequestMetrics>;
 
+interface Probed extends ControllerMetricsDeps {
+  readonly health: Health;
+}
+
 /** `/livez`, `/readyz` and `/metrics`, for operators. */
-export const serveProbes = (app: FastifyInstance, health: Health, metrics: RequestMetrics) => {
+export const serveProbes = (app: FastifyInstance, services: Probed, requests: RequestMetrics) => {
+  const { health } = services;
+  const controllerMetrics = createControllerMetrics(services);
   app.get('/livez', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
     const checks = await health.checks();
@@ -82,7 +69,7 @@ export const serveProbes = (app: FastifyInstance, health: Health, metrics: Reque
     return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'not ready', checks });
   });
   app.get('/metrics', async (_request, reply) => {
-    const { contentType, text } = await metrics.read();
-    return reply.type(contentType).send(text);
+    const { contentType, text } = await requests.read();
+    return reply.type(contentType).send(`${text}${await controllerMetrics()}\n`);
   });
 };

@@ -182,6 +182,11 @@ export class Metrics {
     };
   }
 
+  /** How far the disk is behind what agents report. */
+  ingestState() {
+    return this.#ingest.state();
+  }
+
   /** What has arrived is on disk. */
   flush(): Promise<void> {
     return this.#ingest.flush();

@@ -6,6 +6,7 @@ import type { Database, Executor } from './engine/database.ts';
 import { migrate } from './engine/migrate.ts';
 import { checkKey, createSecrets, isSealed, loadKey, type Secrets } from './engine/secrets.ts';
 import { openSqlite } from './engine/sqlite.ts';
+import { DurationHistogram, withTimings } from './engine/timings.ts';
 import { sealStoredSecrets } from './tasks/seal-stored-secrets.ts';
 
 export interface StoreOptions {
@@ -20,6 +21,8 @@ export interface Store {
   readonly read: Executor;
   readonly change: RunChange;
   readonly secrets: Secrets;
+  /** How long transactions take. */
+  readonly writeTimes: DurationHistogram;
   readonly schemaVersion: number;
   close(): Promise<void>;
 }
@@ -34,6 +37,8 @@ export const openStore = async ({ dataDir, databaseUrl, secretKey }: StoreOption
     databaseUrl === undefined
       ? openSqlite(databaseFile(dataDir))
       : (await import('./engine/postgres.ts')).openPostgres(databaseUrl);
+  const writeTimes = new DurationHistogram();
+  withTimings(database, writeTimes);
   try {
     const secrets = createSecrets(loadKey(secretKey, dataDir, await isSealed(database)));
     const schemaVersion = await migrate(database);
@@ -45,6 +50,7 @@ export const openStore = async ({ dataDir, databaseUrl, secretKey }: StoreOption
       read: database,
       change: createChange(database, secrets),
       secrets,
+      writeTimes,
       schemaVersion,
       close: () => database.close(),
     };

@@ -7,7 +7,7 @@ import { type Measured, movedTo, scanAgents, scanMerged } from '../read/scan.ts'
 import { AggregationWindow, type Spread } from './aggregation-window.ts';
 import type { OpenRun } from './open-run.ts';
 
-export type By = 'total' | 'plugin' | 'agent' | 'target';
+export type By = 'total' | 'plugin' | 'agent' | 'target' | 'job';
 /** Only summaries group by the side of an entry. */
 type Grouping = By | 'side';
 export type Labels = Record<string, string>;
@@ -84,6 +84,19 @@ const visitorOf = <S extends Spread>(
       const { name = '', sides = [] } = facts.agents.get(lastAgent) ?? {};
       labelled.frameOf('', () => ({ labels: { agent: name, agentID: String(lastAgent) }, sides })).add(measured);
     },
+    // Each plugin and role of each agent.
+    job: (measured) => {
+      if (measured.agentId !== lastAgent) labelled.finish();
+      lastAgent = measured.agentId;
+      const { name = '', sides = [] } = facts.agents.get(lastAgent) ?? {};
+      const { pluginId, role } = measured.side;
+      const isSame = (side: Side) => side.pluginId === pluginId && side.role === role;
+      const describe = () => ({
+        labels: { agent: name, agentID: String(measured.agentId), ...pluginLabels(measured.side) },
+        sides: sides.filter(isSame),
+      });
+      labelled.frameOf(`${pluginId} ${role}`, describe).add(measured);
+    },
     target: (measured) => {
       for (const part of measured.parts) {
         const target = names.targetOf(part.target);
@@ -115,14 +128,15 @@ export const collectWindows = async <S extends Spread>(
     if (moved !== undefined) visit(moved);
   };
   const losses = await readLosses(read, run, { ...span, isLive });
-  const isMerged = agentId === undefined && by !== 'agent' && by !== 'target';
+  const isByAgent = by === 'agent' || by === 'job';
+  const isMerged = agentId === undefined && !isByAgent && by !== 'target';
   if (isMerged) await scanMerged(read, run, span, add);
   else {
     const addLosses = (id: number) => losses.filter((loss) => loss.agentId === id).forEach(add);
-    await scanAgents(read, run, { ...span, agentId }, by === 'agent' ? eachWith(add, addLosses) : add);
+    await scanAgents(read, run, { ...span, agentId }, isByAgent ? eachWith(add, addLosses) : add);
   }
   if (isMerged || by === 'target') losses.forEach(add);
-  else if (by !== 'agent') losses.filter((loss) => loss.agentId === agentId).forEach(add);
+  else if (!isByAgent) losses.filter((loss) => loss.agentId === agentId).forEach(add);
   labelled.finish();
 };
 

@@ -57,12 +57,16 @@ export class Ingest {
   #waiting: Report[] = [];
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
+  /** When the oldest report that waits arrived. */
+  #waitingSince: number | undefined;
+  #lastLagMs = 0;
 
   constructor(options: IngestOptions) {
     this.#options = options;
     this.#unsubscribe = options.gateway.subscribe({
       report: (agentId, report) => {
         if (report.type !== 'summaries' || this.#waiting.length >= maxWaiting) return;
+        this.#waitingSince ??= performance.now();
         this.#waiting.push({ agentId, report });
         this.#schedule(batchMs);
       },
@@ -74,9 +78,11 @@ export class Ingest {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const taken = this.#waiting;
+    const since = this.#waitingSince;
     this.#waiting = [];
     try {
       await this.#options.exclusively(async () => taken.length > 0 && this.#store(taken));
+      this.#settleLag(since);
     } catch (error) {
       this.#options.log.error({ err: error, reports: taken.length }, 'measurements wait for the database');
       this.#waiting = [...taken, ...this.#waiting].slice(0, maxWaiting);
@@ -85,10 +91,22 @@ export class Ingest {
     if (this.#waiting.length > 0) this.#schedule(batchMs / 2);
   }
 
+  /** Reports that wait, and how long the oldest has waited; with none, how long the last ones took to reach the disk. */
+  state(): { waiting: number; lagSec: number } {
+    const lagMs = this.#waitingSince === undefined ? this.#lastLagMs : performance.now() - this.#waitingSince;
+    return { waiting: this.#waiting.length, lagSec: lagMs / 1000 };
+  }
+
   async close(): Promise<void> {
     this.#unsubscribe();
     this.#isClosed = true;
     await this.flush();
+  }
+
+  #settleLag(since: number | undefined): void {
+    if (since === undefined) return;
+    this.#lastLagMs = performance.now() - since;
+    if (this.#waitingSince === since) this.#waitingSince = this.#waiting.length > 0 ? performance.now() : undefined;
   }
 
   #schedule(ms: number): void {

@@ -1,4 +1,5 @@
 import type { api } from '@rushhour/contract';
+import type { Logger } from 'pino';
 import type { Bus } from '../../bus/local.ts';
 import type { Tokens, Visitor } from '../../caller.ts';
 import { invalid, tooMany, unauthenticated } from '../../errors.ts';
@@ -16,6 +17,7 @@ interface Deps {
   store: Store;
   settings: SettingsStore;
   bus: Bus;
+  log: Pick<Logger, 'info' | 'warn'>;
 }
 
 const sessionReply = async ({ store }: Deps, userId: number, { accessExpiresAt, refreshExpiresAt }: Tokens) => {
@@ -27,7 +29,9 @@ const sessionReply = async ({ store }: Deps, userId: number, { accessExpiresAt, 
 };
 
 /** Counts a wrong password. The first one that blocks the account notifies the administrators of users. */
-const refuse = async ({ store, settings, bus }: Deps, visitor: Visitor, email: string, userId: number | undefined) => {
+const refuse = async (deps: Deps, visitor: Visitor, email: string, userId: number | undefined) => {
+  const { store, settings, bus, log } = deps;
+  log.warn({ email, address: visitor.address }, 'sign-in refused');
   const origin = { ...originOf(visitor), userId: userId ?? null };
   await store.change(origin, async (tx) => {
     tx.deny({ reason: 'wrong credentials' });
@@ -131,6 +135,7 @@ export const authHandlers = (deps: Deps): Handlers<typeof api.auth> => {
         return openSession(tx, user.id, visitor.address, settings.current().auth);
       });
       visitor.setSession(tokens);
+      deps.log.info({ userID: user.id, address: visitor.address }, 'sign-in');
       return sessionReply(deps, user.id, tokens);
     },
 

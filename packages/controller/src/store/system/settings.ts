@@ -75,22 +75,40 @@ const merge = (base: unknown, patch: unknown): unknown => {
 const mapSecrets = (settings: Settings, map: (value: string) => string): Settings => ({
   ...settings,
   mail: { ...settings.mail, password: map(settings.mail.password) },
+  metrics: {
+    ...settings.metrics,
+    outputs: settings.metrics.outputs.map((output) => ({
+      ...output,
+      ...(output.authorization !== undefined && { authorization: map(output.authorization) }),
+    })),
+  },
   webhooks: settings.webhooks.map((hook) => ({
     ...hook,
     ...(hook.secret !== undefined && { secret: map(hook.secret) }),
   })),
 });
 
-/** New secrets are sealed; the mask stands for the secret that is stored already (of a webhook: the one with the same URL). */
+/** New secrets are sealed; the mask stands for the secret that is stored already (of a webhook or output: the one with the same address). */
 const sealPatch = (patch: SettingsPatch, before: Settings, seal: (plain: string) => string): SettingsPatch => {
   const kept = (given: string, stored: string | undefined) => {
     if (given === secretMask) return stored ?? '';
     return given === '' ? '' : seal(given);
   };
-  const { mail, webhooks } = patch;
+  const { mail, webhooks, metrics } = patch;
   return {
     ...patch,
     ...(mail?.password !== undefined && { mail: { ...mail, password: kept(mail.password, before.mail.password) } }),
+    ...(metrics?.outputs && {
+      metrics: {
+        ...metrics,
+        outputs: metrics.outputs.map((output) => {
+          const stored = before.metrics.outputs.find(({ target }) => target === output.target)?.authorization;
+          return output.authorization === undefined
+            ? output
+            : { ...output, authorization: kept(output.authorization, stored) };
+        }),
+      },
+    }),
     ...(webhooks && {
       webhooks: webhooks.map((hook) => {
         const stored = before.webhooks.find(({ url }) => url === hook.url)?.secret;

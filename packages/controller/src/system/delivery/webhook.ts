@@ -57,16 +57,31 @@ export const signatureOf = ({ secret, timestamp, body }: Pick<Call, 'secret' | '
 
 /** Posts the body. Redirects are not followed; any status but 2xx throws. */
 export const callWebhook = async (call: Call): Promise<void> => {
+  const headers = {
+    'content-type': 'application/json',
+    'x-rushhour-timestamp': String(call.timestamp),
+    ...(call.secret !== '' && { 'x-rushhour-signature': signatureOf(call) }),
+    ...call.headers,
+  };
+  const status = await postChecked({ ...call, body: Buffer.from(call.body), headers });
+  if (status < 200 || status > 299) throw new Error(`answered with status ${status}`);
+};
+
+interface Post extends Pick<Call, 'url' | 'headers' | 'allowPrivate'> {
+  readonly body: Buffer;
+}
+
+/** Posts to an address that may be called, and resolves with the status of the answer. */
+export const postChecked = async (call: Post): Promise<number> => {
   const url = new URL(call.url);
   // The address that was checked is the one that is called.
   const { address, family } = await lookup(url.hostname.replace(/^\[|\]$/g, ''));
   const refusal = refusalOf(address, call.allowPrivate);
   if (refusal !== undefined) throw new Error(refusal);
-  const status = await post(url, call, { address, family });
-  if (status < 200 || status > 299) throw new Error(`answered with status ${status}`);
+  return post(url, call, { address, family });
 };
 
-const post = (url: URL, call: Call, resolved: { address: string; family: number }): Promise<number> =>
+const post = (url: URL, call: Post, resolved: { address: string; family: number }): Promise<number> =>
   new Promise((resolve, reject) => {
     const request = url.protocol === 'https:' ? requestTls : requestPlain;
     const sent = request(url, {
@@ -75,10 +90,7 @@ const post = (url: URL, call: Call, resolved: { address: string; family: number 
       lookup: (_host, options, done) =>
         options.all ? done(null, [resolved]) : done(null, resolved.address, resolved.family),
       headers: {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(call.body),
-        'x-rushhour-timestamp': String(call.timestamp),
-        ...(call.secret !== '' && { 'x-rushhour-signature': signatureOf(call) }),
+        'content-length': call.body.length,
         ...call.headers,
       },
     });

@@ -59,7 +59,7 @@ const sendTestTo = async (tx: Change, bus: Bus, { webhook, mail }: Test): Promis
 };
 
 /** Problems between members: values that contradict each other. */
-const issuesOf = ({ auth, agents, tasks }: Settings): Issue[] => {
+const issuesOf = ({ auth, agents, tasks, metrics }: Settings): Issue[] => {
   const issues: Issue[] = [];
   const expect = (isFine: boolean, path: string, message: string) => {
     if (!isFine) issues.push({ path, code: 'INCONSISTENT', message });
@@ -70,6 +70,11 @@ const issuesOf = ({ auth, agents, tasks }: Settings): Issue[] => {
   expect(agents.lostAfterSec > agents.suspectAfterSec, '/agents/lostAfterSec', 'must be longer than suspectAfterSec');
   for (const [i, range] of tasks.allowedTargets.entries()) {
     expect(isRange(range), `/tasks/allowedTargets/${i}`, 'must be an address or a range such as 10.0.0.0/8');
+  }
+  for (const [i, { type, target }] of metrics.outputs.entries()) {
+    const path = `/metrics/outputs/${i}/target`;
+    if (type === 'jsonLines') expect(/^[A-Za-z0-9][\w.-]{0,127}$/.test(target), path, 'must be the name of a file');
+    else expect(/^https?:$/.test(URL.parse(target)?.protocol ?? ''), path, 'must be an address that begins with http');
   }
   return issues;
 };
