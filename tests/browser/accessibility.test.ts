@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureWeb } from '../../scripts/build-web.ts';
@@ -14,7 +15,7 @@ import {
 } from './browser.ts';
 import { examplesOf, pagesOf } from './pages.ts';
 
-const desk = { width: 1280, height: 900 };
+const desk = { width: 1440, height: 900 };
 const phone = { width: 390, height: 844 };
 let system: System;
 let browser: Browser;
@@ -62,6 +63,23 @@ const fitsScreen = (page: Page) =>
     .then(() => true)
     .catch(() => false);
 
+/** Texts that leave the window sideways, outside of what scrolls by itself. */
+const cutOff = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const scrolls = (element: Element | null): boolean => {
+      if (element === null) return false;
+      const { overflowX } = getComputedStyle(element);
+      return overflowX === 'auto' || overflowX === 'scroll' || overflowX === 'hidden' || scrolls(element.parentElement);
+    };
+    const texts = [...document.querySelectorAll('main h1, main h2, main h3, main button, main a, main label, main td')];
+    return texts
+      .filter((element) => {
+        const { right, width } = element.getBoundingClientRect();
+        return width > 0 && right > window.innerWidth + 1 && !scrolls(element.parentElement);
+      })
+      .map((element) => `${element.tagName} ${element.textContent?.slice(0, 40)}`);
+  });
+
 describe('every page', () => {
   it('has no serious accessibility violation, light or dark, and fits a phone screen', async () => {
     const found = (await seriousViolations(page)).map((violation) => `sign-in: ${violation}`);
@@ -74,13 +92,30 @@ describe('every page', () => {
       await settled(page);
       found.push(...(await contrastViolations(page)).map((violation) => `${path}, dark: ${violation}`));
       await page.emulateMedia({ colorScheme: 'light' });
-      await page.setViewportSize(phone);
-      if (!(await fitsScreen(page))) found.push(`${path}: wider than a phone`);
+      for (const [name, size] of Object.entries({ desk, phone })) {
+        await page.setViewportSize(size);
+        if (!(await fitsScreen(page))) found.push(`${path}: wider than a ${name}`);
+        found.push(...(await cutOff(page)).map((text) => `${path}, ${name}: cut off ${text}`));
+      }
       await page.setViewportSize(desk);
     }
     expect(paths.length).toBeGreaterThan(25);
     expect(found).toEqual([]);
     expect(problems).toEqual([]);
+  });
+
+  it('loads with at most 250 kB of compressed scripts and styles', async () => {
+    const { page: fresh, context } = await openPage(browser);
+    const urls: string[] = [];
+    fresh.on('response', (response) => void (response.url().includes('/assets/') && urls.push(response.url())));
+    await fresh.goto(system.url);
+    await signIn(fresh, administrator);
+    await fresh.getByRole('heading', { name: 'Overview' }).waitFor();
+    const bodies = await Promise.all(urls.map(async (url) => Buffer.from(await (await fetch(url)).arrayBuffer())));
+    const bytes = bodies.reduce((sum, body) => sum + gzipSync(body).length, 0);
+    expect(urls.length).toBeGreaterThan(3);
+    expect(bytes).toBeLessThanOrEqual(250_000);
+    await context.close();
   });
 
   it('has forms without serious accessibility violations', async () => {

@@ -1,6 +1,6 @@
 import { Modal, NavLink, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
-import { IconSearch } from '@tabler/icons-react';
+import { IconBook, IconLogout, IconMoon, IconSearch, IconUserCircle } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ComponentType, type KeyboardEvent, useState } from 'react';
@@ -15,11 +15,14 @@ import {
 } from '../components/resource/resource.ts';
 import { useMay } from '../lib/session.ts';
 import { text } from '../lib/text.ts';
+import { useSignOut, useThemeSwitch } from './header-actions.tsx';
 import { navigation } from './navigation.ts';
 
 interface Destination {
   readonly label: string;
+  /** URL; identifies the entry where `run` acts instead. */
   readonly to: string;
+  readonly run?: () => unknown;
   readonly icon?: ComponentType<{ size?: number }>;
   /** The collection of a record. */
   readonly kind?: string;
@@ -96,16 +99,40 @@ const usePages = (typed: string): Destination[] => {
   return [...newTest, ...pages].filter(({ label }) => label.toLowerCase().includes(typed.toLowerCase()));
 };
 
+/** Actions that need no page: what can be created, the theme and the account. */
+const useActions = (typed: string): Destination[] => {
+  const may = useMay();
+  const { toggle } = useThemeSwitch();
+  const signOut = useSignOut();
+  const creations = collections
+    .filter(({ name }) => name !== 'tasks' && may(name, 'create'))
+    .map(({ name, icon }) => ({
+      label: text.form.new(text.record[name] ?? name),
+      to: `/resources/${name}?edit=new`,
+      icon,
+    }));
+  const others: Destination[] = [
+    { label: text.profile.title, to: '/profile', icon: IconUserCircle },
+    { label: text.app.theme, to: '#theme', icon: IconMoon, run: toggle },
+    { label: text.app.apiDocs, to: '#docs', icon: IconBook, run: () => window.open('/docs', '_blank', 'noreferrer') },
+    { label: text.app.signOut, to: '#sign-out', icon: IconLogout, run: signOut },
+  ];
+  // Only what is typed for: the list without input shows pages.
+  if (typed === '') return [];
+  return [...creations, ...others].filter(({ label }) => label.toLowerCase().includes(typed.toLowerCase()));
+};
+
 const Destinations = ({ onClose }: { onClose: () => void }) => {
   const [typed, setTyped] = useState('');
   const [index, setIndex] = useState(0);
   const [searched] = useDebouncedValue(typed.trim(), typingMs);
   const navigate = useNavigate();
   const records = useRecords(searched);
-  const destinations = [...usePages(typed), ...records];
-  const go = (to: string) => {
+  const destinations = [...usePages(typed), ...useActions(typed), ...records];
+  const go = ({ to, run }: Destination) => {
     onClose();
-    void navigate({ to });
+    if (run !== undefined) void run();
+    else void navigate({ href: to });
   };
   const onKey = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
@@ -113,7 +140,7 @@ const Destinations = ({ onClose }: { onClose: () => void }) => {
     if (step !== 0) {
       event.preventDefault();
       setIndex((destinations.length + index + step) % Math.max(destinations.length, 1));
-    } else if (event.key === 'Enter' && current !== undefined) go(current.to);
+    } else if (event.key === 'Enter' && current !== undefined) go(current);
   };
   return (
     <Stack gap="xs">
@@ -129,23 +156,37 @@ const Destinations = ({ onClose }: { onClose: () => void }) => {
         onKeyDown={onKey}
         data-autofocus
       />
-      <div>
-        {destinations.map(({ label, to, icon: Icon, kind }, i) => (
-          <NavLink
-            key={to}
-            label={label}
-            {...(kind !== undefined && { description: kind })}
-            leftSection={Icon ? <Icon size={16} /> : <IconSearch size={16} />}
-            active={i === index}
-            onClick={() => go(to)}
-          />
-        ))}
-        {destinations.length === 0 && (
-          <Text size="sm" c="dimmed" p="xs">
-            {text.form.noRecord}
-          </Text>
-        )}
-      </div>
+      <DestinationList destinations={destinations} index={index} onGo={go} />
     </Stack>
   );
 };
+
+interface DestinationListProps {
+  destinations: readonly Destination[];
+  /** The highlighted one. */
+  index: number;
+  onGo: (destination: Destination) => void;
+}
+
+const DestinationList = ({ destinations, index, onGo }: DestinationListProps) => (
+  <div>
+    {destinations.map((destination, i) => {
+      const { label, to, icon: Icon = IconSearch, kind } = destination;
+      return (
+        <NavLink
+          key={to}
+          label={label}
+          {...(kind !== undefined && { description: kind })}
+          leftSection={<Icon size={16} />}
+          active={i === index}
+          onClick={() => onGo(destination)}
+        />
+      );
+    })}
+    {destinations.length === 0 && (
+      <Text size="sm" c="dimmed" p="xs">
+        {text.form.noRecord}
+      </Text>
+    )}
+  </div>
+);

@@ -1,23 +1,13 @@
-import {
-  ActionIcon,
-  AppShell,
-  Burger,
-  Group,
-  Menu,
-  NavLink,
-  ScrollArea,
-  Text,
-  useMantineColorScheme,
-} from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { IconActivity, IconMoon, IconSearch, IconSun, IconUserCircle } from '@tabler/icons-react';
-import { useQueryClient } from '@tanstack/react-query';
-import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { ActionIcon, AppShell, Burger, Group, NavLink, ScrollArea, Text, UnstyledButton } from '@mantine/core';
+import { useDisclosure, useLocalStorage } from '@mantine/hooks';
+import { IconActivity, IconChevronDown, IconChevronRight, IconSearch } from '@tabler/icons-react';
+import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { SignInDialog } from '../features/auth/sign-in-dialog.tsx';
-import { client } from '../lib/client.ts';
-import { useMay, useSession } from '../lib/session.ts';
+import { useMay } from '../lib/session.ts';
 import { text } from '../lib/text.ts';
 import { ConnectionBanner } from './connection-banner.tsx';
+import { AccountMenu, NotificationBell, PendingApprovals, ThemeButton } from './header-actions.tsx';
 import { navigation } from './navigation.ts';
 import { Palette } from './palette.tsx';
 
@@ -49,6 +39,8 @@ export const Shell = () => {
             <ActionIcon variant="subtle" color="gray" aria-label={text.app.search} onClick={palette.open}>
               <IconSearch size={18} />
             </ActionIcon>
+            <PendingApprovals />
+            <NotificationBell />
             <ThemeButton />
             <AccountMenu />
           </Group>
@@ -72,58 +64,39 @@ export const Shell = () => {
 const Navigation = ({ onNavigate }: { onNavigate: () => void }) => {
   const may = useMay();
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  return navigation.map(({ title, items }) => (
-    <section key={title}>
-      <Text size="xs" c="dimmed" fw={600} px="sm" pt="sm" pb={4}>
+  return navigation.map(({ title, items }) => {
+    const shown = items.filter(({ needs }) => needs === undefined || may(...needs));
+    return (
+      shown.length > 0 && (
+        <MenuSection key={title} title={title}>
+          {shown.map(({ label, to, icon: Icon }) => (
+            <NavLink
+              key={to}
+              label={label}
+              leftSection={<Icon size={16} stroke={1.6} />}
+              active={to === '/' ? path === '/' : path.startsWith(to)}
+              variant="light"
+              className="menu-item"
+              renderRoot={(props) => <Link {...props} to={to} onClick={onNavigate} />}
+            />
+          ))}
+        </MenuSection>
+      )
+    );
+  });
+};
+
+/** A part of the menu that folds; the browser remembers which parts are folded. */
+const MenuSection = ({ title, children }: { title: string; children: ReactNode }) => {
+  const [isOpen, setOpen] = useLocalStorage({ key: `menu ${title}`, defaultValue: true });
+  const Chevron = isOpen ? IconChevronDown : IconChevronRight;
+  return (
+    <section>
+      <UnstyledButton className="menu-title" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {title}
-      </Text>
-      {items
-        .filter(({ needs }) => needs === undefined || may(...needs))
-        .map(({ label, to, icon: Icon }) => (
-          <NavLink
-            key={to}
-            label={label}
-            leftSection={<Icon size={18} stroke={1.6} />}
-            active={to === '/' ? path === '/' : path.startsWith(to)}
-            variant="light"
-            renderRoot={(props) => <Link {...props} to={to} onClick={onNavigate} />}
-          />
-        ))}
+        <Chevron size={12} aria-hidden />
+      </UnstyledButton>
+      {isOpen && children}
     </section>
-  ));
-};
-
-const ThemeButton = () => {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const next = colorScheme === 'dark' ? 'light' : 'dark';
-  return (
-    <ActionIcon variant="subtle" color="gray" aria-label={text.app.theme} onClick={() => setColorScheme(next)}>
-      {colorScheme === 'dark' ? <IconSun size={18} /> : <IconMoon size={18} />}
-    </ActionIcon>
-  );
-};
-
-const AccountMenu = () => {
-  const { data: user } = useSession();
-  const navigate = useNavigate();
-  const queries = useQueryClient();
-  const signOut = async () => {
-    await client.auth.logout().catch(() => {});
-    queries.clear();
-    await navigate({ to: '/sign-in' });
-  };
-  return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={user?.realName ?? ''}>
-          <IconUserCircle size={20} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>{user?.email}</Menu.Label>
-        <Menu.Item renderRoot={(props) => <Link {...props} to="/profile" />}>{text.profile.title}</Menu.Item>
-        <Menu.Item onClick={() => void signOut()}>{text.app.signOut}</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
   );
 };

@@ -1,4 +1,6 @@
 import { Button, Card, Center, Group, Pagination, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
+import { RequestFailed } from '@rushhour/client';
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useMay } from '../lib/session.ts';
@@ -6,14 +8,17 @@ import { text } from '../lib/text.ts';
 import { Problem } from './problem.tsx';
 
 /** The title of a page, with its main actions on the right. */
-export const PageHeading = ({ title, children }: { title: string; children?: ReactNode }) => (
-  <Group justify="space-between">
-    <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
-      {title}
-    </Title>
-    {children}
-  </Group>
-);
+export const PageHeading = ({ title, children }: { title: string; children?: ReactNode }) => {
+  useDocumentTitle(text.app.titleOf(title));
+  return (
+    <Group justify="space-between">
+      <Title order={1} size="h3" style={{ overflowWrap: 'anywhere', minWidth: 0 }}>
+        {title}
+      </Title>
+      {children}
+    </Group>
+  );
+};
 
 interface SectionProps {
   title: ReactNode;
@@ -98,18 +103,48 @@ export const EmptyState = ({ title, children }: { title: string; children?: Reac
   </Center>
 );
 
-const Notice = ({ title, children }: { title: string; children?: ReactNode }) => (
-  <Center mih="60vh">
-    <Stack align="center" maw={600}>
-      <Title order={1} size="h3">
-        {title}
-      </Title>
-      {children ?? <Link to="/">{text.app.goHome}</Link>}
-    </Stack>
-  </Center>
-);
+interface NoticeProps {
+  title: string;
+  hint?: string;
+  children?: ReactNode;
+}
 
-export const MissingPage = () => <Notice title={text.app.notFound} />;
+const Notice = ({ title, hint, children }: NoticeProps) => {
+  useDocumentTitle(text.app.titleOf(title));
+  return (
+    <Center mih="60vh">
+      <Stack align="center" maw={600} px="md">
+        <Title order={1} size="h3" ta="center">
+          {title}
+        </Title>
+        {hint !== undefined && (
+          <Text c="dimmed" ta="center">
+            {hint}
+          </Text>
+        )}
+        {children ?? <WayOut />}
+      </Stack>
+    </Center>
+  );
+};
+
+const WayOut = () => {
+  const router = useRouter();
+  return (
+    <Group>
+      <Button variant="default" onClick={() => router.history.back()}>
+        {text.app.goBack}
+      </Button>
+      <Button renderRoot={(props) => <Link {...props} to="/" />}>{text.app.goHome}</Button>
+    </Group>
+  );
+};
+
+export const MissingPage = () => <Notice title={text.app.notFound} hint={text.app.notFoundText} />;
+
+/** A page that could not be read: it does not exist, or something went wrong. */
+export const FailedPage = ({ error }: { error: unknown }) =>
+  error instanceof RequestFailed && error.status === 404 ? <MissingPage /> : <Problem error={error} />;
 
 export const BrokenPage = ({ error }: ErrorComponentProps) => {
   const router = useRouter();
@@ -126,4 +161,4 @@ export type Needs = Parameters<ReturnType<typeof useMay>>;
 
 /** Shows a page only to users who may call the operation; others would get a 403 from the controller. */
 export const Guarded = ({ needs, children }: { needs: Needs; children: ReactNode }) =>
-  useMay()(...needs) ? children : <Notice title={text.app.notAllowed} />;
+  useMay()(...needs) ? children : <Notice title={text.app.notAllowed} hint={text.app.notAllowedText} />;

@@ -2,6 +2,7 @@ import { activeStatuses, agentStatus, type Group, runStatus } from '@rushhour/co
 import { IconArchive, IconArchiveOff, IconLock, IconLockOpen } from '@tabler/icons-react';
 import { AgentBadge, TaskBadge, VerdictBadge } from '../../components/badges.tsx';
 import { idOf, type Resource } from '../../components/resource/resource.ts';
+import { AgentActions } from '../../features/agents/agent-actions.tsx';
 import { AgentDetails } from '../../features/agents/agent-details.tsx';
 import { JoinButton } from '../../features/agents/join-dialog.tsx';
 import { Credentials } from '../../features/people/credentials.tsx';
@@ -115,6 +116,7 @@ export const resources: readonly Resource[] = [
       },
       { ...unblock, appliesTo: (items) => items.some(({ status }) => status === agentStatus.blocked) },
     ],
+    actions: (items, done) => <AgentActions items={items} done={done} />,
     details: (item) => <AgentDetails id={idOf(item)} />,
   },
   {

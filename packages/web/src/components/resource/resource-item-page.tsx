@@ -8,8 +8,7 @@ import { text } from '../../lib/text.ts';
 import { absoluteTime } from '../../lib/times.ts';
 import { usePageSearch } from '../../lib/use-page-search.ts';
 import { labelOf } from '../../texts/labels.ts';
-import { PageHeading, Section } from '../page.tsx';
-import { Problem } from '../problem.tsx';
+import { FailedPage, PageHeading, Section } from '../page.tsx';
 import { BulkActions } from './bulk-button.tsx';
 import { Cell } from './cell.tsx';
 import { type Reference, ReferenceList } from './reference-list.tsx';
@@ -149,7 +148,7 @@ export const ResourceItemPage = ({ resource, id }: { resource: Resource; id: num
     queryFn: () => loadItem(name, id),
   });
   const refresh = () => void queries.invalidateQueries({ queryKey: [name] });
-  if (error) return <Problem error={error} />;
+  if (error) return <FailedPage error={error} />;
   if (item === undefined) return <Skeleton height={300} />;
   return (
     <Stack>

@@ -1,7 +1,7 @@
 import { createElement, type ReactNode } from 'react';
 import { text } from '../../lib/text.ts';
 import { labelOf } from '../../texts/labels.ts';
-import { Help } from './help.tsx';
+import { FieldHelp, FieldLabel } from './field-help.tsx';
 import type { Schema } from './schema.ts';
 
 export type Value = Record<string, unknown>;
@@ -28,9 +28,10 @@ export const frameOf = ({ name, schema: { description }, isRequired, issues, pat
   const label = labelOf(name, path);
   // A description that only repeats the label is left out.
   const isUseful = description !== undefined && description.toLowerCase() !== label.toLowerCase();
+  const help = isUseful ? description : undefined;
   return {
-    label,
-    ...(isUseful && { description: createElement(Help, { text: description }) }),
+    label: createElement(FieldLabel, { label, help }),
+    ...(help !== undefined && { description: createElement(FieldHelp, { help }) }),
     required: isRequired,
     ...(issues[path] !== undefined && { error: issues[path] }),
   };

@@ -35,7 +35,7 @@ export const GroupField = ({ children, ...props }: FieldProps & { children: Reac
             <Text size="sm" fw={500} style={{ flexShrink: 0 }}>
               {label}
             </Text>
-            <Text size="xs" c="dimmed" truncate>
+            <Text size="xs" c="dimmed" truncate component="div">
               {description}
             </Text>
           </Group>

@@ -2,6 +2,7 @@ import { Button, Card, Group, Input, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { text } from '../../lib/text.ts';
+import { labelOf } from '../../texts/labels.ts';
 import { type FieldProps, frameOf, type Value } from './field.ts';
 import { ListButtons } from './list-buttons.tsx';
 
@@ -17,7 +18,7 @@ export const CardList = <T,>({ items, nameOf, onChange, children }: CardListProp
   items.map((item, i) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the items have no identity but their position
     <Card key={i} withBorder padding="xs" role="group" aria-label={nameOf(i)}>
-      <Group justify="space-between" mb={4}>
+      <Group justify="space-between" mb={2} mt={-4}>
         <Text size="xs" c="dimmed">
           {nameOf(i)}
         </Text>
@@ -32,29 +33,35 @@ export const RowsField = ({ children, ...props }: FieldProps & Pick<CardListProp
   const rows = (props.value as Value[] | undefined) ?? [];
   const set = (next: Value[]) => props.onChange(next.length === 0 ? undefined : next);
   const { label, description, error } = frameOf(props);
+  const name = labelOf(props.name, props.path);
+  const add = (
+    <Button
+      size="compact-xs"
+      variant="default"
+      leftSection={<IconPlus size={12} />}
+      aria-label={text.editor.addTo(name)}
+      onClick={() => set([...rows, {}])}
+    >
+      {text.editor.add}
+    </Button>
+  );
   return (
     <Input.Wrapper
-      label={label}
+      label={
+        <Group gap="sm">
+          <span>{label}</span>
+          {add}
+        </Group>
+      }
       labelElement="div"
       description={description}
       {...(error !== undefined && { error })}
       data-pointer={props.path}
     >
-      <Stack gap="xs" mt={6}>
-        <CardList items={rows} nameOf={(i) => text.editor.item(label, i + 1)} onChange={set}>
+      <Stack gap="xs" mt={4}>
+        <CardList items={rows} nameOf={(i) => text.editor.item(name, i + 1)} onChange={set}>
           {children}
         </CardList>
-        <Group>
-          <Button
-            size="xs"
-            variant="default"
-            leftSection={<IconPlus size={14} />}
-            aria-label={text.editor.addTo(label)}
-            onClick={() => set([...rows, {}])}
-          >
-            {text.editor.add}
-          </Button>
-        </Group>
       </Stack>
     </Input.Wrapper>
   );

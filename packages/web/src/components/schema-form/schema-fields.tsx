@@ -1,5 +1,8 @@
-import { Stack } from '@mantine/core';
-import { useContext } from 'react';
+import { Box, Stack, UnstyledButton } from '@mantine/core';
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+import { type ReactNode, useContext, useState } from 'react';
+import { text } from '../../lib/text.ts';
+import { splitMembers } from './basic-members.ts';
 import { Dense } from './dense.ts';
 import type { Controls, FieldProps, Value } from './field.ts';
 import { GroupField } from './group-field.tsx';
@@ -31,10 +34,52 @@ interface SchemaFieldsProps {
   controls?: Controls;
 }
 
-/** One field per member. A cleared member is removed; an ignored one is shown only if it has a value. */
-export const SchemaFields = ({ schema, value, onChange, issues, path, controls = {} }: SchemaFieldsProps) => {
+/** One field per member. A cleared member is removed. A dense form folds what most tests leave as it is. */
+export const SchemaFields = (props: SchemaFieldsProps) => {
+  const { schema, value, issues, path } = props;
+  const isDense = useContext(Dense);
+  // Of the first value, so that a field does not move when it is filled or cleared.
+  const [given] = useState(() => new Set(Object.keys(value)));
+  if (!isDense) return <Fields {...props} />;
+  const { shown, folded } = splitMembers(schema, given, issues, path);
+  return (
+    <>
+      <Fields {...props} schema={part(schema, shown)} />
+      {folded.length > 0 && (
+        <More count={folded.length}>
+          <Fields {...props} schema={part(schema, folded)} />
+        </More>
+      )}
+    </>
+  );
+};
+
+const part = (schema: ObjectSchema, names: readonly string[]): ObjectSchema => ({
+  ...schema,
+  properties: Object.fromEntries(names.map((name) => [name, schema.properties[name] ?? {}])),
+});
+
+const More = ({ count, children }: { count: number; children: ReactNode }) => {
+  const [isOpen, setOpen] = useState(false);
+  const Chevron = isOpen ? IconChevronDown : IconChevronRight;
+  return (
+    <Box mt={6}>
+      <UnstyledButton fz="sm" c="dimmed" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Chevron size={14} style={{ verticalAlign: '-2px' }} /> {text.editor.moreOf(count)}
+      </UnstyledButton>
+      {isOpen && <Box pt="xs">{children}</Box>}
+    </Box>
+  );
+};
+
+/** Changes what the other members of its object mean. */
+const first = 'rfc2544';
+
+/** An ignored member is shown only if it has a value. */
+const Fields = ({ schema, value, onChange, issues, path, controls = {} }: SchemaFieldsProps) => {
   const isDense = useContext(Dense);
   const fields = Object.entries(schema.properties)
+    .sort(([a], [b]) => Number(b === first) - Number(a === first))
     .filter(([name, member]) => !member['x-ignored'] || value[name] !== undefined)
     .map(([name, member]) => {
       const shown = withoutNull(member);

@@ -2,6 +2,7 @@ import { Badge, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { DataTable, FactTable } from '../../components/data-table.tsx';
 import { Section } from '../../components/page.tsx';
+import { TimeText } from '../../components/time-text.tsx';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
 import { bytes, scaled } from '../../lib/units.ts';
@@ -9,10 +10,13 @@ import { bytes, scaled } from '../../lib/units.ts';
 const { agents: words } = text;
 const megabyte = 2 ** 20;
 
-/** Capabilities, health and interfaces of an agent. */
+/** Capabilities, log, health and interfaces of an agent. */
 export const AgentDetails = ({ id }: { id: number }) => (
   <SimpleGrid cols={{ base: 1, lg: 2 }}>
-    <Capabilities id={id} />
+    <Stack>
+      <Capabilities id={id} />
+      <Logs id={id} />
+    </Stack>
     <Stack>
       <Health id={id} />
       <Interfaces id={id} />
@@ -96,6 +100,33 @@ const Interfaces = ({ id }: { id: number }) => {
           { cell: ({ usable, reason }) => <Note>{usable ? '' : reason}</Note> },
         ]}
       />
+    </Section>
+  );
+};
+
+const maxLines = 50;
+
+/** The newest log lines of an agent. */
+const Logs = ({ id }: { id: number }) => {
+  const { data } = useQuery({
+    queryKey: ['agents', 'logs', id],
+    queryFn: async () => (await client.agents.logs({ params: { id }, query: { count: maxLines } })).data,
+    refetchInterval: 5000,
+  });
+  return (
+    <Section title={words.logs}>
+      {data?.length === 0 && <Note>{words.noLogs}</Note>}
+      {data !== undefined && data.length > 0 && (
+        <DataTable
+          label={words.logs}
+          rows={data}
+          columns={[
+            { width: 130, cell: ({ ts }) => <TimeText at={ts} /> },
+            { width: 60, cell: ({ level }) => level },
+            { isLong: true, cell: ({ source, message }) => `${source}: ${message}` },
+          ]}
+        />
+      )}
     </Section>
   );
 };

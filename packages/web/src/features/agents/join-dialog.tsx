@@ -1,7 +1,8 @@
-import { Alert, Button, Code, Group, Modal, NumberInput, Stack, Text, TextInput } from '@mantine/core';
-import { IconPlugConnected } from '@tabler/icons-react';
-import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Alert, Button, Code, Group, Loader, Modal, NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { agentStatus } from '@rushhour/contract';
+import { IconCircleCheck, IconPlugConnected } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
 import { CopyTextButton } from '../../components/buttons.tsx';
 import { DialogButton } from '../../components/dialogs.tsx';
 import { useToasts } from '../../components/toasts.tsx';
@@ -11,6 +12,7 @@ import { text } from '../../lib/text.ts';
 
 const { agents: words } = text;
 const hourSec = 3600;
+const pollMs = 1500;
 
 export const JoinButton = () =>
   useMay()('agents', 'createToken') && (
@@ -69,6 +71,7 @@ const JoinCommand = ({ command, warning, onClose }: JoinCommandProps) => (
       <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
         {command}
       </Code>
+      <Arrival />
       <Group justify="space-between">
         <Text size="xs" c="dimmed">
           {words.onlyNow}
@@ -78,3 +81,29 @@ const JoinCommand = ({ command, warning, onClose }: JoinCommandProps) => (
     </Stack>
   </Modal>
 );
+
+/** Waits for an agent that was not there when the command was shown. */
+const Arrival = () => {
+  const queries = useQueryClient();
+  const [known, setKnown] = useState<ReadonlySet<number>>();
+  const { data } = useQuery({
+    queryKey: ['agents', 'arrivals'],
+    queryFn: async () => (await client.agents.list({ query: { count: 100, key: 'id', order: 'desc' } })).data,
+    refetchInterval: pollMs,
+    gcTime: 0,
+  });
+  useEffect(() => {
+    if (data !== undefined && known === undefined) setKnown(new Set(data.map(({ id }) => id)));
+  }, [data, known]);
+  const arrived = known && data?.find(({ id, status }) => !known.has(id) && status === agentStatus.online);
+  const id = arrived?.id;
+  useEffect(() => {
+    if (id !== undefined) void queries.invalidateQueries({ queryKey: ['agents', 'list'] });
+  }, [id, queries]);
+  return (
+    <Group gap="xs" role="status">
+      {arrived ? <IconCircleCheck size={18} color="var(--mantine-color-teal-filled)" /> : <Loader size={16} />}
+      <Text size="sm">{arrived ? words.connected(arrived.name) : words.waiting}</Text>
+    </Group>
+  );
+};

@@ -1,4 +1,5 @@
 import { Card, Center, Group, Stack, Text, Title } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
 import { IconActivity } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -8,22 +9,25 @@ import { PasswordForm } from './password-form.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 
 /** The frame of pages before the sign-in. */
-const AuthCard = ({ title, children }: { title: string; children: ReactNode }) => (
-  <Center mih="100vh" component="main">
-    <Card withBorder shadow="sm" w={400} padding="lg">
-      <Stack>
-        <Group gap="xs">
-          <IconActivity size={26} color="var(--mantine-color-orange-6)" aria-hidden />
-          <Text fw={700}>{text.app.name}</Text>
-        </Group>
-        <Title order={1} size="h3">
-          {title}
-        </Title>
-        {children}
-      </Stack>
-    </Card>
-  </Center>
-);
+const AuthCard = ({ title, children }: { title: string; children: ReactNode }) => {
+  useDocumentTitle(text.app.titleOf(title));
+  return (
+    <Center mih="100vh" component="main">
+      <Card withBorder shadow="sm" w={400} padding="lg">
+        <Stack>
+          <Group gap="xs">
+            <IconActivity size={26} color="var(--mantine-color-orange-6)" aria-hidden />
+            <Text fw={700}>{text.app.name}</Text>
+          </Group>
+          <Title order={1} size="h3">
+            {title}
+          </Title>
+          {children}
+        </Stack>
+      </Card>
+    </Center>
+  );
+};
 
 /** Replaces the temporary password, which an administrator has seen. Required before anything else. */
 export const PasswordPage = () => {

@@ -23,31 +23,42 @@ interface RunAgentsProps {
   isActive: boolean;
 }
 
-type Current = Record<string, number | null>;
+export type Current = Record<string, number | null>;
+const none: readonly RunAgent[] = [];
 interface Row {
   agent: RunAgent;
   /** Current values while the run is active; otherwise the averages of the run are shown. */
   current: Current | undefined;
 }
 
-/** Status and load of each agent of a run. */
-export const RunAgents = ({ id, runId, isActive }: RunAgentsProps) => {
-  const { data: agents = [] } = useQuery({
+/** The agents of a run. */
+export const useRunAgents = (id: number, runId: number, isActive: boolean): readonly RunAgent[] =>
+  useQuery({
     queryKey: ['tasks', 'run agents', runId],
     queryFn: async () => {
       const { data } = await client.tasks.runAgents({ params: { id, runId }, query: { count: maxRows } });
       return data as RunAgent[];
     },
     refetchInterval: isActive ? pollMs : false,
-  });
-  const { data: current = {} } = useQuery({
+  }).data ?? none;
+
+/** Newest values by agent; empty unless the run is active. */
+export const useCurrentValues = (id: number, runId: number, isActive: boolean): Readonly<Record<number, Current>> => {
+  const { data } = useQuery({
     queryKey: ['tasks', 'agents now', runId],
     queryFn: () => readCurrent(id),
     enabled: isActive,
     refetchInterval: pollMs,
   });
+  return (isActive && data) || {};
+};
+
+/** Status and load of each agent of a run. */
+export const RunAgents = ({ id, runId, isActive }: RunAgentsProps) => {
+  const agents = useRunAgents(id, runId, isActive);
+  const current = useCurrentValues(id, runId, isActive);
   if (agents.length === 0) return null;
-  const rows = agents.map((agent) => ({ agent, current: isActive ? current[agent.id] : undefined }));
+  const rows = agents.map((agent) => ({ agent, current: current[agent.id] }));
   return (
     <Section title={run.agents} order={3}>
       <DataTable columns={columns} rows={rows} keyOf={({ agent }) => agent.id} minWidth={640} />
@@ -72,7 +83,8 @@ const averageOf = ({ metrics: values }: RunAgent, name: string) => {
   return (found?.type === 'counter' ? found.rate : found?.avg) ?? null;
 };
 
-const shownValue = ({ agent, current }: Row, name: string) =>
+/** The newest value of an active run, or the average of a finished one. */
+export const shownValue = ({ agent, current }: Row, name: string) =>
   current === undefined ? averageOf(agent, name) : (current[name] ?? null);
 
 const remarksOf = ({ error, saturatedSeconds, notes }: RunAgent) => {

@@ -8,7 +8,7 @@ import {
   IconRefresh,
   type TablerIcon,
 } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useStartTask } from '../../components/start-task.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
@@ -29,7 +29,13 @@ export const RunControls = ({ task: { id, configuration }, status }: { task: Tas
     onError: (error) => toasts.problem(error),
     onSettled: () => queries.invalidateQueries({ queryKey: ['tasks'] }),
   });
+  // A repeated run is of the same device.
+  const { data: labels = {} } = useQuery({
+    queryKey: ['tasks', 'runs', id, 'newest'],
+    queryFn: async () => (await client.tasks.runs({ params: { id }, query: { count: 1 } })).data[0]?.labels ?? {},
+  });
   const { start, isStarting, dialog } = useStartTask({
+    labels,
     onStarted: () => queries.invalidateQueries({ queryKey: ['tasks'] }),
     onError: toasts.problem,
   });

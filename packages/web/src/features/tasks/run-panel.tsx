@@ -27,6 +27,7 @@ import { RunRows } from './run-rows.tsx';
 import { type RunSeries, useRunSeries } from './run-series.ts';
 import { spansOf } from './run-spans.ts';
 import { RunRfc2544, RunSummary } from './run-tables.tsx';
+import { RunTopology } from './run-topology.tsx';
 import { SecurityPanel } from './security/security-panel.tsx';
 import { isSecurityTest } from './security/security-report.ts';
 
@@ -135,7 +136,7 @@ interface ChartsProps {
 
 /** The part that updates every second; the rest of the page does not render again with it. */
 const Charts = (props: ChartsProps) => {
-  const { task, runId, latency, isLive, other, controls, children } = props;
+  const { task, runId, latency, isLive, newest, other, controls, children } = props;
   const { series, add, reload } = useRunSeries(task.id, runId, latency);
   const { data: events } = useRunEvents(task.id, runId);
   const marks = useMemo(() => marksOf(events ?? []), [events]);
@@ -148,6 +149,7 @@ const Charts = (props: ChartsProps) => {
   return (
     <Stack>
       {children}
+      <RunTopology task={task} runId={runId} device={newest?.labels['device'] ?? ''} isActive={isLive} />
       <KpiTiles label={run.kpisOf} kpis={kpisOf(props, series)} />
       <Group justify="space-between">
         <Text size="xs" c="dimmed" role="status">

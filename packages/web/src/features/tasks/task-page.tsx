@@ -1,11 +1,11 @@
 import { Alert, Badge, Group, Progress, Skeleton, Stack, Tabs, Text, Title } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
 import { isActive, isTerminal, type Task } from '@rushhour/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { TaskBadge } from '../../components/badges.tsx';
-import { MissingPage } from '../../components/page.tsx';
-import { Problem } from '../../components/problem.tsx';
+import { FailedPage, MissingPage } from '../../components/page.tsx';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
@@ -32,7 +32,7 @@ export const TaskPage = () => {
   });
   if (!Number.isInteger(id)) return <MissingPage />;
   // If a refresh fails, as during a restart of the controller, the page keeps the task it has.
-  if (error && task === undefined) return <Problem error={error} />;
+  if (error && task === undefined) return <FailedPage error={error} />;
   if (task === undefined) return <Skeleton height={400} />;
   return <TaskView task={task} runId={Number(params.runId ?? 0)} />;
 };
@@ -48,6 +48,7 @@ type Status = NonNullable<ReturnType<typeof useStatus>>;
 
 const TaskView = ({ task, runId: given }: { task: Task; runId: number }) => {
   const { id } = task;
+  useDocumentTitle(text.app.titleOf(nameOf(task)));
   const { text: read, set } = usePageSearch();
   const status = useStatus(task);
   const now = status?.status ?? task.status;
@@ -95,14 +96,16 @@ const TaskView = ({ task, runId: given }: { task: Task; runId: number }) => {
   );
 };
 
+const nameOf = ({ comment, id }: Task) => comment || `#${id}`;
+
 const healthNames: Record<string, string> = { degraded: run.degraded, recovering: run.recovering };
 
 const Heading = ({ task, status, now }: { task: Task; status: Status | undefined; now: number }) => (
   <Group justify="space-between">
     <div>
       <Group gap="sm">
-        <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
-          {task.comment || `#${task.id}`}
+        <Title order={1} size="h3" style={{ overflowWrap: 'anywhere' }}>
+          {nameOf(task)}
         </Title>
         <TaskBadge value={now} />
         {status && healthNames[status.health] !== undefined && isActive(now) && (

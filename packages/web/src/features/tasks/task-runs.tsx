@@ -12,6 +12,7 @@ import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
+import { TaskTrends } from './task-trends.tsx';
 
 const { task: words, columns: headers } = text;
 
@@ -31,6 +32,7 @@ export const TaskRuns = ({ id }: { id: number }) => {
   if (data.length === 0) return <Text c="dimmed">{words.neverRan}</Text>;
   return (
     <Stack gap="xs">
+      <TaskTrends id={id} runs={data} />
       {selected.length > 0 && (
         <Group>
           <BulkButton
@@ -83,5 +85,6 @@ const columns: readonly DataColumn<Run>[] = [
   { header: headers.verdict, cell: ({ verdict }) => <VerdictBadge value={verdict} /> },
   { header: headers.started, cell: ({ startedAt, queuedAt }) => <TimeText at={startedAt ?? queuedAt} /> },
   { header: words.duration, cell: ({ durationSec }) => clock(durationSec) },
+  { header: text.trends.device, isMinor: true, cell: ({ labels }) => labels['device'] ?? '–' },
   { header: words.startedBy, cell: ({ startedBy }) => startedBy?.realName ?? '–' },
 ];

@@ -1,26 +1,10 @@
-import { Box, Skeleton, Text } from '@mantine/core';
+import { Skeleton, Text } from '@mantine/core';
 import { Dense } from '../../../components/schema-form/dense.ts';
-import { GroupField } from '../../../components/schema-form/group-field.tsx';
 import { Help } from '../../../components/schema-form/help.tsx';
 import type { ObjectSchema } from '../../../components/schema-form/schema.ts';
 import { SchemaFields, type Value } from '../../../components/schema-form/schema-fields.tsx';
 import type { Issues } from '../../../lib/issues.ts';
-import { text } from '../../../lib/text.ts';
 import { usePlugin } from './use-plugins.ts';
-
-/** Members behind "More settings": most tests keep their defaults. */
-const advanced = [
-  'ipLayer',
-  'clientPortRange',
-  'rotationMode',
-  'cpuCores',
-  'l2PolicyVersion',
-  'reopenSessionTime',
-  'requestInterval',
-  'initialTps',
-  'tpsRampStep',
-  'totalSessions',
-];
 
 /** Rates, shown before the duration. */
 const loads = [
@@ -47,35 +31,16 @@ export const PluginForm = ({ pluginId, values, onChange, issues, path }: PluginF
   if (plugin === undefined) return <Skeleton height={200} />;
   const schema = plugin.schema as unknown as ObjectSchema;
   const names = orderOf(Object.keys(schema.properties), plugin.uiSchema['ui:order'] as string[] | undefined);
-  const part = (isIncluded: (name: string) => boolean): ObjectSchema => ({
+  const ordered = {
     ...schema,
-    properties: Object.fromEntries(names.filter(isIncluded).map((name) => [name, schema.properties[name] ?? {}])),
-  });
-  const hidden = names.filter((name) => advanced.includes(name));
-  const isOpen = hidden.some((name) => values[name] !== undefined || issues[`${path}/${name}`] !== undefined);
-  const fields = { value: values, onChange, issues, path };
+    properties: Object.fromEntries(names.map((name) => [name, schema.properties[name] ?? {}])),
+  };
   return (
     <Dense value={true}>
-      <Text size="sm" c="dimmed" mb="sm">
+      <Text size="xs" c="dimmed" mb={6} lineClamp={1} title={plugin.description}>
         <Help text={plugin.description} />
       </Text>
-      <SchemaFields {...fields} schema={part((name) => !advanced.includes(name))} />
-      {hidden.length > 0 && (
-        <Box mt="sm">
-          <GroupField
-            name={text.editor.more}
-            schema={{ default: {} }}
-            isRequired={false}
-            value={isOpen ? {} : undefined}
-            onChange={() => {}}
-            issues={{}}
-            path={`${path}/more`}
-            form={values}
-          >
-            <SchemaFields {...fields} schema={part((name) => advanced.includes(name))} />
-          </GroupField>
-        </Box>
-      )}
+      <SchemaFields schema={ordered} {...{ value: values, onChange, issues, path }} />
     </Dense>
   );
 };

@@ -3,7 +3,7 @@ import { type Task, TaskDraft } from '@rushhour/contract';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { PageHeading } from '../../../components/page.tsx';
+import { FailedPage, PageHeading } from '../../../components/page.tsx';
 import { Problem } from '../../../components/problem.tsx';
 import { RecordSelect } from '../../../components/schema-form/record-select.tsx';
 import type { ObjectSchema } from '../../../components/schema-form/schema.ts';
@@ -37,7 +37,7 @@ export const TaskEditorPage = () => {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
-  if (error) return <Problem error={error} />;
+  if (error) return <FailedPage error={error} />;
   if (id !== undefined && data === undefined) return <Skeleton height={400} />;
   return <Editor key={id ?? 'new'} task={data?.task} initial={data?.form ?? emptyForm} />;
 };

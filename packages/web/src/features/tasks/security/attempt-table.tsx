@@ -1,5 +1,6 @@
 import { Anchor, Badge, Code, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMemo } from 'react';
+import { CopyTextButton } from '../../../components/buttons.tsx';
 import { type DataColumn, DataTable, FactTable } from '../../../components/data-table.tsx';
 import { Pages, Section } from '../../../components/page.tsx';
 import { text } from '../../../lib/text.ts';
@@ -15,7 +16,9 @@ import {
   judgementOf,
   judgements,
 } from './attempt-filter.ts';
+import { payloadOf, reproducerOf } from './reproducer.ts';
 import type { ReportedAttempt } from './security-report.ts';
+import { techniqueName } from './technique-names.ts';
 
 const colors = {
   bypassed: 'red',
@@ -44,7 +47,7 @@ const factsOf = (attempt: ReportedAttempt): (readonly [string, string])[] => {
   return [
     [security.facts.reason, attempt.reason],
     [security.facts.variant, attempt.variant],
-    [security.facts.techniques, attempt.techniques.join(', ')],
+    [security.facts.techniques, attempt.techniques.map(techniqueName).join(', ')],
     [security.facts.expected, attempt.expected],
     [security.facts.confidence, attempt.confidence],
     [security.facts.detected, attempt.detected],
@@ -70,6 +73,20 @@ const Excerpt = ({ label, content }: { label: string; content: string | undefine
     </section>
   );
 
+/** A command that sends the request again. */
+const Reproducer = ({ attempt }: { attempt: ReportedAttempt }) => {
+  const command = reproducerOf(attempt);
+  if (command === undefined) return null;
+  return (
+    <>
+      <Excerpt label={security.reproduce} content={command} />
+      <Group>
+        <CopyTextButton value={command} />
+      </Group>
+    </>
+  );
+};
+
 /** One attempt: outcome, evidence, request, response and alerts. */
 const AttemptDetails = ({ attempt, onClose }: { attempt: ReportedAttempt; onClose: () => void }) => (
   <Modal opened onClose={onClose} title={attempt.refName} size="lg">
@@ -80,6 +97,7 @@ const AttemptDetails = ({ attempt, onClose }: { attempt: ReportedAttempt; onClos
       </Group>
       <FactTable facts={factsOf(attempt)} />
       <Excerpt label={security.request} content={attempt.request} />
+      <Reproducer attempt={attempt} />
       <Excerpt label={security.response} content={attempt.response} />
       {attempt.alerts.map(({ time, rule, message, action }) => (
         <Text key={`${time} ${rule}`} size="sm">
@@ -163,7 +181,16 @@ const columnsOf = (onOpen: (attemptID: string) => void): DataColumn<ReportedAtte
       </Anchor>
     ),
   },
+  {
+    header: security.columns.payload,
+    isMinor: true,
+    isLong: true,
+    cell: (attempt) => (
+      <Code fz={12} className="payload">
+        {payloadOf(attempt)}
+      </Code>
+    ),
+  },
   { header: security.columns.variant, isMinor: true, cell: ({ variant }) => variant },
   { header: security.outcome, cell: (attempt) => <JudgementBadge attempt={attempt} /> },
-  { header: security.columns.evidence, isMinor: true, cell: ({ reason }) => reason },
 ];

@@ -9,8 +9,10 @@ import { saveJson } from '../../../lib/downloads.ts';
 import { text } from '../../../lib/text.ts';
 import { AttemptTable } from './attempt-table.tsx';
 import { BaselineComparison } from './baseline-comparison.tsx';
+import { EncodingGrid } from './encoding-grid.tsx';
 import { RateCards } from './rate-cards.tsx';
 import { type CountsRow, type Finding, type SecurityReport, useSecurityReport } from './security-report.ts';
+import { techniqueName } from './technique-names.ts';
 
 const { security } = text;
 
@@ -50,6 +52,18 @@ const blockRateOf = ({ blocked, modified, passed }: CountsRow) => {
   return decided === 0 ? '–' : `${(((blocked + modified) / decided) * 100).toFixed(0)} %`;
 };
 
+/** The block rate on its color: green when all attacks were blocked, red when none was. */
+const HeatCell = ({ row }: { row: CountsRow }) => {
+  const { blocked, modified, passed } = row;
+  if (blocked + modified + passed === 0) return '–';
+  const color = passed === 0 ? 'teal' : blocked + modified === 0 ? 'red' : 'yellow';
+  return (
+    <span className="heat" style={{ background: `var(--mantine-color-${color}-light)` }}>
+      {blockRateOf(row)}
+    </span>
+  );
+};
+
 interface CountsTableProps {
   title: string;
   /** Header of the first column. */
@@ -75,7 +89,7 @@ const CountsTable = ({ title, of, rows }: CountsTableProps) => {
             align: 'right' as const,
             cell: (row: CountsRow) => row[name],
           })),
-          { header: security.blocked, align: 'right', cell: blockRateOf },
+          { header: security.blocked, align: 'right', cell: (row) => <HeatCell row={row} /> },
         ]}
       />
     </Section>
@@ -111,8 +125,9 @@ export const SecurityPanel = ({ taskId, runId }: SecurityPanelProps) => {
       <RateCards report={report} />
       <FindingsTable findings={report.findings} />
       <BaselineComparison taskId={taskId} report={report} />
-      <Tables report={report} />
       <AttemptTable attempts={report.attempts} />
+      <EncodingGrid attempts={report.attempts} />
+      <Tables report={report} />
     </Stack>
   );
 };
@@ -120,7 +135,11 @@ export const SecurityPanel = ({ taskId, runId }: SecurityPanelProps) => {
 const Tables = ({ report }: { report: SecurityReport }) => (
   <>
     <CountsTable title={security.byCategory} of={text.columns.category} rows={report.matrix} />
-    <CountsTable title={security.byTechnique} of={security.technique} rows={report.techniques} />
+    <CountsTable
+      title={security.byTechnique}
+      of={security.technique}
+      rows={report.techniques.map((row) => ({ ...row, name: techniqueName(row.name) }))}
+    />
     {report.evasion.length > 1 && (
       <CountsTable title={security.byVariant} of={security.columns.variant} rows={report.evasion} />
     )}
