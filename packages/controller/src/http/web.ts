@@ -60,7 +60,7 @@ export const serveWeb = async (app: FastifyInstance) => {
     prefix: '/assets/',
     decorateReply: false,
     index: false,
-    // The build leaves a `.gz` beside every file.
+    // The build leaves a `.br` and a `.gz` beside every file.
     preCompressed: true,
     immutable: true,
     maxAge: '365d',

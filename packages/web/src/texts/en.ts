@@ -174,6 +174,7 @@ export const en = {
     agentOf: (slot: string) => `${slot} agent`,
     noAgents: 'No agents online. Enrol one under Agents.',
     noTemplates: 'No templates',
+    testWith: 'Test with this',
     find: 'Search test types',
     fromScratch: 'Build from scratch',
     questions: {

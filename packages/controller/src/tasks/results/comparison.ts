@@ -63,6 +63,9 @@ const allOf = (base: readonly MetricValue[], target: readonly MetricValue[]) => 
 export const unknownOf = (wanted: readonly string[], base: readonly MetricValue[], target: readonly MetricValue[]) =>
   wanted.filter((label) => findAsked(label, allOf(base, target)) === undefined);
 
+/** The rate of a counter is per second. */
+const unitOf = (unit: string, statistic: Statistic) => (statistic === 'rate' ? `${unit || '1'}/s` : unit);
+
 const compared = (
   { label, metric, statistic }: Asked,
   [base, target]: readonly [readonly MetricValue[], readonly MetricValue[]],
@@ -74,7 +77,7 @@ const compared = (
   const deltaPct = delta === null || from === null || from === 0 ? null : (delta / Math.abs(from)) * 100;
   // A change from 0 has no percentage.
   const isBeyond = deltaPct === null ? delta !== null && delta !== 0 : Math.abs(deltaPct) > tolerancePct;
-  const unit = (a ?? b)?.unit ?? '';
+  const unit = unitOf((a ?? b)?.unit ?? '', statistic);
   return {
     ...{ metric: label, unit, base: from, target: to, delta, deltaPct },
     better: betterOf(metric),
@@ -96,9 +99,11 @@ export const compareMetrics = (
 /** Metrics of the generators say nothing about the device under test. */
 const generatorMetrics: ReadonlySet<string> = new Set(['agentCpuPct', 'agentDrops', 'scheduleLagMs']);
 
+const isOfGenerator = (metric: string) => generatorMetrics.has(metric) || metric.startsWith('agent.');
+
 export const verdictOf = (metrics: readonly ComparedMetric[]): ComparisonVerdict => {
   const judged = metrics.filter(
-    ({ metric, better, delta }) => better !== 'none' && delta !== null && !generatorMetrics.has(metric),
+    ({ metric, better, delta }) => better !== 'none' && delta !== null && !isOfGenerator(metric),
   );
   if (judged.length === 0) return 'incomparable';
   const isGain = ({ better, delta }: ComparedMetric) => (better === 'higher') === (delta ?? 0) > 0;

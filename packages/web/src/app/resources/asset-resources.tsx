@@ -2,6 +2,7 @@ import type { Application, Certificate, Dictionary } from '@rushhour/contract';
 import { lazy } from 'react';
 import { DownloadLink } from '../../components/buttons.tsx';
 import { idOf, nameOf, type Resource } from '../../components/resource/resource.ts';
+import { TestWithButton } from '../../components/test-with-button.tsx';
 import { NewApplicationDialog } from '../../features/applications/new-application-dialog.tsx';
 import { ExpiryBadge } from '../../features/certificates/expiry-badge.tsx';
 import { NewCertificateDialog } from '../../features/certificates/new-certificate-dialog.tsx';
@@ -52,6 +53,8 @@ export const assetResources: readonly Resource[] = [
     ],
     formAside: (value, item) => <NetworkPreview value={value} id={item && idOf(item)} />,
     loadMore: (item) => loadMacPolicy(idOf(item)),
+    actions: ([item, ...others]) =>
+      item && others.length === 0 && <TestWithButton template="HTTP through 10,000 client addresses" id={idOf(item)} />,
     details: (item) => <NetworkDetails id={idOf(item)} />,
   },
   {
@@ -141,7 +144,10 @@ export const assetResources: readonly Resource[] = [
     actions: (items) =>
       items[0] &&
       items.length === 1 && (
-        <DownloadLink href={`/v1/applications/${idOf(items[0])}/export`} label={text.applications.export} />
+        <>
+          <TestWithButton template="Application users" id={idOf(items[0])} />
+          <DownloadLink href={`/v1/applications/${idOf(items[0])}/export`} label={text.applications.export} />
+        </>
       ),
     details: (item) => <ApplicationDetails application={item as unknown as Application} />,
     hidden: ['sessions', 'parameters'],

@@ -1,9 +1,10 @@
-import { Button, List, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
 import type { Campaign } from '@rushhour/contract';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { SaveButton } from '../../components/buttons.tsx';
 import { type DataColumn, DataTable } from '../../components/data-table.tsx';
 import { ListPage } from '../../components/page.tsx';
+import { TestWithButton } from '../../components/test-with-button.tsx';
 import { client } from '../../lib/client.ts';
 import { saveJson } from '../../lib/downloads.ts';
 import { text } from '../../lib/text.ts';
@@ -101,6 +102,9 @@ const CampaignSteps = ({ campaign, onClose }: { campaign: Campaign; onClose: () 
   <Modal opened onClose={onClose} title={campaign.name} size="lg">
     <Stack gap="sm">
       <Text size="sm">{campaign.description}</Text>
+      <Group>
+        <TestWithButton template="Command and control of compromised hosts" id={campaign.id} />
+      </Group>
       <List type="ordered" size="sm" spacing="xs">
         {(campaign.steps ?? []).map(({ idx, name, action, technique, protocol, port, repeat, remediation }) => (
           <List.Item key={idx}>

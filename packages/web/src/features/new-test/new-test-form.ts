@@ -25,6 +25,17 @@ export const formOf = (template: TaskTemplate, agents: readonly Agent[]): NewTes
   values: defaultsOf(template),
 });
 
+/** The form with a record as the value of the first parameter that takes one. */
+export const withRecord = (
+  form: NewTestForm,
+  { parameters }: TaskTemplate,
+  record: number | undefined,
+): NewTestForm => {
+  const parameter = parameters.find(({ reference }) => reference !== undefined);
+  if (parameter === undefined || record === undefined) return form;
+  return { ...form, values: { ...form.values, [parameter.name]: record } };
+};
+
 const defaultsOf = ({ parameters }: TaskTemplate) =>
   Object.fromEntries(parameters.flatMap(({ name, default: value }) => (value === undefined ? [] : [[name, value]])));
 

@@ -9,7 +9,7 @@ import { text } from '../../lib/text.ts';
 import { usePageSearch } from '../../lib/use-page-search.ts';
 import { AgentsStep } from './agents-step.tsx';
 import { LoadStep } from './load-step.tsx';
-import { type Agent, formOf, type NewTestForm } from './new-test-form.ts';
+import { type Agent, formOf, type NewTestForm, withRecord } from './new-test-form.ts';
 import { TemplateChoice } from './template-choice.tsx';
 
 const { newTest: words } = text;
@@ -22,9 +22,9 @@ export const NewTestPage = () => {
   const [isChanged, setChanged] = useState(false);
   const agents = useOnlineAgents();
   const templates = useTemplates();
-  const select = (selected: TaskTemplate) => {
+  const select = (selected: TaskTemplate, record?: number) => {
     setTemplate(selected);
-    setForm(formOf(selected, agents ?? []));
+    setForm(withRecord(formOf(selected, agents ?? []), selected, record));
     setStep(1);
   };
   useGivenTemplate(templates, agents, select);
@@ -38,7 +38,7 @@ export const NewTestPage = () => {
       <PageHeading title={text.nav.newTest} />
       <Stepper active={step} onStepClick={setStep} allowNextStepsSelect={template !== undefined} size="sm">
         <Stepper.Step label={words.template}>
-          <TemplateChoice templates={templates} selected={template?.id} onSelect={select} />
+          <TemplateChoice templates={templates} selected={template?.id} onSelect={(selected) => select(selected)} />
         </Stepper.Step>
         <Stepper.Step label={words.agents}>
           {template && form && (
@@ -67,17 +67,17 @@ const useTemplates = (): readonly TaskTemplate[] | undefined =>
     queryFn: async () => (await client.taskTemplates.list({ query: { count: 100, key: 'id', order: 'asc' } })).data,
   }).data;
 
-/** Links such as "Test with this" name a template and the values of its parameters in the URL. */
+/** Links such as "Test with this" name a template and its record in the URL. */
 const useGivenTemplate = (
   templates: readonly TaskTemplate[] | undefined,
   agents: readonly Agent[] | undefined,
-  select: (template: TaskTemplate) => void,
+  select: (template: TaskTemplate, record?: number) => void,
 ) => {
-  const { text: read } = usePageSearch();
+  const { text: read, number } = usePageSearch();
   const name = read('template');
   const given = templates?.find((template) => template.name === name);
   // biome-ignore lint/correctness/useExhaustiveDependencies: selected once, when templates and agents are known
   useEffect(() => {
-    if (given !== undefined && agents !== undefined) select(given);
+    if (given !== undefined && agents !== undefined) select(given, number('record'));
   }, [given, agents === undefined]);
 };

@@ -134,6 +134,11 @@ const columns: readonly DataColumn<Metric>[] = [
   },
 ];
 
+/** Metrics that decide come first, changed ones before others. */
+const byMeaning = (a: Metric, b: Metric) => weightOf(b) - weightOf(a);
+const weightOf = ({ better, significant, metric }: Metric) =>
+  metric.startsWith('agent') ? -1 : Number(better !== 'none') * 2 + Number(significant);
+
 /** The differences between two runs: metrics and configuration. */
 export const RunComparison = ({ runId, otherId }: { runId: number; otherId: number }) => {
   const { data, error } = useQuery({
@@ -153,7 +158,12 @@ export const RunComparison = ({ runId, otherId }: { runId: number; otherId: numb
       order={3}
       aside={verdict}
     >
-      <DataTable columns={columns} rows={data.metrics} keyOf={({ metric }) => metric} minWidth={520} />
+      <DataTable
+        columns={columns}
+        rows={[...data.metrics].sort(byMeaning)}
+        keyOf={({ metric }) => metric}
+        minWidth={520}
+      />
       {data.configDiff.length > 0 && (
         <>
           <Text size="sm" fw={600} mt="sm">

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { openPage, signIn, visit } from './browser.ts';
+import { useLab } from './lab.ts';
+
+const lab = useLab();
+
+/** A user with the permissions of administrators and a password of their own. */
+const newUser = async (email: string) => {
+  const { client } = lab.system;
+  const { data: me } = await client.users.me();
+  const { data } = await client.users.create({ body: { email, realName: 'Second Person', groupID: me.groupID } });
+  return data.password;
+};
+
+describe('the profile page', () => {
+  it('changes the own password', async () => {
+    const email = 'second@example.test';
+    const temporary = await newUser(email);
+    const { page, problems, context } = await openPage(lab.browser);
+    await page.goto(lab.system.url);
+    await signIn(page, { email, password: temporary });
+    const first = 'early-Morning-19-boats';
+    await page.getByLabel('Temporary password').fill(temporary);
+    await page.getByLabel('New password', { exact: true }).fill(first);
+    await page.getByLabel('Repeat new password').fill(first);
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('button', { name: /^Account of/ }).click();
+    await page.getByRole('menuitem', { name: 'Profile' }).click();
+    await page.getByRole('heading', { name: 'Profile' }).waitFor();
+    expect(await page.title()).toBe('Profile · Rushhour');
+    const second = 'another-Harbour-64-lights';
+    await page.getByLabel('Current password').fill(first);
+    await page.getByLabel('New password', { exact: true }).fill(second);
+    await page.getByLabel('Repeat new password').fill(second);
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText('Password changed.').waitFor();
+    const again = await openPage(lab.browser);
+    await again.page.goto(lab.system.url);
+    await signIn(again.page, { email, password: second });
+    await again.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(problems).toEqual([]);
+    await Promise.all([context.close(), again.context.close()]);
+  });
+});
+
+describe('every page', () => {
+  it('has a title, counts unread notifications, and says when something does not exist', async () => {
+    const { page, problems, context } = await lab.signedIn('/resources/agents');
+    await page.getByRole('heading', { name: 'Agents' }).waitFor();
+    expect(await page.title()).toBe('Agents · Rushhour');
+    await lab.system.client.settings.update({ body: { tasks: { maxConcurrent: 7 } } as never });
+    await page.getByRole('link', { name: /^Notifications \(\d+\)$/ }).waitFor();
+    await visit(page, '/tasks/99999');
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await visit(page, '/resources/networks/99999');
+    await page.getByText('The page does not exist, or the record was deleted.').waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it('has actions in the command palette', async () => {
+    const { page, problems, context } = await lab.signedIn('/');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.keyboard.press('ControlOrMeta+k');
+    const palette = page.getByRole('dialog');
+    await palette.getByRole('textbox').fill('new netw');
+    await palette.getByText('New network').click();
+    await page.getByRole('dialog', { name: 'New network' }).waitFor();
+    expect(page.url()).toContain('/resources/networks?edit=new');
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it('keeps lists within the screen when names are long', async () => {
+    const name = 'n'.repeat(120);
+    await lab.system.client.networks.create({ body: { name, subnet: '10.9.0.0/24' } as never });
+    const { page, context } = await lab.signedIn('/resources/networks');
+    await page.getByRole('link', { name }).waitFor();
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.waitForFunction(() => document.documentElement.scrollWidth <= window.innerWidth);
+      const table = page.getByRole('table');
+      expect(await table.evaluate((element) => element.scrollWidth - element.clientWidth)).toBeLessThanOrEqual(1);
+    }
+    await context.close();
+  });
+});
+
+describe('agents and samples', () => {
+  it('are reserved and released, and an arriving agent is announced', async () => {
+    const { page, problems, context } = await lab.signedIn(`/resources/agents/${lab.client.id}`);
+    await page.getByRole('button', { name: 'Actions' }).click();
+    await page.getByRole('menuitem', { name: 'Reserve' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Reserve' }).click();
+    await page.getByText('Reserved', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Actions' }).click();
+    await page.getByRole('menuitem', { name: 'Release' }).click();
+    await page.getByText('Released', { exact: true }).waitFor();
+    await visit(page, '/resources/agents');
+    await page.getByRole('button', { name: 'Enrol agent' }).click();
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByText('Waiting for the agent …').waitFor();
+    await page.waitForTimeout(2000);
+    await lab.system.addAgent('late-comer');
+    await page.getByText('late-comer is connected').waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it('are generated, released with a reason and put into quarantine again', async () => {
+    const { page, problems, context } = await lab.signedIn('/resources/malware');
+    await page.getByRole('button', { name: 'Generate' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Generate inert test files' });
+    await dialog.getByLabel('Name').fill('made-here');
+    await dialog.getByRole('button', { name: 'Generate' }).click();
+    await page.getByRole('link', { name: /made-here/ }).click();
+    await page.getByRole('button', { name: 'Release' }).click();
+    const release = page.getByRole('dialog');
+    await release.getByLabel('Reason').fill('Test of the gateway');
+    await release.getByRole('button', { name: 'Release' }).click();
+    await page.getByText('Sample released').waitFor();
+    await page.getByRole('button', { name: 'Quarantine' }).click();
+    await page.getByRole('button', { name: 'Release' }).waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('a new test', () => {
+  it('takes a network by its name, refuses an emptied field, and keeps name and device', async () => {
+    await lab.system.client.networks.create({ body: { name: 'Clients of the lab', subnet: '127.1.0.0/18' } as never });
+    const { page, problems, context } = await lab.signedIn('/new');
+    await page.getByRole('heading', { name: 'Does it stop attacks?' }).waitFor();
+    await page.getByLabel('Search test types').fill('client addresses');
+    await page.getByRole('button', { name: /^HTTP through 10,000 client addresses/ }).click();
+    await page.getByLabel('Name', { exact: false }).first().fill('Ten thousand');
+    await page.getByLabel('Device under test').fill('fw-2 9.1');
+    await page.getByRole('button', { name: 'Next' }).click();
+    const start = page.getByRole('button', { name: 'Save without starting' });
+    expect(await start.isDisabled()).toBe(true);
+    await page.getByRole('combobox', { name: 'Client network' }).fill('Clients of');
+    await page.getByRole('option', { name: 'Clients of the lab' }).click();
+    const rate = page.getByRole('textbox', { name: 'Requests per second' });
+    await rate.fill('');
+    await page.getByText('Required').waitFor();
+    expect(await start.isDisabled()).toBe(true);
+    await rate.fill('50');
+    const seconds = page.getByRole('textbox', { name: 'Duration' });
+    await seconds.fill('3');
+    expect(await seconds.inputValue()).toBe('3 s');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.waitForURL('**/tasks/*');
+    await page.getByRole('heading', { name: 'Ten thousand' }).waitFor();
+    await page.getByRole('region', { name: 'Topology' }).getByText('fw-2 9.1').waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
