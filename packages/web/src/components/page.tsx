@@ -122,13 +122,13 @@ const Notice = ({ title, hint, children }: NoticeProps) => {
             {hint}
           </Text>
         )}
-        {children ?? <WayOut />}
+        {children ?? <ExitButtons />}
       </Stack>
     </Center>
   );
 };
 
-const WayOut = () => {
+const ExitButtons = () => {
   const router = useRouter();
   return (
     <Group>
