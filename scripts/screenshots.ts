@@ -13,8 +13,8 @@ import { root } from './run.ts';
 
 const folder = join(root, 'docs/screenshots');
 const looks = {
-  light: { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
-  dark: { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
+  light: { viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
+  dark: { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' },
   phone: { viewport: { width: 390, height: 844 }, colorScheme: 'light' },
 } as const;
 const finished = [7, 8, 9];
@@ -66,27 +66,34 @@ async function makeRuns(client: Client, projectID: number, agentMap: Ends) {
   await client.tasks.setThresholds({ body: { id: passed, thresholds: [limit(2_000_000)] } });
   await client.tasks.setThresholds({ body: { id: failed, thresholds: [limit(100)] } });
   for (const id of [passed, failed]) {
-    await client.tasks.start({ params: { id } });
+    await client.tasks.start({ params: { id }, body: { labels: { device: 'edge-fw 9.1' } } });
     await untilStatus(client, id, finished);
   }
+  const attacks = await make('WAF: attacks blocked and harmless requests passed', 'WAF acceptance', {
+    ...{ perModule: 10, benign: 20, rate: 40 },
+  });
+  await client.tasks.start({ params: { id: attacks }, body: { labels: { device: 'edge-waf 3.1' } } });
+  await untilStatus(client, attacks, finished);
   await client.tasks.schedule({ body: { id: nightly, cron: '0 2 * * *' } });
   await client.tasks.schedule({ body: { id: passed, cron: '0 2 * * 1-5' } });
   await client.tasks.start({ params: { id: live } });
   await untilStatus(client, live, [4]);
   // Long enough for a meaningful chart.
   await new Promise((resolve) => setTimeout(resolve, 25_000));
-  return { passed, failed, live };
+  return { passed, failed, live, attacks };
 }
 
 type DemoIds = Awaited<ReturnType<typeof fillWithDemoData>> & Awaited<ReturnType<typeof makeRuns>>;
 
-function shotsOf({ passed, live, application, certificates, networks }: DemoIds): Shot[] {
+function shotsOf({ passed, live, attacks, application, certificates, networks }: DemoIds): Shot[] {
   const shown = (text: string) => (page: Page) => page.getByText(text).filter({ visible: true }).first().waitFor();
   return [
     { name: 'overview', path: '/', ready: shown('left') },
     { name: 'new-test', path: '/new', ready: shown('HTTP requests per second') },
     { name: 'run-live', path: `/tasks/${live}`, ready: shown('Stop') },
     { name: 'run-result', path: `/tasks/${passed}`, ready: shown('Verdict') },
+    { name: 'security', path: `/tasks/${attacks}`, ready: shown('Payload') },
+    { name: 'editor', path: `/tasks/${passed}/edit`, ready: shown('Ready') },
     { name: 'tasks', path: '/resources/tasks', ready: shown('Baseline') },
     { name: 'group', path: '/resources/groups/2', ready: shown('Permissions') },
     { name: 'network', path: `/resources/networks?edit=${networks[0]}`, ready: shown('10.20.0.2') },
