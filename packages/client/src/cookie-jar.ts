@@ -1,4 +1,4 @@
-import type { Send } from './client.ts';
+import type { Send } from './routes-client.ts';
 
 /** A `fetch` that keeps cookies, for programs; a browser does so by itself. */
 export const cookieJar = (send: Send = fetch): Send & { readonly cookies: Map<string, string> } => {

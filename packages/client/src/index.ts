@@ -1,2 +1,3 @@
-export { type Call, type Client, createClient, RequestFailed, type Send } from './client.ts';
+export { createClient } from './client.ts';
 export { cookieJar } from './cookie-jar.ts';
+export { type Call, type Client, RequestFailed, type Send } from './routes-client.ts';

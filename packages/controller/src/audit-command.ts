@@ -1,13 +1,15 @@
 import { parseArgs } from 'node:util';
 import { ConfigError, readConfig } from './config.ts';
 import { takeCheckpoint, verifyAudit } from './store/engine/audit.ts';
-import { openStore, type Store } from './store/store.ts';
+import { openStoreReadOnly } from './store/store.ts';
 import { readCheckpoints } from './store/system/audit-checkpoints.ts';
+
+type ReadStore = Awaited<ReturnType<typeof openStoreReadOnly>>;
 
 const usage = 'usage: rushhour audit verify [--checkpoints FILE …] | rushhour audit checkpoint';
 
 /** Reads the whole chain of the configured database; 1 if it is broken. */
-const verify = async (store: Store, files: readonly string[]): Promise<number> => {
+const verify = async (store: ReadStore, files: readonly string[]): Promise<number> => {
   const checkpoints = (await Promise.all(files.map(readCheckpoints))).flat();
   const { entries, broken } = await verifyAudit(store.read, store.secrets, checkpoints);
   const compared = checkpoints.length === 0 ? '' : `, ${checkpoints.length} checkpoints compared`;
@@ -20,7 +22,7 @@ const verify = async (store: Store, files: readonly string[]): Promise<number> =
 };
 
 /** Prints the present state of the chain, to be kept outside of the database. */
-const checkpoint = async (store: Store): Promise<number> => {
+const checkpoint = async (store: ReadStore): Promise<number> => {
   process.stdout.write(`${JSON.stringify(await takeCheckpoint(store.read, store.secrets))}\n`);
   return 0;
 };
@@ -34,7 +36,7 @@ const main = async (): Promise<number> => {
   if (more.length > 0 || (command !== 'verify' && command !== 'checkpoint')) throw new ConfigError(usage);
   const config = readConfig(process.env);
   const files = values.checkpoints ?? (config.auditCheckpoints === undefined ? [] : [config.auditCheckpoints]);
-  const store = await openStore(config);
+  const store = await openStoreReadOnly(config);
   try {
     return command === 'verify' ? await verify(store, files) : await checkpoint(store);
   } finally {

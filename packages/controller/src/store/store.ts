@@ -1,11 +1,13 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { StartError } from '../errors.ts';
 import { prepareDataFolder } from './data-folder.ts';
 import { anchorAudit } from './engine/audit.ts';
 import { createChange, type RunChange } from './engine/change.ts';
 import type { Database, Executor } from './engine/database.ts';
 import { migrate } from './engine/migrate.ts';
-import { checkKey, createSecrets, isSealed, loadKey, type Secrets } from './engine/secrets.ts';
-import { openSqlite } from './engine/sqlite.ts';
+import { assertKeyFits, checkKey, createSecrets, isSealed, loadKey, type Secrets } from './engine/secrets.ts';
+import { openReadOnlySqlite, openSqlite } from './engine/sqlite.ts';
 import { DurationHistogram, withTimings } from './engine/timings.ts';
 import { sealStoredSecrets } from './tasks/seal-stored-secrets.ts';
 
@@ -56,6 +58,31 @@ export const openStore = async ({ dataDir, databaseUrl, secretKey }: StoreOption
     };
   } catch (error) {
     await database.close();
+    throw error;
+  }
+};
+
+const noData = (where: string) =>
+  new StartError(`there is no database of a controller in ${where}: set RUSHHOUR_DATA_DIR or DATABASE_URL to its data`);
+
+const openForReading = async (dataDir: string, databaseUrl: string | undefined) => {
+  if (databaseUrl !== undefined)
+    return (await import('./engine/postgres.ts')).openPostgres(databaseUrl, { isReadOnly: true });
+  const file = databaseFile(dataDir);
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) throw noData(file);
+  return openReadOnlySqlite(file);
+};
+
+/** Opens a database that exists, with the key it is sealed with; nothing is created or changed. */
+export const openStoreReadOnly = async ({ dataDir, databaseUrl, secretKey }: StoreOptions) => {
+  const read = await openForReading(dataDir, databaseUrl);
+  try {
+    if (!(await isSealed(read))) throw noData(databaseUrl === undefined ? dataDir : 'DATABASE_URL');
+    const secrets = createSecrets(loadKey(secretKey, dataDir, true));
+    await assertKeyFits(read, secrets);
+    return { read: read as Executor, secrets, close: () => read.close() };
+  } catch (error) {
+    await read.close();
     throw error;
   }
 };

@@ -12,10 +12,11 @@ const int8 = 20;
 const numeric = 1700;
 
 /** PostgreSQL through a pool; every statement is prepared once on each connection under its name. */
-export const openPostgres = (url: string): Database => {
+export const openPostgres = (url: string, { isReadOnly = false } = {}): Database => {
   const pool = new pg.Pool({
     connectionString: url,
     max: 10,
+    ...(isReadOnly && { options: '-c default_transaction_read_only=on' }),
     types: {
       getTypeParser: (oid, format) => (oid === int8 || oid === numeric ? Number : pg.types.getTypeParser(oid, format)),
     },

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, ra
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from '../../errors.ts';
-import type { Database } from './database.ts';
+import type { Database, Executor } from './database.ts';
 import { hasTable } from './migrate.ts';
 import { statement } from './statement.ts';
 
@@ -106,12 +106,16 @@ const insertCheck = statement((db, p: { value: string }) =>
 const keyCheckLocation: SecretLocation = { table: 'installation', id: 'keyCheck', column: 'value' };
 
 /** Whether values of this database are sealed with a key. A new database has no tables yet. */
-export const isSealed = async (database: Database) =>
+export const isSealed = async (database: Executor) =>
   (await hasTable(database, 'installation')) && (await findCheck.first(database, {})) !== undefined;
 
 /** Refuses a database that was sealed with another key, before anything is read wrongly. */
 export const checkKey = async (database: Database, secrets: Secrets) => {
   await database.transaction((tx) => insertCheck.all(tx, { value: secrets.seal('rushhour', keyCheckLocation) }));
+  await assertKeyFits(database, secrets);
+};
+
+export const assertKeyFits = async (database: Executor, secrets: Secrets) => {
   const row = await findCheck.first(database, {});
   try {
     secrets.open(row?.value ?? '', keyCheckLocation);

@@ -1,6 +1,13 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
-import { type Compiled, type Database, type Row, StorageUnavailable, UniqueViolation } from './database.ts';
+import {
+  type Compiled,
+  type Database,
+  type Executor,
+  type Row,
+  StorageUnavailable,
+  UniqueViolation,
+} from './database.ts';
 import { copyOf } from './row.ts';
 
 const codes = {
@@ -52,6 +59,18 @@ export const openSqlite = (file: string): Database => {
   };
 };
 
+/** SQLite in a file that exists and is only read. */
+export const openReadOnlySqlite = (file: string): Executor & { close(): Promise<void> } => {
+  try {
+    const db = new DatabaseSync(file, { timeout: 10_000, readOnly: true });
+    // One state for all reads, while a controller goes on writing.
+    db.exec('BEGIN');
+    return { engine: 'sqlite', run: runnerOf(db), close: async () => db.close() };
+  } catch (error) {
+    throw translate(error);
+  }
+};
+
 /**
  * Reads share one open read transaction until the next write: beginning one for each statement would cost more
  * than the statement. It ends with every own commit, and after `snapshotMs` for commits of other processes.
@@ -101,10 +120,21 @@ const openFile = (file: string) => {
 const connect = (file: string) => {
   const db = openFile(file);
   assertDurable(db);
+  const exec = (sql: string) => {
+    try {
+      db.exec(sql);
+    } catch (error) {
+      throw translate(error);
+    }
+  };
+  return { db, run: runnerOf(db), exec };
+};
+
+const runnerOf = (db: DatabaseSync): Executor['run'] => {
   // The one case rule of searches: SQLite's own lower() knows ASCII only.
   db.function('fold', { deterministic: true }, (text) => (typeof text === 'string' ? text.toLowerCase() : text));
   const prepared = new WeakMap<Compiled, (values: SQLInputValue[]) => Row[]>();
-  const run = async (statement: Compiled, values: readonly unknown[]) => {
+  return async (statement, values) => {
     try {
       let ready = prepared.get(statement);
       if (ready === undefined) {
@@ -116,14 +146,6 @@ const connect = (file: string) => {
       throw translate(error);
     }
   };
-  const exec = (sql: string) => {
-    try {
-      db.exec(sql);
-    } catch (error) {
-      throw translate(error);
-    }
-  };
-  return { db, run, exec };
 };
 
 /**
