@@ -85,7 +85,7 @@ it('a controller that cannot be reached is one sentence and 69', async () => {
   ]);
 });
 
-it('a stranger is told to sign in (77), bad input names every problem (1)', async () => {
+it('a stranger is asked to sign in (77), bad input names every problem (1)', async () => {
   const stranger = await cli.call(['tasks', 'list'], { env: { XDG_CONFIG_HOME: join(cli.folder, 'empty') } });
   expect([stranger.code, stranger.stderr]).toEqual([77, expect.stringContaining('rushhour login')]);
   const wrong = await cli.call(['groups', 'create', '--json', '{"name":"", "permissions":[{"value":0}]}']);

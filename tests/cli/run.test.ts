@@ -143,3 +143,17 @@ it('says what is wrong before anything runs', async () => {
   }
   expect(existsSync(join(cli.folder, 'out.csv'))).toBe(false);
 });
+
+it('a pipeline needs nothing but RUSHHOUR_URL and a token with the scopes it uses', async () => {
+  const scopes = 'tasks.read,tasks.write,tasks.execute,taskTemplates.read,agents.read';
+  const made = await cli.call(['token', 'create', '--name', 'ci', '--scopes', scopes, '--days', '1']);
+  expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^rh_pat_\S{43}\n$/)]);
+  const env = { RUSHHOUR_TOKEN: made.stdout.trim(), XDG_CONFIG_HOME: join(cli.folder, 'nobody') };
+  const ran = await cli.call(['run', template, ...fill, '--threshold', 'p99(http.latency)<1us'], { env });
+  expect(ran.code).toBe(99);
+  const denied = await cli.call(['users', 'list', '--count', '10', '--offset', '0'], { env });
+  expect([denied.code, denied.stderr]).toEqual([77, 'this needs the permission users.read\n']);
+  const listed = JSON.parse((await cli.call(['token', 'list'])).stdout);
+  expect((await cli.call(['token', 'revoke', String(listed.data[0].id)])).code).toBe(0);
+  expect((await cli.call(['users', 'me'], { env })).code).toBe(77);
+});

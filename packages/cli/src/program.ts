@@ -4,6 +4,7 @@ import { collectionCommand } from './call/operation-command.ts';
 import { watchCommand } from './call/watch-command.ts';
 import { completeCommand, completionCommand } from './completion.ts';
 import { loginCommand } from './connection/login-command.ts';
+import { tokenCommand } from './connection/token-command.ts';
 import { exitCodeHelp } from './exit-codes.ts';
 import { failureOf } from './failures.ts';
 import { localCommands } from './local/programs.ts';
@@ -38,7 +39,7 @@ export const programOf = (digest: Digest, words: readonly string[]): Command => 
     .version(`rushhour ${versionOf()}`, '-V, --version', 'print the version')
     .addHelpText('after', `\n${exitCodeHelp}`);
   root.commandsGroup('Commands:');
-  for (const command of [runCommand(digest), loginCommand(digest), watchCommand(digest)]) root.addCommand(command);
+  for (const command of [runCommand, loginCommand, tokenCommand, watchCommand]) root.addCommand(command(digest));
   root.commandsGroup('On this machine:');
   for (const command of [...localCommands(), completionCommand()]) root.addCommand(command);
   addCollections(root, digest, words);

@@ -121,7 +121,7 @@ export {
 export { PortableSignature } from './collections/tasks/transfer-records.ts';
 export type { TunnelDraft } from './collections/tunnels/routes.ts';
 export { type TunnelType, tunnelParams, tunnelSecretsOf } from './collections/tunnels/tunnel-params.ts';
-export type { ExtendedUser, LightUser, User, UserDraft } from './collections/users.ts';
+export type { AccessToken, ExtendedUser, LightUser, User, UserDraft } from './collections/users.ts';
 export { ErrorBody } from './envelopes.ts';
 export { toOpenApi } from './openapi.ts';
 export { initialGroups, type Permission, permissions } from './permissions.ts';

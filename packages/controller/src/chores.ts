@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Approvals } from './ai/approvals/approvals.ts';
 import type { FileService } from './assets/files/file-service.ts';
 import { sweepIdempotencyKeys } from './http/idempotency.ts';
+import { sweepAccessTokens } from './people/access-tokens.ts';
 import { sweepSessions } from './people/sessions.ts';
 import type { CaptureStore } from './runs/captures/capture-store.ts';
 import type { Runs } from './runs/lifecycle/create-runs.ts';
@@ -45,6 +46,7 @@ export const choresOf = ({
   auditCheckpoints,
 }: Parts): Chore[] => [
   { name: 'sessions', everyMs: hourMs, run: () => store.database.transaction(sweepSessions) },
+  { name: 'access tokens', everyMs: hourMs, run: () => store.database.transaction(sweepAccessTokens) },
   { name: 'uploads', everyMs: hourMs / 4, run: () => files.expireUploads() },
   {
     name: 'trash',

@@ -10,7 +10,10 @@ export const loginCommand = (digest: Digest): Command => {
   const command = new Command('login')
     .description('sign in; the session is kept for later commands')
     .requiredOption('--email <address>', 'e-mail address of the account')
-    .addHelpText('after', '\nThe password is asked for, or comes from RUSHHOUR_PASSWORD or standard input.');
+    .addHelpText(
+      'after',
+      '\nThe password is asked for, or comes from RUSHHOUR_PASSWORD or standard input.\nPipelines use an access token: `rushhour token create`.',
+    );
   addConnectionOptions(command);
   return command.action(async ({ email }: { email: string }) => {
     const connection = await connect(digest, { ...connectionOf(command), token: '' });

@@ -16,8 +16,6 @@ const reasons: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed: name it with --ca-cert FILE',
   SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS: use http://',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS: use http://',
   EPROTO: 'it does not speak TLS: use http://',
@@ -39,8 +37,9 @@ interface Failed extends Error {
 const reasonOf = (error: unknown): string | undefined => {
   if (!(error instanceof Error) || error instanceof Unreachable) return undefined;
   const { code, errors, cause, message } = error as Failed;
-  const known = reasons[code ?? errors?.[0]?.code ?? cause?.code ?? ''];
-  if (known !== undefined) return known;
+  const name = code ?? errors?.[0]?.code ?? cause?.code ?? '';
+  if (reasons[name] !== undefined) return reasons[name];
+  if (name.startsWith('UNABLE_TO_')) return unknownAuthority;
   if (error instanceof TypeError && /fetch failed|terminated/.test(message)) return cause?.message ?? 'it was closed';
   return /^(HPE_|ERR_SSL_|ERR_TLS_|CERT_)|_CERT/.test(code ?? '') || message === 'aborted' ? message : undefined;
 };

@@ -21,8 +21,8 @@ const clock = (seconds: number) => {
 const progressText = ({ statusName, phase, elapsedSec, remainingSec, progress, queuePosition, paused }: Status) => {
   const state = paused ? 'paused' : phase || statusName;
   const time = remainingSec === null ? clock(elapsedSec) : `${clock(elapsedSec)}/${clock(elapsedSec + remainingSec)}`;
-  const place = queuePosition === undefined ? '' : ` (position ${queuePosition})`;
-  return `${`${state}${place}`.padEnd(10)} ${time} ${String(Math.round(progress * 100)).padStart(3)} %`;
+  const position = queuePosition === undefined ? '' : ` (position ${queuePosition})`;
+  return `${`${state}${position}`.padEnd(10)} ${time} ${String(Math.round(progress * 100)).padStart(3)} %`;
 };
 
 /** A line that is overwritten on a terminal; elsewhere a line when the state changes and now and then. */
@@ -56,7 +56,7 @@ interface Followed {
 }
 
 /** Gives a running task the rate of the stage it is in. */
-const stageKeeper = ({ client, taskId, stages, line }: Followed) => {
+const stageChanger = ({ client, taskId, stages, line }: Followed) => {
   let current = 0;
   let configuration: readonly ConfigurationEntry[] | undefined;
   return async ({ statusName, elapsedSec }: Status) => {
@@ -84,7 +84,7 @@ const latest = async (client: Client, id: number): Promise<string> => {
 /** Follows the active run of a task to its end. */
 export const followRun = async (followed: Followed): Promise<void> => {
   const { client, taskId, line } = followed;
-  const keepStage = stageKeeper(followed);
+  const keepStage = stageChanger(followed);
   let answeredAt = Date.now();
   for (;;) {
     try {

@@ -1,25 +1,11 @@
-import type { Threshold } from '@rushhour/contract';
 import { Command, Option } from 'commander';
-import { addConnectionOptions, addOutputOption, type CommonOptions, connectionOf } from '../common-options.ts';
+import { addConnectionOptions, addOutputOption, connectionOf } from '../common-options.ts';
 import { connect, refreshingClient } from '../connection/connection.ts';
 import { exitCodeHelp } from '../exit-codes.ts';
 import type { Digest } from '../routes/route-digest.ts';
-import { parseStage, type Stage } from './stages.ts';
+import { type RunOptions, reportFormats } from './run-options.ts';
+import { parseStage } from './stages.ts';
 import { parseThreshold } from './threshold.ts';
-
-export const reportFormats = ['junit', 'html', 'csv', 'pdf'] as const;
-
-export interface RunOptions extends CommonOptions, Partial<Record<(typeof reportFormats)[number], string>> {
-  readonly agents: readonly string[];
-  readonly param: readonly string[];
-  readonly stage: readonly Stage[];
-  readonly threshold: readonly Threshold[];
-  readonly label: readonly string[];
-  readonly comment?: string;
-  readonly project?: string;
-  readonly reason?: string;
-  readonly quiet?: boolean;
-}
 
 const examples = `
 A subject is the id of a task, a task file (docs/cli.md), or the name of a template

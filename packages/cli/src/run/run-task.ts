@@ -5,7 +5,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { type OutputFormat, printReply, write } from '../output/print.ts';
 import { assignments } from './assignments.ts';
 import { followRun, liveLine } from './follow-run.ts';
-import { type RunOptions, reportFormats } from './run-command.ts';
+import { type RunOptions, reportFormats } from './run-options.ts';
 import { resolveSubject } from './run-subject.ts';
 import { summaryText } from './summary.ts';
 

@@ -2,9 +2,10 @@ import { type Static, Type } from 'typebox';
 import { createBody, patchBody } from '../bodies.ts';
 import { crudRoutes } from '../crud.ts';
 import { Data, IdParams, ManyIds, OffsetQuery } from '../envelopes.ts';
+import { permissions } from '../permissions.ts';
 import { collection, route } from '../route.ts';
 import { Email, Id, NullableInteger, NullableTimestamp, Timestamp } from '../scalars.ts';
-import { Component, optional, StrictComponent } from '../schema.ts';
+import { Component, OneOf, optional, StrictComponent } from '../schema.ts';
 import { secret } from '../secret.ts';
 
 export const GroupPermission = StrictComponent('GroupPermission', {
@@ -55,6 +56,26 @@ const userMembers = {
 export const User = Component('User', userMembers);
 export type User = Static<typeof User>;
 
+export const AccessToken = Component('AccessToken', {
+  id: Id,
+  name: Type.String({ description: 'What the token is for' }),
+  prefix: Type.String({ description: 'Its first characters, to recognize it by' }),
+  scopes: Type.Array(Type.String(), { description: 'Permissions it is limited to; empty: all that the user holds' }),
+  expiresAt: Timestamp,
+  createdAt: Timestamp,
+});
+export type AccessToken = Static<typeof AccessToken>;
+
+const NewAccessToken = StrictComponent('NewAccessToken', {
+  name: Type.String({ minLength: 1, maxLength: 128, description: 'What the token is for' }),
+  scopes: optional.array(OneOf(Object.keys(permissions)), {
+    maxItems: 200,
+    uniqueItems: true,
+    description: 'Permissions it is limited to; all that you hold when left out. It never has more than you',
+  }),
+  ttlDays: optional.integer([1, 366], 'Days until it expires', 90),
+});
+
 export const ExtendedUser = Component('ExtendedUser', {
   ...userMembers,
   agreementAccepted: Type.Boolean(),
@@ -62,6 +83,7 @@ export const ExtendedUser = Component('ExtendedUser', {
   permissions: Type.Array(Type.Integer(), { description: 'Integers of the permissions the user holds' }),
   unreadNotifications: Type.Integer(),
   preferences: Type.Record(Type.String(), Type.Unknown(), { description: 'Settings of the web interface' }),
+  accessTokens: Type.Array(AccessToken, { description: 'Your access tokens that have not expired' }),
 });
 export type ExtendedUser = Static<typeof ExtendedUser>;
 
@@ -74,6 +96,8 @@ const OwnDraft = Type.Object({
   realName: Type.Optional(UserDraft.properties.realName),
   agreementAccepted: optional.flag('true accepts the agreement; false changes nothing'),
   preferences: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { maxProperties: 200 })),
+  createToken: optional.described(NewAccessToken, 'Makes an access token, which the reply shows once'),
+  revokeTokens: optional.array(Id, { maxItems: 100, uniqueItems: true, description: 'Ids of your access tokens' }),
 });
 
 export const users = collection({
@@ -145,10 +169,17 @@ export const users = collection({
       beforePassword: true,
     }),
     updateMe: route('PATCH /users/me', {
-      summary: 'Change your own name, accept the agreement, keep preferences of the web interface',
+      summary: 'Change your own name, accept the agreement, keep preferences, create and revoke access tokens',
       access: 'session',
       body: createBody(OwnDraft, ExtendedUser),
+      reply: Data(
+        Type.Object({
+          token: optional.string({ ...secret, description: 'The access token of `createToken`; shown only now' }),
+          tokenID: Type.Optional(Id),
+        }),
+      ),
       beforeAgreement: true,
+      errors: [404, 409],
     }),
   },
 });

@@ -3,6 +3,7 @@ import { type Permission, permissionOf, type Route } from '@rushhour/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, forbidden, unauthenticated } from '../errors.ts';
 import type { Download } from '../handler.ts';
+import { accessTokenIn, needsPerson } from '../people/access-tokens.ts';
 import { allows } from '../people/permissions.ts';
 import type { Store } from '../store/store.ts';
 import type { SettingsStore } from '../store/system/settings.ts';
@@ -12,7 +13,7 @@ import { tooLarge } from './json-body.ts';
 import type { RequestMetrics } from './probes.ts';
 import type { RateLimit } from './rate.ts';
 import { RequestCaller } from './request-caller.ts';
-import { assertSameOrigin, cookieOf, findSession, type SessionFacts } from './session.ts';
+import { assertSameOrigin, cookieOf, findSession, findTokenSession, type SessionFacts } from './session.ts';
 import { type Streams, sendEvents } from './sse.ts';
 import { openUpload, type Uploads } from './upload.ts';
 import { type Parts, validatorFor } from './validation.ts';
@@ -134,14 +135,26 @@ const admit = (operation: string, route: Route, request: FastifyRequest, reply: 
     rate.take(request.ip, limits.rate);
     return new RequestCaller(operation, request, reply, store.read);
   }
+  const token = accessTokenIn(request.headers.authorization);
   const enter = (session: SessionFacts | undefined) => {
     rate.take(session?.sessionId ?? request.ip, limits.rate);
-    if (session === undefined) throw unauthenticated('UNAUTHENTICATED', 'sign in first');
+    if (session === undefined) throw refusalOf(token);
+    if (session.isToken && needsPerson(operation)) {
+      throw forbidden('TOKEN_NOT_ALLOWED', 'an access token cannot do this: sign in');
+    }
     return permit(route, new RequestCaller(operation, request, reply, store.read, session), session, deps);
   };
-  const session = findSession(store.read, cookieOf(request, 'accessToken'));
+  const session =
+    token === undefined
+      ? findSession(store.read, cookieOf(request, 'accessToken'))
+      : findTokenSession(store.read, token);
   return session instanceof Promise ? session.then(enter) : enter(session);
 };
+
+const refusalOf = (token: string | undefined) =>
+  token === undefined
+    ? unauthenticated('UNAUTHENTICATED', 'sign in first')
+    : unauthenticated('INVALID_TOKEN', 'the access token is unknown, expired or revoked');
 
 /** Keys of the AI gateway are refused everywhere else, even together with a session. */
 const assertNoAiKey = ({ 'x-api-key': key, authorization }: FastifyRequest['headers']) => {

@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Tokens } from '../caller.ts';
 import { unauthenticated } from '../errors.ts';
+import { accessTokenIn } from '../people/access-tokens.ts';
 import type { Executor } from '../store/engine/database.ts';
-import { cookieOf, cookiesFor, findSession, type SessionFacts } from './session.ts';
+import { cookieOf, cookiesFor, findSession, findTokenSession, type SessionFacts } from './session.ts';
 
 /** An HTTP request as handlers see it. */
 export class RequestCaller implements Caller {
@@ -76,7 +77,12 @@ export class RequestCaller implements Caller {
     this.#reply.header('set-cookie', cookiesFor(tokens, this.#request.protocol === 'https'));
   }
   async caller() {
-    const session = this.#session ?? (await findSession(this.#read, cookieOf(this.#request, 'accessToken')));
+    const token = accessTokenIn(this.#request.headers.authorization);
+    const found = () =>
+      token === undefined
+        ? findSession(this.#read, cookieOf(this.#request, 'accessToken'))
+        : findTokenSession(this.#read, token);
+    const session = this.#session ?? (await found());
     return session && new RequestCaller(this.operation, this.#request, this.#reply, this.#read, session);
   }
 }

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import type { Tokens } from '../caller.ts';
 import { forbidden } from '../errors.ts';
+import { scopedPermissions } from '../people/access-tokens.ts';
 import { tokenHash } from '../people/sessions.ts';
 import type { Executor } from '../store/engine/database.ts';
 import { statement } from '../store/engine/statement.ts';
@@ -36,6 +37,8 @@ export interface SessionFacts {
   isRequiredToSetPassword: boolean;
   agreementAccepted: boolean;
   permissions: ReadonlySet<number>;
+  /** An access token instead of a sign-in. */
+  isToken?: true;
 }
 
 /** Sessions in which requests are accepted now. */
@@ -122,8 +125,58 @@ const factsOf = (row: SessionRow): SessionFacts => ({
 
 /** The session as it is now, whichever of its tokens is current; undefined once requests are refused. */
 export const findSessionById = async (read: Executor, id: number): Promise<SessionFacts | undefined> => {
-  const row = await findById.first(read, { id, now: new Date().toISOString() });
+  const now = new Date().toISOString();
+  if (id < 0) {
+    const token = await findTokenById.first(read, { id: -id, now });
+    return token && factsOfToken(token);
+  }
+  const row = await findById.first(read, { id, now });
   return row && factsOf(row);
+};
+
+const findToken = statement((db, p: { hash: string; now: string }) =>
+  openTokens(db, p.now).where('accessTokens.hash', '=', p.hash),
+);
+const findTokenById = statement((db, p: { id: number; now: string }) =>
+  openTokens(db, p.now).where('accessTokens.id', '=', p.id),
+);
+
+/** Access tokens with which requests are accepted now. */
+const openTokens = (db: Kysely<Tables>, now: string) =>
+  db
+    .selectFrom('accessTokens')
+    .innerJoin('users', 'users.id', 'accessTokens.userID')
+    .innerJoin('groups', 'groups.id', 'users.groupID')
+    .select([
+      'accessTokens.id as tokenId',
+      'accessTokens.scopes',
+      'accessTokens.expiresAt',
+      'users.id as userId',
+      'users.isRequiredToSetPassword',
+      'users.agreementAccepted',
+      'groups.permissions',
+    ])
+    .where('accessTokens.expiresAt', '>', now)
+    .where('users.isActive', '=', 1)
+    .where('users.deletedAt', 'is', null);
+
+type TokenRow = NonNullable<Awaited<ReturnType<typeof findToken.first>>>;
+
+/** A token is a session of its own; its id is negative, so that it is no id of a sign-in. */
+const factsOfToken = (row: TokenRow): SessionFacts => ({
+  sessionId: -Number(row.tokenId),
+  userId: row.userId,
+  expiresAtMs: Date.parse(row.expiresAt),
+  isRequiredToSetPassword: row.isRequiredToSetPassword === 1,
+  agreementAccepted: row.agreementAccepted === 1,
+  permissions: scopedPermissions(permissionsOf(row.permissions), JSON.parse(row.scopes) as string[]),
+  isToken: true,
+});
+
+/** Who an access token stands for; undefined when it is unknown, expired or revoked. */
+export const findTokenSession = async (read: Executor, token: string): Promise<SessionFacts | undefined> => {
+  const row = await findToken.first(read, { hash: tokenHash(token), now: new Date().toISOString() });
+  return row && factsOfToken(row);
 };
 
 /** One cookie of the Cookie header, without parsing the others. */

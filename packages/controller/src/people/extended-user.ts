@@ -2,6 +2,7 @@ import type { ExtendedUser, User } from '@rushhour/contract';
 import type { Executor } from '../store/engine/database.ts';
 import type { StoredUser } from '../store/people/users.ts';
 import { audiencesOf, countUnread } from '../store/system/notifications.ts';
+import { accessTokensOf } from './access-tokens.ts';
 import { effective } from './permissions.ts';
 
 /** The public record of a user. */
@@ -20,6 +21,7 @@ export const extendedUserOf = async (read: Executor, user: StoredUser): Promise<
     notificationsReadAt: user.notificationsReadAt,
     preferences: user.preferences,
     permissions,
+    accessTokens: await accessTokensOf(read, user.id),
     unreadNotifications: await countUnread(read, audiencesOf(user.id, permissions), user.notificationsReadAt),
   };
 };

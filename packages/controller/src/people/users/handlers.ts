@@ -9,6 +9,7 @@ import { countAdministrators, groups } from '../../store/people/groups.ts';
 import { normalEmail, type StoredUser, users } from '../../store/people/users.ts';
 import type { Store } from '../../store/store.ts';
 import { notify } from '../../store/system/notifications.ts';
+import { createAccessToken, revokeAccessTokens, revokeAccessTokensOf } from '../access-tokens.ts';
 import { extendedUserOf, userOf } from '../extended-user.ts';
 import { hashPassword, temporaryPassword } from '../passwords.ts';
 import { isAdmin } from '../permissions.ts';
@@ -38,12 +39,18 @@ const findAll = async (tx: Change, ids: readonly number[], caller: Caller) => {
   return found;
 };
 
+/** Ends the sessions of users and revokes their tokens. */
+const endAccessOf = async (tx: Change, ids: readonly number[]) => {
+  await endSessionsOf(tx, ids);
+  await revokeAccessTokensOf(tx, ids);
+};
+
 const removeMany = ({ store }: Deps, ids: readonly number[], caller: Caller) =>
   store.change(caller, async (tx) => {
     await findAll(tx, ids, caller);
     assertNotSelf(caller, ids, 'delete');
     await users.remove(tx, ids);
-    await endSessionsOf(tx, ids);
+    await endAccessOf(tx, ids);
     await assertAdministratorLeft(tx);
     return { data: [...ids] };
   });
@@ -86,7 +93,7 @@ const blockUsers =
           audience: { permission: 'users.read' },
         });
       }
-      await endSessionsOf(tx, body.array);
+      await endAccessOf(tx, body.array);
       await assertAdministratorLeft(tx);
     });
 
@@ -104,7 +111,7 @@ const updateUser =
         email: values.email && normalEmail(values.email),
         isActive: values.isActive ?? undefined,
       });
-      if (values.isActive === false) await endSessionsOf(tx, [id]);
+      if (values.isActive === false) await endAccessOf(tx, [id]);
       await assertAdministratorLeft(tx);
     });
 
@@ -133,7 +140,7 @@ const resetPassword =
       const user = await mustFind(tx, params.id);
       assertMayActOn(caller, user);
       await users.update(tx, user.id, { passwordHash, passwordLength: defaultLength, isRequiredToSetPassword: true });
-      await endSessionsOf(tx, [user.id]);
+      await endAccessOf(tx, [user.id]);
       return { email: user.email, password };
     });
   };
@@ -164,19 +171,25 @@ export const userHandlers = (deps: Deps): Handlers<typeof api.users> => {
       const user = await orNotFound(users.find(store.read, caller.userId), 'user', caller.userId);
       return { data: await extendedUserOf(store.read, user) };
     },
-    updateMe: ({ body }, caller) =>
-      store.change(caller, async (tx) => {
-        const preferences = body.preferences && {
-          ...(await mustFind(tx, caller.userId)).preferences,
-          ...body.preferences,
-        };
-        assertSmall(preferences);
-        // An agreement that was accepted stays so.
-        const agreementAccepted = body.agreementAccepted || undefined;
-        await users.update(tx, caller.userId, { ...body, agreementAccepted, preferences });
-      }),
+    updateMe: updateMe(deps),
   };
 };
+
+const updateMe =
+  ({ store }: Deps): Handlers<typeof api.users>['updateMe'] =>
+  ({ body: { createToken, revokeTokens = [], ...body } }, caller) =>
+    store.change(caller, async (tx) => {
+      const preferences = body.preferences && {
+        ...(await mustFind(tx, caller.userId)).preferences,
+        ...body.preferences,
+      };
+      assertSmall(preferences);
+      // An agreement that was accepted stays so.
+      const agreementAccepted = body.agreementAccepted || undefined;
+      await users.update(tx, caller.userId, { ...body, agreementAccepted, preferences });
+      await revokeAccessTokens(tx, caller.userId, revokeTokens);
+      return { data: createToken ? await createAccessToken(tx, caller.userId, createToken) : {} };
+    });
 
 const newUser = { isRequiredToSetPassword: true, agreementAccepted: false, preferences: {} };
 

@@ -194,7 +194,7 @@ it('records are accepted as they were read, every member included', async () => 
     const reply = await send(`${controller.url}/v1${path}`, { method: 'PATCH', headers, body: JSON.stringify(body) });
     return [reply.status, await reply.text()];
   };
-  expect(await patch(user, '/users/me', own)).toEqual([200, '']);
+  expect(await patch(user, '/users/me', own)).toEqual([200, '{"data":{}}']);
   const { agreementAccepted, notificationsReadAt } = own;
   const record = { ...(await administrator.client.users.get({ params: { id: user.id } })) };
   expect(await patch(administrator, '/users', { ...record, agreementAccepted, notificationsReadAt })).toEqual([

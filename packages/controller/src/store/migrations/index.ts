@@ -19,6 +19,7 @@ import { runDumps } from './018-run-dumps.ts';
 import { scheduleDefinition } from './019-schedule-definition.ts';
 import { runRows } from './020-run-rows.ts';
 import { deliveries } from './021-deliveries.ts';
+import { accessTokens } from './022-access-tokens.ts';
 import { attackChanges } from './025-attack-changes.ts';
 import type { Migrating } from './create-table.ts';
 
@@ -45,5 +46,6 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   scheduleDefinition,
   runRows,
   deliveries,
+  accessTokens,
   attackChanges,
 ];

@@ -42,6 +42,19 @@ export const sessions = {
   createdAt: text,
 };
 
+/** Tokens of people for programs and pipelines. Only hashes are stored. */
+export const accessTokens = {
+  id: integer,
+  userID: integer,
+  name: text,
+  hash: text,
+  prefix: text,
+  /** Names of permissions; empty: all of the user. */
+  scopes: json<string[]>([]),
+  expiresAt: text,
+  createdAt: text,
+};
+
 /** Refresh tokens that were exchanged already; seeing one again is theft, or a reply that got lost. */
 export const retiredTokens = { hash: text, sessionID: integer, successorHash: text, retiredAt: text };
 
