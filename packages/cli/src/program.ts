@@ -11,6 +11,7 @@ import { localCommands } from './local/programs.ts';
 import { loadDigest } from './routes/cached-digest.ts';
 import type { Digest } from './routes/route-digest.ts';
 import { runCommand } from './run/run-command.ts';
+import { applyCommand, exportCommand } from './task-files/task-file-commands.ts';
 
 const versionOf = () =>
   (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version;
@@ -39,7 +40,8 @@ export const programOf = (digest: Digest, words: readonly string[]): Command => 
     .version(`rushhour ${versionOf()}`, '-V, --version', 'print the version')
     .addHelpText('after', `\n${exitCodeHelp}`);
   root.commandsGroup('Commands:');
-  for (const command of [runCommand, loginCommand, tokenCommand, watchCommand]) root.addCommand(command(digest));
+  const remote = [runCommand, applyCommand, exportCommand, loginCommand, tokenCommand, watchCommand];
+  for (const command of remote) root.addCommand(command(digest));
   root.commandsGroup('On this machine:');
   for (const command of [...localCommands(), completionCommand()]) root.addCommand(command);
   addCollections(root, digest, words);

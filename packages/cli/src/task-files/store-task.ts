@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@rushhour/client/routes';
 import type { Task } from '@rushhour/contract';
+import { UsageError } from '../exit-codes.ts';
 
 const parts = ['configuration', 'accessPlane', 'controlPlane', 'dumps'] as const;
 
@@ -20,7 +21,7 @@ const isEmpty = (value: unknown) => {
 };
 
 /** Only members of the definition; those left out are empty. */
-const definitionOf = (task: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+export const definitionOf = (task: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(parts.filter((name) => !isEmpty(task[name] ?? empty[name])).map((name) => [name, task[name]]));
 
 /** Tasks with exactly this comment. */
@@ -37,3 +38,10 @@ export const findEqualTask = async (client: Client, wanted: WantedTask): Promise
       (wanted.projectID ?? null) === task.projectID &&
       isDeepStrictEqual(definitionOf(task as never), definitionOf(wanted.definition)),
   );
+
+/** The only task with the comment, or none. */
+export const findTaskNamed = async (client: Client, comment: string): Promise<Task | undefined> => {
+  const [first, ...more] = await tasksNamed(client, comment);
+  if (more.length === 0) return first;
+  throw new UsageError(`${more.length + 1} tasks have the comment "${comment}": a task file needs one of its own`);
+};
