@@ -63,7 +63,7 @@ export const packages: readonly Package[] = [
       'tasks',
       'ai',
       'http',
-      ['chores.ts', 'run-service.ts', 'controller.ts', 'index.ts', 'main.ts', 'audit-command.ts'],
+      ['chores.ts', 'run-service.ts', 'controller.ts', 'index.ts', 'main.ts', 'audit-command.ts', 'backup-command.ts'],
     ],
   },
   {

@@ -49,6 +49,20 @@ const auditCommand = () => {
   return audit;
 };
 
+const backupCommands = () =>
+  [
+    [
+      'backup',
+      'copy database, files and key of the data folder or DATABASE_URL to a folder, while the controller runs',
+    ],
+    ['restore', 'put a backup into an empty data folder or database; the controller must not run'],
+  ].map(([name = '', description = '']) =>
+    new Command(name)
+      .description(description)
+      .argument('<folder>', 'the folder of the backup')
+      .action((folder: string) => runProgram('controller/src/backup-command.ts', [name, folder])),
+  );
+
 /** Commands that run on this machine instead of calling a controller. */
 export const localCommands = (): Command[] => [
   new Command('start')
@@ -57,4 +71,5 @@ export const localCommands = (): Command[] => [
     .action(() => runProgram('controller/src/main.ts', [])),
   agentCommand(),
   auditCommand(),
+  ...backupCommands(),
 ];

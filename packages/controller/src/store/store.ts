@@ -80,7 +80,7 @@ export const openStoreReadOnly = async ({ dataDir, databaseUrl, secretKey }: Sto
     if (!(await isSealed(read))) throw noData(databaseUrl === undefined ? dataDir : 'DATABASE_URL');
     const secrets = createSecrets(loadKey(secretKey, dataDir, true));
     await assertKeyFits(read, secrets);
-    return { read: read as Executor, secrets, close: () => read.close() };
+    return { read, secrets, close: () => read.close() };
   } catch (error) {
     await read.close();
     throw error;

@@ -108,6 +108,9 @@ class FolderShelf implements Shelf {
   }
 }
 
+/** The contents alone, for backups. */
+export const createFolderShelf = (folder: string): Shelf => new FolderShelf(folder);
+
 /** Blobs in a folder of this machine: `<folder>/ab/cd/<sha256>`. The folder belongs to one controller. */
 export const createFolderBlobs = (options: StagingOptions): Blobs =>
   new ShelvedBlobs(options, new FolderShelf(options.folder));

@@ -200,6 +200,9 @@ export interface S3Options extends StagingOptions {
   readonly graceMs?: number;
 }
 
+/** The contents alone, for backups. */
+export const createS3Shelf = (url: string): Shelf => new S3Shelf(parseS3Url(url), 0);
+
 /**
  * Blobs in an S3-compatible store that several controllers may share; uploads are staged in `folder` on this machine.
  * Locks hold in one process only: with several controllers, leave removal to `sweep`, which waits out `graceMs`.

@@ -7,8 +7,11 @@ import { builderOf } from './statement.ts';
 
 const lockKey = 7_283_311;
 
-/** Brings the schema up to date in one transaction. Several controllers may start at once: one does it, the others wait. */
-export const migrate = (database: Database): Promise<number> =>
+/**
+ * Brings the schema up to date, or to an older version, in one transaction. Several controllers may start at once: one
+ * does it, the others wait.
+ */
+export const migrate = (database: Database, wanted = migrations.length): Promise<number> =>
   database.transaction(async (tx) => {
     const raw = async (sql: string) => {
       await tx.run({ name: '', sql }, []);
@@ -21,14 +24,15 @@ export const migrate = (database: Database): Promise<number> =>
     };
     if (tx.engine === 'postgres') await raw(`SELECT pg_advisory_xact_lock(${lockKey})`);
     const present = await versionOf(tx, migrating);
-    if (present > migrations.length) {
+    const newest = Math.max(present, wanted);
+    if (newest > migrations.length) {
       throw new StartError(
-        `the database has schema version ${present}, this build knows ${migrations.length}: use a newer build`,
+        `the database has schema version ${newest}, this build knows ${migrations.length}: use a newer build`,
       );
     }
-    for (const step of migrations.slice(present)) await step(migrating);
-    await raw(`UPDATE "installation" SET "value" = '${migrations.length}' WHERE "name" = 'schemaVersion'`);
-    return migrations.length;
+    for (const step of migrations.slice(present, wanted)) await step(migrating);
+    await raw(`UPDATE "installation" SET "value" = '${wanted}' WHERE "name" = 'schemaVersion'`);
+    return wanted;
   });
 
 export const hasTable = async (executor: Executor, table: TableName) => {
