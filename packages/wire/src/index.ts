@@ -59,6 +59,10 @@ export type { Packet } from './host-group/packet.ts';
 export { Tunnel, type TunnelReceiver, TunnelSet } from './host-group/tunnel.ts';
 export type { UdpHandler, UdpLayer } from './host-group/udp-layer.ts';
 export { type WireGuardEnd, WireGuardSet, WireGuardTunnel } from './host-group/wireguard-tunnel.ts';
+export { H2Connection } from './http/h2-connection.ts';
+export type { H2Events } from './http/h2-events.ts';
+export { h2Error } from './http/h2-frame.ts';
+export type { Header } from './http/hpack.ts';
 export { errorKindOf, type IcmpErrorKind, IcmpMessage, icmp4Type, icmp6Type, writeIcmp } from './icmp/icmp.ts';
 export {
   createIcmpRequest,

@@ -9,7 +9,6 @@ import { chooserOf, cyclerOf } from '../../net/load/rotation.ts';
 import { IndexedSet } from '../../net/loop/indexed-set.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { createSecureClient, tlsMetrics } from '../../net/secure-path.ts';
-import { createStartTls } from '../../net/tls/start-tls.ts';
 import type { Transport } from '../../net/transport/transport.ts';
 import { LoadDrivenClient } from '../load-driven-client.ts';
 import { createExpectations } from './expectation.ts';
@@ -28,15 +27,14 @@ const maxDrainMs = 2000;
 
 const createTransport = ({ config, note, hostNetwork, samples }: Context): Transport => {
   const { tls, tuning } = config;
-  // HTTP/2 uses the implementation and the sockets of Node.
-  const path = { path: config.version === '2' ? 'node' : config.dataPath, note, hostNetwork } as const;
+  const path = { path: config.dataPath, note, hostNetwork };
+  const isH2 = config.version === '2';
   // A single request without a body is sent as one segment, so Nagle's algorithm cannot delay it.
   const noDelay =
-    tls !== undefined || config.keepAlive.enabled || config.body !== undefined || config.followRedirects > 0;
+    isH2 || tls !== undefined || config.keepAlive.enabled || config.body !== undefined || config.followRedirects > 0;
   const options = { noDelay, keepAliveSec: 0, readSize: 'small', closesImmediately: true, tuning } as const;
   if (tls === undefined) return createStreamTransport(path, options);
-  if (config.version === '2') return createStreamTransport(path, { ...options, tuning: undefined });
-  const alpn = tls.alpn.length > 0 ? tls.alpn : ['http/1.1'];
+  const alpn = isH2 ? ['h2'] : tls.alpn.length > 0 ? tls.alpn : ['http/1.1'];
   // Data of the first flight can be replayed: only for requests that change nothing.
   const earlyData = tls.earlyData === true && (config.method === 'GET' || config.method === 'HEAD');
   return createSecureClient({ ...tls, earlyData }, { ...path, alpn, ...tlsMetrics(samples, 'http') }, options);
@@ -69,7 +67,6 @@ const createPlan = (context: Context, sources: SourcePool, transport: Transport)
     },
     createExpectation: createExpectations(config.expect),
     nextBody: cyclerOf(bodies),
-    ...(config.version === '2' && config.tls !== undefined && { startTls: createStartTls(config.tls, ['h2']) }),
   };
 };
 
@@ -99,7 +96,7 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
     const times = createTimes(config.connections * config.pipelining);
     this.#slots = Array.from({ length: config.connections }, (_, index) =>
       config.version === '2'
-        ? new H2Slot({ index, plan, owner: this })
+        ? new H2Slot({ index, plan, transport, owner: this })
         : new H1Slot({ index, plan, transport, times, owner: this }),
     );
     const lag = samples.histogram(generatorLoadMetrics.scheduleLag);

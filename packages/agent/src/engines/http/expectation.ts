@@ -10,7 +10,7 @@ class BodySearch {
     this.#needle = Buffer.from(needle);
   }
 
-  feed(bytes: Buffer, start: number, end: number): void {
+  feed(bytes: Uint8Array, start: number, end: number): void {
     if (this.isFound) return;
     const text = Buffer.concat([this.#tail, bytes.subarray(start, end)]);
     this.isFound = text.includes(this.#needle);
@@ -35,7 +35,7 @@ export class Expectation {
     this.#search = expect.bodyContains === undefined ? undefined : new BodySearch(expect.bodyContains);
   }
 
-  onBody(bytes: Buffer, start: number, end: number): void {
+  onBody(bytes: Uint8Array, start: number, end: number): void {
     this.#search?.feed(bytes, start, end);
   }
 

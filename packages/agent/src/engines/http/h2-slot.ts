@@ -1,49 +1,56 @@
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
-import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
-import { dialSocket } from '../../net/transport/dial-socket.ts';
-import type { Route } from '../../net/transport/transport.ts';
+import { H2Connection, type H2Events, type Header, h2Error } from '@rushhour/wire';
+import type { Chunk, Connection, ConnectionEvents, Transport } from '../../net/transport/transport.ts';
 import type { Expectation } from './expectation.ts';
 import type { HttpMeters } from './meters.ts';
 import { authorityOf } from './request.ts';
 import type { Slot, SlotOwner, SlotPlan } from './slot.ts';
 
 interface InFlight {
-  readonly stream: ClientHttp2Stream;
   readonly intended: number;
   readonly sentAt: number;
   readonly expectation: Expectation;
   status: number;
-  failure: string | undefined;
 }
 
 export interface H2SlotDeps {
   readonly index: number;
   readonly plan: SlotPlan;
+  readonly transport: Transport;
   readonly owner: SlotOwner;
 }
 
+/** So many streams every server is expected to allow; more are opened once its settings are known. */
+const streamsAtOnce = 100;
+const perConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'host']);
+
 /** HTTP/2 on consecutive connections, with up to `maxStreams` requests in flight. */
-export class H2Slot implements Slot {
+export class H2Slot implements Slot, ConnectionEvents, H2Events {
   readonly index: number;
   setIndex = -1;
   session = 0;
   readonly #deps: H2SlotDeps;
   readonly #config: HttpClientConfig;
-  readonly #nextBody: () => Buffer | undefined;
   readonly #maxRequests: number;
-  readonly #inFlight = new Set<InFlight>();
-  #headers: Record<string, string> = {};
-  #client: ClientHttp2Session | undefined;
-  #socket: Socket | undefined;
+  readonly #inFlight = new Map<number, InFlight>();
+  readonly #headers = new Map<Target, Map<number, readonly Header[]>>();
+  #target!: Target;
   #meters!: HttpMeters;
+  #connection: Connection | undefined;
+  #h2: H2Connection | undefined;
   #sent = 0;
-  #bytesRead = 0;
-  #bytesWritten = 0;
   #connectAt = 0;
+  #connectedAt = 0;
+  #now = 0;
   #isOpen = false;
+  #isClosing = false;
   #isRetiring = false;
   #isAbandoned = false;
+  /** The server takes no more requests on this connection. */
+  #isRetiringConnection = false;
+  /** Frames are collected and sent together. */
+  #isBatching = false;
   #failure: string | undefined;
   #sessionIntended = Number.NaN;
 
@@ -52,7 +59,6 @@ export class H2Slot implements Slot {
     this.#deps = deps;
     this.index = deps.index;
     this.#config = config;
-    this.#nextBody = deps.plan.nextBody;
     this.#maxRequests = config.keepAlive.enabled ? config.keepAlive.maxRequests || Number.POSITIVE_INFINITY : 1;
   }
 
@@ -62,134 +68,163 @@ export class H2Slot implements Slot {
 
   connect(intended: number): void {
     const { httpTarget, route } = this.#deps.plan.chooseTarget(this.index);
-    const { target, meters } = httpTarget;
     this.session++;
-    this.#meters = meters;
+    this.#target = httpTarget.target;
+    this.#meters = httpTarget.meters;
     this.#sent = 0;
-    this.#bytesRead = 0;
-    this.#bytesWritten = 0;
+    this.#isClosing = false;
     this.#failure = undefined;
     this.#sessionIntended = intended;
     this.#connectAt = performance.now();
-    this.#headers = this.#headersFor(target);
-    const socket = this.#open(route);
-    this.#socket = socket;
-    const scheme = this.#config.tls === undefined ? 'http' : 'https';
-    const client = connect(`${scheme}://${authorityOf(this.#config, target)}`, { createConnection: () => socket });
-    this.#client = client;
-    client.on('connect', () => this.#onOpen());
-    client.on('error', (error: NodeJS.ErrnoException) => {
-      this.#failure ??= error.code ?? error.message;
-    });
-    client.on('close', () => this.#onClose());
+    this.#connectedAt = this.#connectAt;
+    this.#connection = this.#deps.transport.connect(route, this);
   }
 
   begin(intended: number, now: number): void {
-    const client = this.#client as ClientHttp2Session;
-    const body = this.#nextBody();
-    const length = body === undefined ? undefined : { 'content-length': String(body.length) };
-    const stream = client.request({ ...this.#headers, ...length }, { endStream: body === undefined });
-    if (body !== undefined) stream.end(body);
+    const h2 = this.#h2 as H2Connection;
+    const body = this.#deps.plan.nextBody();
     const due = this.#sent === 0 && this.#sessionIntended < intended ? this.#sessionIntended : intended;
     const expectation = this.#deps.plan.createExpectation();
-    const entry: InFlight = { stream, intended: due, sentAt: now, expectation, status: 0, failure: undefined };
-    this.#inFlight.add(entry);
     this.#sent++;
     this.#meters.requests.add(1);
-    stream.on('response', (headers) => {
-      entry.status = headers[':status'] ?? 0;
-      this.#meters.ttfb.record((performance.now() - now) * 1000);
-    });
-    stream.on('data', (bytes: Buffer) => expectation.onBody(bytes, 0, bytes.length));
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      entry.failure ??= error.code ?? error.message;
-    });
-    stream.on('close', () => this.#onStreamEnd(entry));
+    const stream = h2.request(this.#headersFor(body?.length ?? -1), body);
+    this.#inFlight.set(stream, { intended: due, sentAt: now, expectation, status: 0 });
+    if (!this.#isBatching) h2.flush();
   }
 
   sweep(now: number): void {
-    this.#countBytes();
-    if (this.#client === undefined) return;
-    if (!this.#isOpen && now - this.#connectAt > this.#config.timeoutMs) {
-      if (!Number.isNaN(this.#sessionIntended)) this.#meters.latency.record((now - this.#sessionIntended) * 1000);
-      this.#fail('connectTimeout');
+    if (this.#connection === undefined || this.#isClosing) return;
+    const { timeoutMs, keepAlive } = this.#config;
+    if (!this.#isOpen) {
+      if (now - this.#connectAt > timeoutMs) this.#timeOutConnect(now);
+      return;
     }
-    for (const entry of this.#inFlight) {
-      if (now - entry.sentAt <= this.#config.timeoutMs) break;
-      entry.failure ??= 'timeout';
-      entry.stream.close(constants.NGHTTP2_CANCEL);
+    for (const [stream, entry] of this.#inFlight) {
+      if (now - entry.sentAt <= timeoutMs) break;
+      this.#recordTimes(entry, now);
+      this.#h2?.reset(stream, h2Error.cancel);
+      this.#end(stream, 'timeout', now);
     }
+    this.#h2?.flush();
+    if (this.inFlight === 0 && keepAlive.idleMs > 0 && now - this.#now > keepAlive.idleMs) this.#close();
   }
 
   retire(): void {
     this.#isRetiring = true;
-    if (this.#isOpen && this.inFlight === 0) this.#client?.close();
+    if (this.#isOpen && this.inFlight === 0) this.#close();
   }
 
   abandon(): void {
-    if (this.#client === undefined) return;
+    if (this.#connection === undefined) return;
     if (this.inFlight > 0) this.#meters.unanswered(this.inFlight);
+    this.#inFlight.clear();
     this.#isRetiring = true;
     this.#isAbandoned = true;
-    this.#inFlight.clear();
-    this.#client.destroy();
+    this.#isClosing = true;
+    this.#connection.reset();
   }
 
-  #open(route: Route): Socket {
-    const tcp = dialSocket(route);
-    tcp.on('connect', () => this.#meters.connect.record((performance.now() - this.#connectAt) * 1000));
-    const { startTls } = this.#deps.plan;
-    if (startTls === undefined) return tcp;
-    const connectedAt = () => performance.now() - this.#connectAt;
-    let beganAt = 0;
-    tcp.on('connect', () => {
-      beganAt = connectedAt();
-    });
-    const socket = startTls(tcp, route);
-    return socket.on('secureConnect', () => {
-      this.#meters.tls.record((connectedAt() - beganAt) * 1000);
-      if (socket.isSessionReused()) this.#meters.resumed();
-    });
+  onConnect(): void {
+    this.#connectedAt = performance.now();
+    this.#meters.connect.record((this.#connectedAt - this.#connectAt) * 1000);
   }
 
-  #headersFor(target: Target): Record<string, string> {
-    const own = Object.fromEntries(this.#config.headers.map(({ name, value }) => [name.toLowerCase(), value]));
-    const { connection: _, ...headers } = own;
-    return {
-      ':method': this.#config.method,
-      ':path': this.#config.path,
-      ':authority': authorityOf(this.#config, target),
-      ...headers,
+  onResume(): void {
+    this.#meters.resumed();
+  }
+
+  onOpen(now: number): void {
+    this.#now = now;
+    if (this.#isClosing) return;
+    const connection = this.#connection as Connection;
+    if (this.#config.tls === undefined) this.#meters.connect.record((now - this.#connectAt) * 1000);
+    else {
+      this.#meters.tls.record((now - this.#connectedAt) * 1000);
+      if (connection.handshake?.().alpn !== 'h2') {
+        this.#fail('alpn');
+        return;
+      }
+    }
+    const write = (bytes: Uint8Array): void => {
+      this.#meters.txBytes.add(bytes.length);
+      connection.writeCopy(bytes);
     };
-  }
-
-  #onOpen(): void {
-    this.#isOpen = true;
+    this.#h2 = new H2Connection({ isServer: false, write }, this);
+    this.#h2.start();
     this.#meters.connections.add(1);
-    const allowed = this.#client?.remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY;
-    const room = Math.min(this.#config.maxStreams, this.#maxRequests, allowed);
-    this.#deps.owner.onOpen(this, room, performance.now());
-    if (this.#isRetiring && this.inFlight === 0) this.#client?.close();
+    if (this.#config.maxStreams <= streamsAtOnce) this.#openForRequests(now);
   }
 
-  #onStreamEnd(entry: InFlight): void {
-    if (!this.#inFlight.delete(entry)) return;
-    const now = performance.now();
-    const failure = entry.failure ?? (entry.status === 0 || entry.stream.rstCode !== 0 ? 'reset' : undefined);
+  onReady(): void {
+    if (!this.#isOpen) this.#openForRequests(this.#now);
+  }
+
+  onData({ bytes, start, end, now }: Chunk): void {
+    this.#now = now;
+    this.#meters.rxBytes.add(end - start);
+    this.#isBatching = true;
+    const error = this.#h2?.feed(bytes, start, end);
+    this.#isBatching = false;
+    this.#h2?.flush();
+    if (error !== undefined) this.#fail('protocol');
+  }
+
+  onBody(stream: number, bytes: Uint8Array, start: number, end: number, isEnd: boolean): void {
+    this.#inFlight.get(stream)?.expectation.onBody(bytes, start, end);
+    if (isEnd) this.#end(stream, undefined, this.#now);
+  }
+
+  onHeaders(stream: number, headers: readonly Header[], isEnd: boolean): void {
+    const entry = this.#inFlight.get(stream);
+    if (entry === undefined) return;
+    entry.status = Number(headers.find(([name]) => name === ':status')?.[1] ?? 0);
+    this.#meters.ttfb.record((this.#now - entry.sentAt) * 1000);
+    if (isEnd) this.#end(stream, undefined, this.#now);
+  }
+
+  onReset(stream: number, code: number): void {
+    this.#end(stream, code === h2Error.refusedStream ? 'refusedStream' : 'reset', this.#now);
+  }
+
+  onGoaway(): void {
+    this.#isRetiringConnection = true;
+    if (this.inFlight === 0) this.#close();
+  }
+
+  onClose(code: string | undefined, now: number): void {
+    this.#now = now;
+    const lost = this.inFlight;
+    const isCut = !this.#isAbandoned && (lost > 0 || !this.#isOpen);
+    const failure = this.#isAbandoned ? undefined : (this.#failure ?? (isCut ? (code ?? 'closed') : undefined));
+    if (failure !== undefined) this.#meters.error(failure, Math.max(1, lost));
+    this.#inFlight.clear();
+    this.#connection = undefined;
+    this.#h2 = undefined;
+    this.#isOpen = false;
+    this.#isRetiringConnection = false;
+    this.#deps.owner.onEnd(this, failure !== undefined || this.#sent === 0, now);
+  }
+
+  #openForRequests(now: number): void {
+    this.#isOpen = true;
+    const { maxStreams } = this.#config;
+    const room = Math.min(maxStreams, this.#maxRequests, this.#h2?.peerMaxStreams ?? maxStreams);
+    this.#isBatching = true;
+    this.#deps.owner.onOpen(this, room, now);
+    this.#isBatching = false;
+    this.#h2?.flush();
+    if (this.#isRetiring && this.inFlight === 0) this.#close();
+  }
+
+  #end(stream: number, failure: string | undefined, now: number): void {
+    const entry = this.#inFlight.get(stream);
+    if (entry === undefined) return;
+    this.#inFlight.delete(stream);
     if (failure === undefined) this.#settle(entry, now);
     else this.#meters.error(failure);
-    // Requests that time out count with the time they waited.
-    if (failure === 'timeout') this.#recordTimes(entry, now);
-    if (this.#isRetiring || this.#sent >= this.#maxRequests) {
-      if (this.inFlight === 0) this.#client?.close();
-    } else if (this.#client !== undefined && !this.#client.closed && !this.#client.destroyed) {
-      this.#deps.owner.onRoom(this, now);
-    }
-  }
-
-  #recordTimes(entry: InFlight, now: number): void {
-    this.#meters.latency.record((now - entry.intended) * 1000);
-    this.#meters.service.record((now - entry.sentAt) * 1000);
+    if (this.#isRetiring || this.#isRetiringConnection || this.#sent >= this.#maxRequests) {
+      if (this.inFlight === 0) this.#close();
+    } else if (!this.#isClosing) this.#deps.owner.onRoom(this, now);
   }
 
   #settle(entry: InFlight, now: number): void {
@@ -200,29 +235,47 @@ export class H2Slot implements Slot {
     else this.#meters.ko.add(1);
   }
 
-  #onClose(): void {
-    if (this.#client === undefined) return;
-    this.#countBytes();
-    const lost = this.inFlight;
-    const isCut = !this.#isAbandoned && (lost > 0 || !this.#isOpen);
-    const failure = this.#isAbandoned ? undefined : (this.#failure ?? (isCut ? 'closed' : undefined));
-    if (failure !== undefined) this.#meters.error(failure, Math.max(1, lost));
-    this.#inFlight.clear();
-    this.#client = undefined;
-    this.#isOpen = false;
-    this.#deps.owner.onEnd(this, failure !== undefined || this.#sent === 0, performance.now());
+  #recordTimes(entry: InFlight, now: number): void {
+    this.#meters.latency.record((now - entry.intended) * 1000);
+    this.#meters.service.record((now - entry.sentAt) * 1000);
   }
 
-  #countBytes(): void {
-    const { bytesRead = 0, bytesWritten = 0 } = this.#socket ?? {};
-    this.#meters?.rxBytes.add(Math.max(0, bytesRead - this.#bytesRead));
-    this.#meters?.txBytes.add(Math.max(0, bytesWritten - this.#bytesWritten));
-    this.#bytesRead = Math.max(bytesRead, this.#bytesRead);
-    this.#bytesWritten = Math.max(bytesWritten, this.#bytesWritten);
+  /** One list for each target and length of the body: the encoder remembers the block of a list. */
+  #headersFor(bodyLength: number): readonly Header[] {
+    const known = this.#headers.get(this.#target) ?? new Map<number, readonly Header[]>();
+    this.#headers.set(this.#target, known);
+    const found = known.get(bodyLength);
+    if (found !== undefined) return found;
+    const own = this.#config.headers.map(({ name, value }): Header => [name.toLowerCase(), value]);
+    const headers: Header[] = [
+      [':method', this.#config.method],
+      [':scheme', this.#config.tls === undefined ? 'http' : 'https'],
+      [':path', this.#config.path],
+      [':authority', authorityOf(this.#config, this.#target)],
+      ...own.filter(([name]) => !perConnection.has(name)),
+    ];
+    if (bodyLength >= 0 && !own.some(([name]) => name === 'content-length'))
+      headers.push(['content-length', String(bodyLength)]);
+    known.set(bodyLength, headers);
+    return headers;
+  }
+
+  #timeOutConnect(now: number): void {
+    if (!Number.isNaN(this.#sessionIntended)) this.#meters.latency.record((now - this.#sessionIntended) * 1000);
+    this.#fail('connectTimeout');
+  }
+
+  #close(): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.#h2?.goaway();
+    this.#connection?.close();
   }
 
   #fail(kind: string): void {
-    this.#failure ??= kind;
-    this.#client?.destroy();
+    if (this.#failure !== undefined) return;
+    this.#failure = kind;
+    this.#isClosing = true;
+    this.#connection?.reset();
   }
 }

@@ -12,7 +12,7 @@ export const http: Engine<HttpConfig> & Divisible<HttpConfig> = {
   id: 'http',
   config: HttpConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
-  check: async () => ({ isAvailable: true, path: `${streamPathName()}; TLS by ${securePathName()}; HTTP/2 by node` }),
+  check: async () => ({ isAvailable: true, path: `${streamPathName()}; TLS by ${securePathName()}` }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareHttpClient({ ...context, config })

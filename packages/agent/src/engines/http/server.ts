@@ -1,61 +1,17 @@
-import { createSecureServer as createSecureH2Server, createServer, type ServerHttp2Stream } from 'node:http2';
-import type { Server } from 'node:net';
 import type { HttpServerConfig } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
-import { createStreamTransport, noteIgnoredTuning } from '../../net/data-path.ts';
+import { createStreamTransport } from '../../net/data-path.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { IndexedSet } from '../../net/loop/indexed-set.ts';
 import { createSecureServer, tlsMetrics } from '../../net/secure-path.ts';
-import { serverTlsOptions } from '../../net/tls/tls-options.ts';
-import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
-import type { Listener, Transport } from '../../net/transport/transport.ts';
+import type { Connection, ConnectionEvents, Listener, Transport } from '../../net/transport/transport.ts';
+import { H2ServerConnection } from './h2-server-connection.ts';
 import { KnownHead } from './known-head.ts';
 import { ServerMeters } from './meters.ts';
 import type { RequestHead } from './request-parser.ts';
-import { createResponse, type Response } from './response.ts';
+import { createResponse } from './response.ts';
 import { ServerConnection, type ServerDeps } from './server-connection.ts';
-
-const answer = (stream: ServerHttp2Stream, response: Response, isHead: boolean): void => {
-  if (stream.destroyed) return;
-  const own = Object.fromEntries(response.headers.map(({ name, value }) => [name.toLowerCase(), value]));
-  const hasNoBody = response.status === 204 || response.status === 304;
-  const length = hasNoBody ? {} : { 'content-length': response.body.length };
-  stream.respond({ ':status': response.status, ...length, ...own }, { endStream: isHead || hasNoBody });
-  if (!isHead && !hasNoBody) stream.end(response.body);
-};
-
-/** HTTP/2 server of Node: cleartext with prior knowledge, or over TLS with ALPN. */
-const createH2Server = (
-  config: HttpServerConfig,
-  deps: { readonly next: () => Response; readonly meters: ServerMeters },
-): Server => {
-  const { meters } = deps;
-  const server =
-    config.tls === undefined
-      ? createServer()
-      : createSecureH2Server(serverTlsOptions(config.tls, config.listen, ['h2']));
-  server.on('session', (session) => {
-    meters.connections.add(1);
-    meters.concurrent.add(1);
-    session.on('close', () => meters.concurrent.add(-1));
-    session.on('error', (error: NodeJS.ErrnoException) => meters.error(error.code ?? error.message));
-  });
-  server.on('stream', (stream, headers) => {
-    const response = deps.next();
-    meters.requests.add(1);
-    meters.status(response.status);
-    stream.on('error', (error: NodeJS.ErrnoException) => meters.error(error.code ?? error.message));
-    stream.on('data', (bytes: Buffer) => meters.rxBytes.add(bytes.length));
-    const isHead = headers[':method'] === 'HEAD';
-    stream.on('end', () => {
-      meters.txBytes.add(isHead ? 0 : response.body.length);
-      if (response.delayMs > 0) setTimeout(() => answer(stream, response, isHead), response.delayMs);
-      else answer(stream, response, isHead);
-    });
-  });
-  return server;
-};
 
 type Context = EngineContext<HttpServerConfig>;
 
@@ -65,39 +21,40 @@ const createTransport = ({ config, note, hostNetwork, samples }: Context, meters
   const options = { noDelay: true, keepAliveSec: 0, readSize: 'small', closesImmediately: false, tuning } as const;
   if (tls === undefined) return createStreamTransport(path, options);
   const observer = { ...tlsMetrics(samples, 'http'), onHandshakeError: (code: string) => meters.error(code) };
-  return createSecureServer(tls, { ...path, ...observer, alpn: tls.alpn, listen }, options);
+  const alpn = config.version === '2' ? ['h2'] : tls.alpn;
+  return createSecureServer(tls, { ...path, ...observer, alpn, listen }, options);
 };
 
-const prepareH2 = async (context: Context, meters: ServerMeters): Promise<PreparedEngine> => {
-  const { config, signal, note } = context;
-  noteIgnoredTuning(note, config.tuning);
-  const choose = chooserOf(
-    config.responses.map((response) => createResponse(response, (bytes) => ({ bytes, address: 0 }))),
-    'roundRobin',
-  );
-  const deps = { next: () => choose(0).next(), meters, keepAlive: config.keepAlive };
-  const servers = await listenAll(config.listen, () => createH2Server(config, deps), context);
-  return { start: () => aborted(signal), close: () => closeServers(servers) };
-};
+/** What both versions have in common: a set of connections and how one begins. */
+interface Acceptor {
+  readonly connections: Iterable<{ sweep(now: number): void }>;
+  readonly accept: (connection: Connection) => ConnectionEvents;
+}
 
-const prepareH1 = async (context: Context, meters: ServerMeters): Promise<PreparedEngine> => {
-  const { config, core, signal } = context;
-  const transport = createTransport(context, meters);
+const createAcceptor = ({ config }: Context, transport: Transport, meters: ServerMeters): Acceptor => {
   const keep = (bytes: Uint8Array) => transport.prepareMessage(bytes);
   const choose = chooserOf(
     config.responses.map((response) => createResponse(response, keep)),
     'roundRobin',
   );
+  const next = () => choose(0).next();
+  if (config.version === '2') {
+    const connections = new IndexedSet<H2ServerConnection>();
+    const deps = { next, meters, idleMs: config.keepAlive.idleMs, connections };
+    return { connections, accept: (connection) => new H2ServerConnection(connection, deps) };
+  }
   const connections = new IndexedSet<ServerConnection>();
   const known = new KnownHead<RequestHead>();
-  const deps: ServerDeps = {
-    next: () => choose(0).next(),
-    meters,
-    keepAlive: config.keepAlive,
-    transport,
-    known,
-    connections,
-  };
+  const deps: ServerDeps = { next, meters, keepAlive: config.keepAlive, transport, known, connections };
+  return { connections, accept: (connection) => new ServerConnection(connection, deps) };
+};
+
+/** Listens from preparation on, so that clients can connect at the common start. */
+export const prepareHttpServer = async (context: Context): Promise<PreparedEngine> => {
+  const { config, core, signal, samples } = context;
+  const meters = new ServerMeters(samples);
+  const transport = createTransport(context, meters);
+  const { connections, accept } = createAcceptor(context, transport, meters);
   const { idleMs } = config.keepAlive;
   const sweep = () => {
     const now = performance.now();
@@ -111,19 +68,11 @@ const prepareH1 = async (context: Context, meters: ServerMeters): Promise<Prepar
     await transport.close();
   };
   try {
-    for (const listen of config.listen) {
-      const where = { ...listen, isShared: core.count > 1 };
-      listeners.push(await transport.listen(where, (connection) => new ServerConnection(connection, deps)));
-    }
+    for (const listen of config.listen)
+      listeners.push(await transport.listen({ ...listen, isShared: core.count > 1 }, accept));
   } catch (error) {
     await close();
     throw error;
   }
   return { start: () => aborted(signal), close };
-};
-
-/** Listens from preparation on, so that clients can connect at the common start. */
-export const prepareHttpServer = (context: Context): Promise<PreparedEngine> => {
-  const meters = new ServerMeters(context.samples);
-  return context.config.version === '2' ? prepareH2(context, meters) : prepareH1(context, meters);
 };

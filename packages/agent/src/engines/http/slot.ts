@@ -1,6 +1,5 @@
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
 import type { IndexedMember } from '../../net/loop/indexed-set.ts';
-import type { StartTls } from '../../net/tls/start-tls.ts';
 import type { Message, Route } from '../../net/transport/transport.ts';
 import type { Expectation } from './expectation.ts';
 import type { KnownHead } from './known-head.ts';
@@ -30,8 +29,6 @@ export interface SlotPlan {
   readonly createExpectation: () => Expectation;
   /** The body of the next HTTP/2 request. */
   readonly nextBody: () => Buffer | undefined;
-  /** With HTTP/2 over TLS only. */
-  readonly startTls?: StartTls;
 }
 
 /** Receives the events of a slot; `now` is from `performance.now`. */
