@@ -11,6 +11,8 @@ export const packages: Record<string, string> = {
   tcpdump: 'tcpdump',
   nginx: 'nginx-light',
   wrk: 'wrk',
+  ab: 'apache2-utils',
+  h2load: 'nghttp2-client',
   dig: 'bind9-dnsutils',
   dnsmasq: 'dnsmasq-base',
   dhclient: 'isc-dhcp-client',

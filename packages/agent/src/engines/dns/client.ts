@@ -8,7 +8,6 @@ import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { createSecureClient, tlsMetrics } from '../../net/secure-path.ts';
-import { createStartTls } from '../../net/tls/start-tls.ts';
 import type { Transport } from '../../net/transport/transport.ts';
 import { changeRate, LoadDrivenClient } from '../load-driven-client.ts';
 import { DohTransport } from './doh-transport.ts';
@@ -30,7 +29,7 @@ interface TransportDeps {
   readonly context: Context;
   readonly datagrams: DatagramTransport;
   readonly queryBytes: number;
-  /** TCP or TLS, where queries are sent over streams. */
+  /** TCP or TLS, unless queries are sent over UDP. */
   readonly streams: Transport | undefined;
 }
 
@@ -39,9 +38,10 @@ const streamOptions = { noDelay: true, keepAliveSec: 0, readSize: 'small', close
 const createStreams = ({ config, note, hostNetwork, samples }: Context): Transport | undefined => {
   const path = { path: config.dataPath, note, hostNetwork };
   if (config.transport === 'tcp') return createStreamTransport(path, streamOptions);
-  if (config.transport !== 'dot') return undefined;
+  if (config.transport === 'udp') return undefined;
   const { tls } = config;
-  return createSecureClient(tls, { ...path, alpn: tls.alpn, ...tlsMetrics(samples, 'dns') }, streamOptions);
+  const alpn = config.transport === 'doh' ? ['h2'] : tls.alpn;
+  return createSecureClient(tls, { ...path, alpn, ...tlsMetrics(samples, 'dns') }, streamOptions);
 };
 
 /** Sends queries at the configured load over the configured number of channels. */
@@ -151,13 +151,13 @@ const transportFor = async (target: Target, index: number, deps: TransportDeps):
   const { channel, sources, context, datagrams, queryBytes, streams } = deps;
   const { config } = context;
   const route = () => ({ address: context.addressOf(target.host), port: target.port, ...sources.next(index) });
-  if (config.transport === 'udp') {
+  if (streams === undefined) {
     const sendBatch = { count: queriesAtOnce, bytes: queryBytes };
     return openUdpTransport(datagrams, route(), { sendBatch, events: channel });
   }
-  if (streams !== undefined) return new StreamTransport(route, streams, channel);
+  if (config.transport !== 'doh') return new StreamTransport(route, streams, channel);
   const authority = `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`;
-  return new DohTransport(route, createStartTls(config.tls, ['h2']), { authority, path: config.path }, channel);
+  return new DohTransport(route, streams, { authority, path: config.path }, channel);
 };
 
 export const prepareDnsClient = async (context: Context): Promise<LoadDrivenClient> => {

@@ -12,7 +12,7 @@ export const dns: Engine<DnsConfig> & Divisible<DnsConfig> = {
   id: 'dns',
   config: DnsConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
-  check: async () => ({ isAvailable: true, path: `${datagramPathName()}; TLS by ${securePathName()}; HTTPS by node` }),
+  check: async () => ({ isAvailable: true, path: `${datagramPathName()}; TLS by ${securePathName()}` }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareDnsClient({ ...context, config })

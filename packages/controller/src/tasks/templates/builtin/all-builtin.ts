@@ -10,6 +10,7 @@ import { ipsecTunnels } from './ipsec-tunnels.ts';
 import { applicationUsers, captureReplay, pppoeSubscribers, websiteVisits } from './replays.ts';
 import { rfc2544, rfc9411Https } from './rfc-benchmarks.ts';
 import { bgpFullTable, convergenceAfterFailure, ospfArea } from './routers.ts';
+import { httpsRate, tlsResumption } from './secure-transports.ts';
 import { tcpConnections } from './tcp-connections.ts';
 import { tlsHandshakes } from './tls-handshakes.ts';
 import { udpLoss } from './udp-loss.ts';
@@ -40,4 +41,6 @@ export const allBuiltin: readonly BuiltinTemplate[] = [
   websiteVisits,
   applicationUsers,
   pppoeSubscribers,
+  httpsRate,
+  tlsResumption,
 ];
