@@ -21,7 +21,7 @@ describe('the profile page', () => {
     await signIn(page, { email, password: temporary });
     const first = 'early-Morning-19-boats';
     await page.getByLabel('Temporary password').fill(temporary);
-    await page.getByLabel('New password', { exact: true }).fill(first);
+    await page.getByLabel('New password').first().fill(first);
     await page.getByLabel('Repeat new password').fill(first);
     await page.getByRole('button', { name: 'Set password' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -31,7 +31,7 @@ describe('the profile page', () => {
     expect(await page.title()).toBe('Profile · Rushhour');
     const second = 'another-Harbour-64-lights';
     await page.getByLabel('Current password').fill(first);
-    await page.getByLabel('New password', { exact: true }).fill(second);
+    await page.getByLabel('New password').first().fill(second);
     await page.getByLabel('Repeat new password').fill(second);
     await page.getByRole('button', { name: 'Change password' }).click();
     await page.getByText('Password changed.').waitFor();
