@@ -92,7 +92,7 @@ function shotsOf({ passed, live, attacks, application, certificates, networks }:
     { name: 'new-test', path: '/new', ready: shown('HTTP requests per second') },
     { name: 'run-live', path: `/tasks/${live}`, ready: shown('Stop') },
     { name: 'run-result', path: `/tasks/${passed}`, ready: shown('Verdict') },
-    { name: 'security', path: `/tasks/${attacks}`, ready: shown('Payload') },
+    { name: 'security', path: `/tasks/${attacks}`, ready: shown('Balanced score') },
     { name: 'editor', path: `/tasks/${passed}/edit`, ready: shown('Ready') },
     { name: 'tasks', path: '/resources/tasks', ready: shown('Baseline') },
     { name: 'group', path: '/resources/groups/2', ready: shown('Permissions') },

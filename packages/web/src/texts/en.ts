@@ -85,6 +85,7 @@ export const en = {
     name: 'Name',
     group: 'Group',
     lastSignIn: 'Last sign-in',
+    rename: 'Change name',
     currentPassword: 'Current password',
     changePassword: 'Change password',
     passwordChanged: 'Password changed. Your other sessions have ended.',

@@ -80,7 +80,7 @@ const Account = ({ user }: { user: User }) => {
           ]}
         />
         <Button type="submit" variant="default" loading={rename.isPending}>
-          {text.table.save}
+          {words.rename}
         </Button>
       </Stack>
     </form>

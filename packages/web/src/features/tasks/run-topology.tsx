@@ -103,14 +103,14 @@ const Side = ({ title, agents, networks }: SideProps) => (
   </Box>
 );
 
-/** Rates in both directions. */
+/** Rates in both directions, as far as they are known. */
 const Arrow = ({ forth, back }: { forth: number; back: number }) => (
   <div className={`${classes['arrow']} numbers`}>
     <span>
-      {scaled(forth, 'bit/s')} <IconArrowNarrowRight size={16} aria-hidden />
+      {forth > 0 && scaled(forth, 'bit/s')} <IconArrowNarrowRight size={16} aria-hidden />
     </span>
     <span>
-      <IconArrowNarrowLeft size={16} aria-hidden /> {scaled(back, 'bit/s')}
+      <IconArrowNarrowLeft size={16} aria-hidden /> {back > 0 && scaled(back, 'bit/s')}
     </span>
   </div>
 );
