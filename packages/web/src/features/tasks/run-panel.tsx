@@ -47,7 +47,8 @@ const pollMs = 2000;
 /** The result of a run; counters of security and plane tests are read again while the run is active. */
 const useResult = ({ task, runId }: RunPanelProps, isLive: boolean) =>
   useQuery({
-    queryKey: ['tasks', 'run', runId],
+    // What an active run has so far is not its result.
+    queryKey: ['tasks', isLive ? 'run now' : 'run', runId],
     queryFn: async () => (await client.tasks.run({ params: { id: task.id, runId }, query: { full: true } })).data,
     refetchInterval: isLive && hasCounters(task) ? pollMs : false,
     retry: (failures, error) => !(error instanceof RequestFailed) && failures < 3,
