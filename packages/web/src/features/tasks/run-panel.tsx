@@ -9,7 +9,7 @@ import {
   type Task,
 } from '@rushhour/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useMemo } from 'react';
+import { type ReactNode, useEffect, useMemo } from 'react';
 import { client } from '../../lib/client.ts';
 import { type TaskEvent, useTaskStream } from '../../lib/task-stream.ts';
 import { text } from '../../lib/text.ts';
@@ -54,6 +54,18 @@ const useResult = ({ task, runId }: RunPanelProps, isLive: boolean) =>
     retry: (failures, error) => !(error instanceof RequestFailed) && failures < 3,
   });
 
+const settleMs = 2000;
+
+/** The last numbers of agents arrive shortly after the end of a run: everything is read once more. */
+const useEndOfRun = (isLive: boolean) => {
+  const queries = useQueryClient();
+  useEffect(() => {
+    if (!isLive) return;
+    const readAgain = () => void queries.invalidateQueries({ queryKey: ['tasks'] });
+    return () => void setTimeout(readAgain, settleMs);
+  }, [isLive, queries]);
+};
+
 const hasCounters = (task: Task) => isSecurityTest(task) || task.accessPlane.length + task.controlPlane.length > 0;
 
 /** An active run with live charts, or a finished one with its result. */
@@ -64,6 +76,7 @@ export const RunPanel = (props: RunPanelProps) => {
   const [latency, choices, select] = useLatency(task);
   const { data, error } = useResult(props, isLive);
   const result = isLive ? undefined : data;
+  useEndOfRun(isLive);
   const other = useOtherRun(latency);
   if (error instanceof RequestFailed && error.status === 404) return <Text c="dimmed">{run.deleted}</Text>;
   const controls = (
