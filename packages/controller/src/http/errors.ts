@@ -33,6 +33,8 @@ export const sendError = (error: unknown, request: FastifyRequest, reply: Fastif
   const { retryAfterSec, allow } = known.data;
   if (typeof retryAfterSec === 'number') reply.header('retry-after', String(retryAfterSec));
   if (typeof allow === 'string') reply.header('allow', allow);
+  // Programs learn from it how to sign in; a browser shows no dialog for it.
+  if (known.kind === 'unauthenticated') reply.header('www-authenticate', 'Bearer realm="rushhour"');
   discardBody(request);
   // The unread rest of a body would be parsed as the next request.
   if (status === statusOf.tooLarge || status === statusOf.timeout) reply.header('connection', 'close');

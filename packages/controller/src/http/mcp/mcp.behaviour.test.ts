@@ -56,6 +56,27 @@ describe.each(eras)('a client of the era %s', (mode) => {
     await client.close();
   });
 
+  it('is given instructions, titles and prompts for the common flows', async () => {
+    const client = await connect(mode);
+    expect(client.getInstructions()).toContain('task_validate');
+    const { tools } = await client.listTools();
+    expect(tools.find(({ name }) => name === 'task_start_request')?.title).toBe('Task start request');
+    // Every tool that the texts name exists.
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(['plan_test', 'explain_result', 'compare_runs']);
+    const given = { goal: 'x', task: '7', baseline: '3' };
+    const texts = [client.getInstructions() ?? ''];
+    for (const { name, arguments: args = [] } of prompts) {
+      const wanted = Object.fromEntries(args.map(({ name: arg }) => [arg, given[arg as keyof typeof given]]));
+      const { messages } = await client.getPrompt({ name, arguments: wanted });
+      texts.push(JSON.stringify(messages));
+    }
+    const named = texts.flatMap((text) => text.match(/\b[a-z]+(_[a-z]+)+\b/g) ?? []);
+    expect(named.length).toBeGreaterThan(8);
+    expect(named.filter((name) => !tools.some((tool) => tool.name === name))).toEqual([]);
+    await client.close();
+  });
+
   it('reads resources', async () => {
     const client = await connect(mode);
     const { contents } = await client.readResource({ uri: 'rushhour://schemas/task' });
@@ -81,7 +102,8 @@ it('without a valid key, and from pages of other origins, nothing is answered', 
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
     });
-  expect((await send({})).status).toBe(401);
+  const stranger = await send({});
+  expect([stranger.status, stranger.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="rushhour"']);
   expect((await send({ authorization: 'Bearer nonsense' })).status).toBe(401);
   expect((await send({ 'x-api-key': key.secret, origin: 'http://evil.example' })).status).toBe(403);
   const otherScheme = controller.url.replace('http:', 'https:');

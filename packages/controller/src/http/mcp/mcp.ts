@@ -20,6 +20,7 @@ import { ApiError } from '../../errors.ts';
 import type { Secrets } from '../../store/engine/secrets.ts';
 import { validatorFor } from '../validation.ts';
 import { createConsent, type RunTool } from './mcp-consent.ts';
+import { instructions, registerPrompts } from './mcp-prompts.ts';
 import { visitOf } from './mount-ai.ts';
 
 export interface McpDeps {
@@ -107,13 +108,15 @@ export const createMcp = (deps: McpDeps) => {
   const serverFor = ({ authInfo }: McpRequestContext) => {
     const session = authInfo?.extra?.['session'] as Session;
     const info = { name: 'rushhour', version: '1.0' };
-    const server = new McpServer(info, { requestState: { verify: dialogue.verify } });
+    const server = new McpServer(info, { requestState: { verify: dialogue.verify }, instructions });
+    registerPrompts(server);
     const open = tools.filter((tool) => isOpenTo(session.who.key, tool.ai));
     for (const tool of open) {
       const { description, ai: operation } = tool;
       server.registerTool(
         operation.tool,
         {
+          title: titleOf(operation.tool),
           description,
           inputSchema: schemas.get(tool.key) as NonNullable<ReturnType<typeof schemas.get>>,
           outputSchema: output,
@@ -146,6 +149,9 @@ export const createMcp = (deps: McpDeps) => {
 };
 
 export type McpServing = ReturnType<typeof createMcp>;
+
+/** `task_start_request` → `Task start request` */
+const titleOf = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`;
 
 const resources = {
   task: { template: 'rushhour://tasks/{id}', key: 'task' },
