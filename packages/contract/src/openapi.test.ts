@@ -1,5 +1,12 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { expect, it } from 'vitest';
-import { api, toOpenApi } from './index.ts';
+import { api, type Route, toOpenApi } from './index.ts';
+import { exampleOf } from './openapi-example.ts';
+
+const routes = Object.entries(api).flatMap(([name, { routes: own }]) =>
+  Object.entries(own as Record<string, Route>).map(([key, route]) => ({ operation: `${name}.${key}`, route })),
+);
 
 it('the OpenAPI document equals the snapshot in openapi.json', async () => {
   const document = `${JSON.stringify(toOpenApi(api, 'test'), null, 1)}\n`;
@@ -58,4 +65,46 @@ it('irregular member names are kept exactly', () => {
   expect(membersOf('Cursor')).toEqual(['count', 'currentPage', 'totalPages', 'totalRows']);
   expect(membersOf('NewCredentials')).toEqual(['email', 'password']);
   expect(membersOf('ManyIDs')).toEqual(['array']);
+});
+
+it('every request body has an example that its schema accepts', () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  const bodies = routes.flatMap(({ operation, route }) => (route.body ? [{ operation, body: route.body }] : []));
+  expect(bodies.length).toBeGreaterThan(100);
+  for (const { operation, body } of bodies) {
+    const validate = ajv.compile(body);
+    const isValid = validate(exampleOf(body));
+    expect([operation, isValid, validate.errors]).toEqual([operation, true, null]);
+  }
+});
+
+interface Operation {
+  readonly parameters: { name: string; description: string }[];
+  readonly responses: Record<string, { headers?: object }>;
+}
+
+it('every parameter is described, and headers are declared', () => {
+  const operations = Object.values(toOpenApi(api, 'test').paths).flatMap((path) => Object.values(path) as Operation[]);
+  const names = operations.flatMap(({ parameters }) => parameters);
+  expect(names.filter(({ name, description }) => description === name)).toEqual([]);
+  expect(names.filter(({ name }) => name === 'Idempotency-Key').length).toBeGreaterThan(50);
+  for (const { responses } of operations) if (responses['429']) expect(responses['429'].headers).toBeDefined();
+});
+
+/** Members without a description, of all schemas of the document. It may only become smaller. */
+const undescribedMax = 680;
+
+it('members are described', () => {
+  let undescribed = 0;
+  const walk = (schema: unknown): void => {
+    if (typeof schema !== 'object' || schema === null) return;
+    const { properties } = schema as { properties?: Record<string, object> };
+    for (const member of Object.values(properties ?? {})) {
+      if (typeof member === 'object' && !('description' in member) && !('$ref' in member)) undescribed += 1;
+    }
+    for (const part of Object.values(schema)) walk(part);
+  };
+  walk(toOpenApi(api, 'test').components.schemas);
+  expect(undescribed).toBeLessThan(undescribedMax);
 });

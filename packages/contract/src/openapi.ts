@@ -1,6 +1,8 @@
 import type { TSchema } from 'typebox';
 import type { AiOperation } from './ai-scopes.ts';
 import { ErrorBody } from './envelopes.ts';
+import { memberDescriptions } from './member-descriptions.ts';
+import { exampleOf } from './openapi-example.ts';
 import { type Collection, permissionOf, type Route, statusesOf } from './route.ts';
 
 type Json = Record<string, unknown>;
@@ -38,7 +40,7 @@ export const toOpenApi = (collections: Record<string, Collection>, version: stri
       title: 'Rushhour',
       version: '1.0',
       description: `Controller for network traffic testing, build ${version}. Sign in with \`POST /v1/auth/login\`: the session lives in cookies, and every call on this page uses it.`,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: '/' }],
     tags: Object.values(collections).map(({ tag, title }) => ({ name: tag, description: title })),
@@ -60,13 +62,61 @@ const operationOf = (route: Route, tag: string, operationId: string, components:
     operationId,
     tags: [tag],
     summary: route.summary,
-    ...(permission && { description: `Needs the permission \`${permission}\`.`, 'x-permission': permission }),
+    description: accessOf(route),
+    ...(permission && { 'x-permission': permission }),
     ...(route.access === 'public' && { security: [] }),
     ...(route.ai && aiMembersOf(route.ai)),
-    parameters: [...parametersOf('path', route.params), ...parametersOf('query', route.query)],
+    parameters: [
+      ...parametersOf('path', route.params),
+      ...parametersOf('query', route.query),
+      ...headerParametersOf(route),
+    ],
     ...requestBodyOf(route, components),
     responses: Object.fromEntries(statusesOf(route).map((status) => [status, responseOf(route, status, components)])),
   };
+};
+
+const accessOf = (route: Route): string => {
+  const permission = permissionOf(route);
+  if (permission) return `Needs the permission \`${permission}\`.`;
+  return route.access === 'public' ? 'Needs no session.' : 'Needs a session, and no permission.';
+};
+
+const headerParameter = (name: string, description: string): Json => ({
+  ...{ name, in: 'header', required: false, description, schema: { type: 'string', maxLength: 255 } },
+});
+
+/** Headers that the operation reads, besides those of every request. */
+const headerParametersOf = ({ method, access, events, download }: Route): Json[] => [
+  ...(method === 'POST' && access !== 'public'
+    ? [headerParameter('Idempotency-Key', 'A repeated request with the same key gets the first answer, for 24 hours')]
+    : []),
+  ...(events ? [headerParameter('Last-Event-ID', 'Goes on after this event, which the client saw last')] : []),
+  ...(download
+    ? [
+        headerParameter('Range', 'A part of the file, such as bytes=0-1023, where the file is stored'),
+        headerParameter('If-None-Match', 'ETag of the copy that the client has; 304 if it is still current'),
+      ]
+    : []),
+];
+
+const responseHeader = (description: string): Json => ({ description, schema: { type: 'string' } });
+
+/** Headers of an answer that clients act on. */
+const responseHeadersOf = ({ path, download }: Route, status: number): Json => {
+  const headers = {
+    ...((status === 429 || status === 503) && { 'Retry-After': responseHeader('Seconds to wait before the next try') }),
+    ...(status === 200 &&
+      download && {
+        ETag: responseHeader('Identifies the content'),
+        'Content-Disposition': responseHeader('Name of the file'),
+      }),
+    ...(status === 200 &&
+      /^\/auth\/(login|refresh|logout)$/.test(path) && {
+        'Set-Cookie': responseHeader('The session: accessToken and refreshToken; emptied by the sign-out'),
+      }),
+  };
+  return Object.keys(headers).length === 0 ? {} : { headers };
 };
 
 const aiMembersOf = ({ scope, risk, tool }: AiOperation): Json => ({
@@ -89,7 +139,7 @@ const requestBodyOf = (route: Route, components: Json): Json => {
     requestBody: {
       required: route.bodyOptional !== true,
       content: {
-        ...(route.body && jsonContent(route.body, components)),
+        ...(route.body && bodyContent(route.body, components)),
         ...(route.upload && { 'multipart/form-data': { schema: form } }),
       },
     },
@@ -98,16 +148,32 @@ const requestBodyOf = (route: Route, components: Json): Json => {
 
 const responseOf = (route: Route, status: number, components: Json): Json => {
   if (status !== 200)
-    return { description: statusDescriptions[status] ?? 'Error', content: jsonContent(ErrorBody, components) };
+    return {
+      description: statusDescriptions[status] ?? 'Error',
+      ...responseHeadersOf(route, status),
+      content: jsonContent(ErrorBody, components),
+    };
   if (route.events)
     return {
       description: 'Events',
       content: { 'text/event-stream': { schema: toReferences(route.events, components) } },
     };
   if (route.download)
-    return { description: 'The file', content: Object.fromEntries(route.download.map((type) => [type, {}])) };
-  return { description: 'OK', ...(route.reply && { content: jsonContent(route.reply, components) }) };
+    return {
+      description: 'The file',
+      ...responseHeadersOf(route, status),
+      content: Object.fromEntries(route.download.map((type) => [type, {}])),
+    };
+  return {
+    description: 'OK',
+    ...responseHeadersOf(route, status),
+    ...(route.reply && { content: jsonContent(route.reply, components) }),
+  };
 };
+
+const bodyContent = (schema: TSchema, components: Json) => ({
+  'application/json': { schema: toReferences(schema, components), example: exampleOf(schema) },
+});
 
 const jsonContent = (schema: TSchema, components: Json) => ({
   'application/json': { schema: toReferences(schema, components) },
@@ -123,17 +189,52 @@ const parametersOf = (location: 'path' | 'query', schema: TSchema | undefined): 
     in: location,
     required: location === 'path' || required.includes(name),
     schema: property,
-    ...('description' in property && { description: property.description }),
+    description: 'description' in property ? property.description : (memberDescriptions[name] ?? name),
   }));
 };
+
+/** What a reader needs beside the keywords themselves: the meaning of members, and nothing that contradicts the schema. */
+const annotated = (schema: Json): Json => {
+  const {
+    properties,
+    required,
+    default: value,
+    type,
+  } = schema as {
+    properties?: Record<string, Json>;
+    required?: string[];
+    default?: Json;
+    type?: unknown;
+  };
+  const { default: _, ...rest } = schema;
+  // Members of such a default have defaults of their own; the object alone would not be valid.
+  const isPartial =
+    properties !== undefined && value !== undefined && required?.some((name) => !(name in value)) === true;
+  return {
+    ...(isPartial ? rest : schema),
+    ...(type === 'array' && !('items' in schema) && { items: {} }),
+    ...(properties && { properties: describedMembers(properties) }),
+  };
+};
+
+const describedMembers = (properties: Record<string, Json>) =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, member]) => {
+      const description = memberDescriptions[name];
+      const isKnown = description === undefined || 'description' in member || '$ref' in member;
+      return [name, isKnown ? member : { ...member, description }];
+    }),
+  );
+
+const isSchema = (schema: object): boolean => 'type' in schema || 'properties' in schema;
 
 /** Replaces every titled schema by a reference to a component of that name. */
 const toReferences = (schema: unknown, components: Json): unknown => {
   if (Array.isArray(schema)) return schema.map((part) => toReferences(part, components));
   if (typeof schema !== 'object' || schema === null) return schema;
-  const replaced = Object.fromEntries(
-    Object.entries(schema).map(([key, part]) => [key, toReferences(part, components)]),
-  );
+  const entries = Object.entries(schema).map(([key, part]) => [key, toReferences(part, components)]);
+  const plain = Object.fromEntries(entries) as Json;
+  const replaced = isSchema(schema) ? annotated(plain) : plain;
   const { title } = schema as { title?: unknown };
   if (typeof title !== 'string') return replaced;
   components[title] = replaced;

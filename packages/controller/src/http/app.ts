@@ -63,7 +63,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     await scope.register(fastifyMultipart, { throwFileSizeLimit: false });
     mountAll(scope, ({ upload }) => upload !== undefined);
   });
-  await serveDocs(app);
+  serveDocs(app);
   await serveWeb(app);
   services.agents.attach(app.server);
   const loadRest = () =>
