@@ -26,6 +26,7 @@ export const packages: Record<string, string> = {
   '/bin/busybox': 'busybox-static',
   shellcheck: 'shellcheck',
   prometheus: 'prometheus',
+  'docker-compose': 'docker-compose',
   influxd: 'influxdb',
   'systemd-analyze': 'systemd',
   ethtool: 'ethtool',

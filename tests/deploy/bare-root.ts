@@ -43,6 +43,7 @@ export class BareRoot {
     const { root } = this;
     chmodSync(root, 0o755);
     for (const folder of ['bin', 'dev', 'etc', 'proc', 'root', 'tmp']) mkdirSync(join(root, folder));
+    chmodSync(join(root, 'tmp'), 0o1777);
     copyInto(root, '/bin/busybox');
     for (const applet of execFileSync('/bin/busybox', ['--list'], { encoding: 'utf8' }).trim().split('\n')) {
       // Those of BusyBox, unless the real program is asked for.
