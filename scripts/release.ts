@@ -50,7 +50,7 @@ const setVersion = (file: string, version: string) => {
 
 const command = `#!/bin/sh
 folder=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd)
-exec "$folder/bin/node" "$folder/packages/cli/src/main.ts" "$@"
+exec "$folder/bin/node" "$folder/packages/cli/src/main.js" "$@"
 `;
 
 /** Everything a controller needs, with its Node.js, in one folder. */
