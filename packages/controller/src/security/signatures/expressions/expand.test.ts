@@ -53,6 +53,12 @@ it.each([
   expect(() => expanded(template, { x: '{{y}}', y: '{{x}}' })).toThrow(expect.objectContaining({ code }));
 });
 
+it('a placeholder within another one is replaced first, and a variable that names itself is a random text', () => {
+  expect(expanded('{{base64("{{x}}-{{x}}")}}', { x: 'a' })).toBe(Buffer.from('a-a').toString('base64'));
+  expect(expanded('{{x}}', { x: '{{to_lower(x)}}' })).toMatch(/^[a-z0-9]{27}$/);
+  expect(expanded('{{"{{"}}x}}')).toBe('{{x}}');
+});
+
 it('calls nested without end are refused', () => {
   expect(() => expanded(`{{${'md5('.repeat(100)}"a"${')'.repeat(100)}}}`)).toThrow(TemplateError);
 });

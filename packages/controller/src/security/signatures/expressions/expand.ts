@@ -97,12 +97,43 @@ export interface Scope {
   readonly seed: string;
 }
 
-const placeholder = /\{\{(.*?)\}\}/gs;
 const maxNesting = 8;
+const braces = '{{"{{"}}';
+
+interface Placeholder {
+  readonly index: number;
+  readonly end: number;
+  readonly source: string;
+}
+
+/** The end of a placeholder that begins before `from`: the closing braces of its own, not of one inside it. */
+const endOf = (template: string, from: number): number => {
+  for (let [at, depth] = [from, 1]; ; at += 2) {
+    const [opens, closes] = [template.indexOf('{{', at), template.indexOf('}}', at)];
+    if (closes < 0 || depth > maxNesting) return template.indexOf('}}', from);
+    const isOpening = opens >= 0 && opens < closes;
+    depth += isOpening ? 1 : -1;
+    at = isOpening ? opens : closes;
+    if (depth === 0) return at;
+  }
+};
+
+/** Every `{{…}}` of a text; one may hold others, which are replaced first. */
+function* placeholdersIn(template: string): Generator<Placeholder> {
+  for (let at = template.indexOf('{{'); at >= 0; ) {
+    const isBraces = template.startsWith(braces, at);
+    const closes = isBraces ? at + braces.length - 2 : endOf(template, at + 2);
+    if (closes < 0) return;
+    yield { index: at, end: closes + 2, source: template.slice(at + 2, closes) };
+    at = template.indexOf('{{', closes + 2);
+  }
+}
 
 const createExpansion = (scope: Scope) => {
   const known = new Map<string, Buffer>();
-  return { ...scope, known };
+  /** Variables being replaced: one that names itself stands for a random text. */
+  const pending: string[] = [];
+  return { ...scope, known, pending };
 };
 type Expansion = ReturnType<typeof createExpansion>;
 
@@ -112,15 +143,19 @@ const lookUp = (expansion: Expansion, name: string, nesting: number): Buffer => 
   const { known } = expansion;
   const given = expansion.values.get(name) ?? known.get(name);
   if (given !== undefined) return given;
-  if (Object.hasOwn(expansion.variables, name)) {
+  const isOwn = expansion.pending.at(-1) === name;
+  if (Object.hasOwn(expansion.variables, name) && !isOwn) {
+    expansion.pending.push(name);
     const value = expandAt(expansion, expansion.variables[name] ?? '', nesting + 1);
+    expansion.pending.pop();
     known.set(name, value);
     return value;
   }
   // `randstr`, `randstr_1`, …: each name keeps its text during the attempt.
-  const value = /^randstr(_\w+)?$/.test(name)
-    ? Buffer.from(random(expansion, name).text(alphanumeric, 27))
-    : callOf(expansion, name, []);
+  const value =
+    isOwn || /^randstr(_\w+)?$/.test(name)
+      ? Buffer.from(random(expansion, name).text(alphanumeric, 27))
+      : callOf(expansion, name, []);
   known.set(name, value);
   return value;
 };
@@ -165,13 +200,32 @@ const expandAt = (expansion: Expansion, template: string, nesting: number): Buff
     }
     parts.push(part);
   };
-  for (const match of template.matchAll(placeholder)) {
-    add(Buffer.from(template.slice(end, match.index)));
-    add(resultOf(expansion, parseExpression(match[1] ?? ''), nesting));
-    end = match.index + match[0].length;
+  for (const found of placeholdersIn(template)) {
+    add(Buffer.from(template.slice(end, found.index)));
+    const isNested = found.source.includes('{{') && found.source !== '"{{"';
+    const source = isNested ? expandAt(expansion, found.source, nesting + 1).toString() : found.source;
+    add(resultOf(expansion, parseExpression(source), nesting));
+    end = found.end;
   }
   add(Buffer.from(template.slice(end)));
   return Buffer.concat(parts);
+};
+
+const maxSource = 2000;
+const targetNames = new Set(['BaseURL', 'RootURL', 'Hostname', 'Host', 'Port', 'Path', 'Scheme', 'FQDN', 'File']);
+
+/** Names in the placeholders of a text that are neither functions nor parts of the target. */
+export const unknownNames = (text: string): Set<string> => {
+  const names = new Set<string>();
+  for (const [, source = ''] of text.matchAll(/\{\{((?:[^{}]|\}(?!\}))*)\}\}/g)) {
+    if (source.length > maxSource) continue;
+    const bare = source.replaceAll(/\\?"(?:[^"\\]|\\[^"])*\\?"|'[^']*'/g, '');
+    for (const [name] of bare.matchAll(/[A-Za-z_][A-Za-z0-9_-]*(?!\s*\(|[\w-])/g)) {
+      const isKnown = functions.has(name) || targetNames.has(name) || /^(?:randstr(_\w+)?|interactsh-url)$/.test(name);
+      if (!isKnown) names.add(name);
+    }
+  }
+  return names;
 };
 
 /** Replaces every `{{…}}` of a text. Throws a TemplateError for what is unknown, not allowed or too large. */

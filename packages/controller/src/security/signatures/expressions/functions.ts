@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
+import { deflateSync, gzipSync } from 'node:zlib';
 import type { SeededBytes } from './seeded-bytes.ts';
 import { TemplateError } from './template-error.ts';
 
@@ -58,6 +59,12 @@ const urlEncoded = (value: Buffer) =>
     })
     .join('');
 
+/** Letters that segments of a path may hold stay as they are. */
+const pathEscaped = (value: Buffer) =>
+  urlEncoded(value).replaceAll(/%(24|26|2B|3D|3A|40)/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+
 const urlDecoded = (text: string) =>
   Buffer.from(
     text
@@ -104,6 +111,7 @@ export const functions: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['hex_encode', encoded('hex')],
   ['hex_decode', decoded('hex')],
   ['url_encode', ([value]) => urlEncoded(value ?? Buffer.alloc(0))],
+  ['path_escape', ([value]) => pathEscaped(value ?? Buffer.alloc(0))],
   ['url_decode', ([value]) => urlDecoded(textOf(value))],
   ['html_escape', ([value]) => textOf(value).replace(/[&<>"']/g, (mark) => entities[mark] ?? mark)],
   ['md5', hash('md5')],
@@ -120,8 +128,50 @@ export const functions: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['repeat', repeated],
   ['replace', ([value, from, to]) => textOf(value).replaceAll(textOf(from), textOf(to))],
   ['concat', (args) => Buffer.concat(args)],
+  ['randbase', ([length, alphabet], chance) => chance.text(textOf(alphabet, letters + digits), lengthOf(length, 8))],
+  ['url_encode_all', ([value]) => [...(value ?? [])].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')],
+  ['trim_prefix', ([value, start]) => withoutStart(textOf(value), textOf(start))],
+  ['trimprefix', ([value, start]) => withoutStart(textOf(value), textOf(start))],
+  ['trim_suffix', ([value, end]) => withoutEnd(textOf(value), textOf(end))],
+  ['trimsuffix', ([value, end]) => withoutEnd(textOf(value), textOf(end))],
+  ['trim_left', ([value, marks]) => trimmed(`${textOf(value)}\0`, textOf(marks)).slice(0, -1)],
+  ['join', ([mark, ...parts]) => parts.map((part) => textOf(part)).join(textOf(mark))],
+  ['dec_to_hex', ([value]) => numberOf(value, 0).toString(16)],
+  ['hex_to_dec', ([value]) => String(Number.parseInt(textOf(value), 16))],
+  ['padding', ([value, pad, length, side]) => padded(textOf(value), textOf(pad), lengthOf(length, 0), textOf(side))],
+  ['hmac', ([algorithm, value, key]) => keyedHash(textOf(algorithm), value, key)],
+  // Time stands still, so that the same signature sends the same bytes each time.
+  ['unix_time', ([more]) => String(fixedTime + numberOf(more, 0))],
+  ['date_time', () => new Date(fixedTime * 1000).toISOString()],
+  ['wait_for', () => ''],
+  ['print_debug', () => ''],
+  [
+    'html_unescape',
+    ([value]) => textOf(value).replace(/&(amp|lt|gt|quot|#34|#39);/g, (mark) => unescapes[mark] ?? mark),
+  ],
+  ['gzip', ([value]) => gzipSync(value ?? '')],
+  ['zlib', ([value]) => deflateSync(value ?? '')],
   ['len', ([value]) => String(value?.length ?? 0)],
 ]);
+
+const fixedTime = 1_735_689_600;
+const unescapes: Readonly<Record<string, string>> = {
+  ...{ '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' },
+  ...{ '&#34;': '"', '&#39;': "'" },
+};
+
+const withoutStart = (text: string, start: string) => (text.startsWith(start) ? text.slice(start.length) : text);
+const withoutEnd = (text: string, end: string) => (text.endsWith(end) ? text.slice(0, text.length - end.length) : text);
+const padded = (text: string, pad: string, length: number, side: string) =>
+  side === 'suffix' ? text.padEnd(length, pad) : text.padStart(length, pad);
+
+const keyedHash = (algorithm: string, value: Buffer | undefined, key: Buffer | undefined) => {
+  const name = ['md5', 'sha1', 'sha256', 'sha512'].find((known) => known === algorithm);
+  if (name === undefined) throw new TemplateError('BAD_ARGUMENT', `hmac knows no ${algorithm.slice(0, 20)}`);
+  return createHmac(name, key ?? '')
+    .update(value ?? '')
+    .digest('hex');
+};
 
 const trimmed = (text: string, marks: string) => {
   let [from, to] = [0, text.length];

@@ -119,12 +119,12 @@ it('cases of gotestwaf become signatures, one for each encoder and place', () =>
   expect(found[0]).toMatchObject({
     draft: {
       category: 'xss',
-      payloads: [{ name: 'payload', values: ['<b>'] }],
-      requests: [{ path: '/?value={{url_encode(payload)}}' }],
+      payloads: [{ name: 'payload', values: ['/?a4f19c0b7e=<b>'] }],
+      requests: [{ path: '{{payload}}' }],
       expect: { action: 'block' },
     },
   });
-  expect(found[2]).toMatchObject({ refused: expect.stringContaining('gRPC') });
+  expect(found[2]).toMatchObject({ draft: { requests: [{ version: '2', path: '/encoder.ServiceFooBar/foo' }] } });
   expect(found[3]).toMatchObject({
     draft: { requests: [{ method: 'POST', path: '/x', body: '{{payload}}{{"{{"}}7}}' }] },
   });

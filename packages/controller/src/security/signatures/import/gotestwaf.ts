@@ -57,83 +57,214 @@ const caseOf = ({ file, path, payloads, encoder, placeholder }: Case): TemplateO
     if (encode === undefined) throw new Refusal(`the encoder ${encoder.slice(0, 40)} is not known`);
     const type = textOf(file['type']);
     const isBenign = /false-?pos/i.test(`${path} ${type}`);
-    const values = [...new Set(payloads.map((payload) => encode(payload)))];
+    const { request, put = (payload) => payload } = positionOf(name, membersOf(options));
+    const encoded = [...new Set(payloads.map((payload) => encode(payload)))];
+    const values = encoded.flatMap((payload) => put(payload) ?? []);
+    if (values.length === 0) throw new Refusal('none of the payloads can be sent there');
     const draft: CveDraft = {
       name: nameOf(templateId, templateId),
       severity: isBenign ? 'info' : 'medium',
       category: isBenign ? 'other' : categoryOf(type, base),
       tags: tagsOf(['gotestwaf', ...base.split('/'), encoder, name, ...(isBenign ? ['benign'] : [])]),
-      requests: [requestOf(name, membersOf(options))],
+      requests: [withBrowser(request)],
       payloads: [{ name: 'payload', values }],
-      maxAttempts: Math.min(100, values.length),
+      maxAttempts: Math.min(maxPayloads, values.length),
       expect: { action: isBenign ? 'allow' : 'block' },
       licence: 'MIT',
     };
-    const warnings = values.length > 100 ? ['only the first 100 payloads are sent unless maxAttempts is raised'] : [];
+    const left = encoded.length - values.length;
+    const warnings = left > 0 ? [`${left} payloads make no valid address and are left out, as gotestwaf does`] : [];
     return { templateId, source: 'gotestwaf', sourceRef: templateId.slice(0, 250), draft, warnings };
   });
 };
 
-const encoders: Readonly<Record<string, (payload: string) => string>> = {
-  plain: (payload) => payload,
-  url: (payload) =>
-    encodeURIComponent(payload.toWellFormed()).replace(
-      /[!'()*]/g,
-      (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
-    ),
-  base64: (payload) => Buffer.from(payload).toString('base64'),
-  base64flat: (payload) => Buffer.from(payload).toString('base64').replace(/=+$/, ''),
-  jsunicode: (payload) =>
-    [...payload].map((mark) => `\\u${(mark.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`).join(''),
-  xmlentity: (payload) => payload.replace(/[&<>"']/g, (mark) => `&#${mark.charCodeAt(0)};`),
+type HttpRequest = Extract<SigRequest, { kind: 'http' }>;
+
+/** Where a payload goes. */
+interface Placed {
+  readonly request: HttpRequest;
+  /** The payload as it stands there; undefined where it cannot. */
+  readonly put?: (payload: string) => string | undefined;
+}
+
+const escapedByte = (byte: number) => `%${byte.toString(16).padStart(2, '0').toUpperCase()}`;
+
+/** Escapes each byte whose letter is not kept. */
+const escapedBut = (kept: RegExp) => (text: string) =>
+  [...Buffer.from(text)]
+    .map((byte) =>
+      byte < 0x80 && kept.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : escapedByte(byte),
+    )
+    .join('');
+
+/** `url.PathEscape`, `url.QueryEscape` and the path of a URL, as Go writes them. */
+const segmentEscaped = escapedBut(/[A-Za-z0-9_.~$&+=:@-]/);
+const queryEscaped = (text: string) => escapedBut(/[A-Za-z0-9_.~ -]/)(text).replaceAll(' ', '+');
+const pathEscaped = escapedBut(/[A-Za-z0-9_.~$&+,/:;=@-]/);
+const isValidPath = (path: string) => /^(?:[A-Za-z0-9_.~$&+,/:;=@!'()*[\]-]|%[0-9a-fA-F]{2})*$/.test(path);
+
+const unescapedPath = (path: string) =>
+  Buffer.from(
+    Buffer.from(path)
+      .toString('latin1')
+      .replaceAll(/%([0-9a-fA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  ).toString();
+
+/** The target that Go sends for an address that ends so; undefined where it refuses the address. */
+const targetOf = (text: string): string | undefined => {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: Go refuses addresses with them.
+  if (/[\x00-\x1f\x7f]/.test(text)) return undefined;
+  const [address = ''] = text.split('#', 1);
+  const at = address.indexOf('?');
+  const [path, query] = at < 0 ? [address, ''] : [address.slice(0, at), address.slice(at)];
+  if (/%(?![0-9a-fA-F]{2})/.test(path)) return undefined;
+  return `${isValidPath(path) ? path : pathEscaped(unescapedPath(path))}${query}`;
 };
 
-const http = (request: Partial<Extract<SigRequest, { kind: 'http' }>>): SigRequest => ({
+const xmlMarks: Readonly<Record<string, string>> = {
+  ...{ '"': '&#34;', "'": '&#39;', '&': '&amp;', '<': '&lt;', '>': '&gt;' },
+  ...{ '\t': '&#x9;', '\n': '&#xA;', '\r': '&#xD;' },
+};
+const xmlString = (payload: string) =>
+  `<string>${payload.replace(/["'&<>\t\n\r]/g, (mark) => xmlMarks[mark] ?? mark)}</string>`;
+const jsUnicode = (payload: string) =>
+  payload.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+const encoders: Readonly<Record<string, (payload: string) => string>> = {
+  plain: (payload) => payload,
+  url: segmentEscaped,
+  base64: (payload) => Buffer.from(payload).toString('base64'),
+  base64flat: (payload) => Buffer.from(payload).toString('base64').replaceAll('=', ''),
+  jsunicode: jsUnicode,
+  xmlentity: xmlString,
+};
+
+const http = (request: Partial<HttpRequest>): HttpRequest => ({
   idx: 0,
   kind: 'http',
   method: 'GET',
   path: '/',
   ...request,
 });
-const posted = (type: string, body: string) =>
-  http({ method: 'POST', headers: [{ name: 'Content-Type', value: type }], body });
-const escaped = '{{replace(replace(payload, "\\\\", "\\\\\\\\"), "\\"", "\\\\\\"")}}';
-const envelope = (content: string) =>
-  `<?xml version="1.0"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><value>${content}</value></soap:Body></soap:Envelope>`;
-const boundary = 'rushhour-boundary';
+const posted = (type: string, body: string, headers: HttpRequest['headers'] = []) =>
+  http({ method: 'POST', headers: [...headers, { name: 'Content-Type', value: type }], body });
 
-const requestsByPlaceholder: Readonly<Record<string, () => SigRequest>> = {
-  urlpath: () => http({ path: '/{{url_encode(payload)}}' }),
-  urlparam: () => http({ path: '/?value={{url_encode(payload)}}' }),
-  header: () => http({ headers: [{ name: 'X-Value', value: '{{payload}}' }] }),
-  useragent: () => http({ headers: [{ name: 'User-Agent', value: '{{payload}}' }] }),
-  requestbody: () => http({ method: 'POST', body: '{{payload}}' }),
-  htmlform: () => posted('application/x-www-form-urlencoded', 'value={{url_encode(payload)}}'),
-  htmlmultipartform: () =>
-    posted(
-      `multipart/form-data; boundary=${boundary}`,
-      `--${boundary}\r\nContent-Disposition: form-data; name="value"\r\n\r\n{{payload}}\r\n--${boundary}--\r\n`,
-    ),
-  jsonbody: () => posted('application/json', `{"test": true, "value": "${escaped}"}`),
-  jsonrequest: () => posted('application/json', `{"value": "${escaped}"}`),
-  xmlbody: () => posted('text/xml', '{{payload}}'),
-  soapbody: () => posted('text/xml', envelope('{{html_escape(payload)}}')),
-  graphql: () => posted('application/json', `{"query": "{ value(text: \\"${escaped}\\") }"}`),
+const parameter = 'a4f19c0b7e';
+const boundary = '5f1d3c8e7a9b40d2c6e1f0a3b4d5c6e7f8091a2b3c4d5e6f708192a3b4c5';
+const envelope = `<?xml version="1.0" encoding="UTF-8"?>
+<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/"
+	xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+	<soapenv:Body>
+		<find>
+			<ab${parameter}>{{payload}}</ab${parameter}>
+		</find>
+	</soapenv:Body>
+</soapenv:Envelope>`;
+
+/** A message of gRPC with one text, as base64. */
+const grpcMessage = (payload: string) => {
+  const text = Buffer.from(payload);
+  const length: number[] = [];
+  for (let rest = text.length; ; rest >>>= 7) {
+    length.push(rest > 0x7f ? (rest & 0x7f) | 0x80 : rest);
+    if (rest <= 0x7f) break;
+  }
+  const message = Buffer.concat([Buffer.from([0x0a, ...length]), text]);
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]).toString('base64');
 };
 
-const requestOf = (name: string, options: Members): SigRequest => {
-  const build = requestsByPlaceholder[name.toLowerCase()];
-  if (build) return build();
+const positions: Readonly<Record<string, (options: Members) => Placed>> = {
+  urlpath: () => ({ request: http({ path: '{{payload}}' }), put: (payload) => targetOf(`/${payload}`) }),
+  urlparam: () => ({ request: http({ path: '{{payload}}' }), put: (payload) => targetOf(`/?${parameter}=${payload}`) }),
+  header: () => ({ request: http({ headers: [{ name: `X-${parameter}`, value: '{{payload}}' }] }), put: headerValue }),
+  useragent: () => ({ request: http({ headers: [{ name: 'User-Agent', value: '{{payload}}' }] }), put: headerValue }),
+  requestbody: () => ({ request: http({ method: 'POST', body: '{{payload}}' }) }),
+  htmlform: () => ({ request: posted('application/x-www-form-urlencoded', `${parameter}={{payload}}`) }),
+  htmlmultipartform: () => ({
+    request: posted(
+      `multipart/form-data; boundary=${boundary}`,
+      `--${boundary}\r\nContent-Disposition: form-data; name="${parameter}"\r\n\r\n{{payload}}\r\n--${boundary}--\r\n`,
+    ),
+  }),
+  jsonbody: () => ({ request: posted('application/json', '{{payload}}') }),
+  jsonrequest: () => ({
+    request: posted('application/json', `{"test": true, "${parameter}": "{{payload}}"}`),
+    put: jsUnicode,
+  }),
+  xmlbody: () => ({ request: posted('application/xml', '{{payload}}') }),
+  soapbody: () => ({
+    request: posted('text/xml', envelope, [
+      { name: 'SOAPAction', value: '"http://schemas.xmlsoap.org/soap/actor/next"' },
+    ]),
+    put: xmlString,
+  }),
+  graphql: ({ method }) =>
+    textOf(method).toUpperCase() === 'GET'
+      ? { request: http({ path: '/?query={{payload}}' }), put: queryEscaped }
+      : { request: http({ method: 'POST', body: '{{payload}}' }) },
+  grpc: () => ({
+    request: http({
+      method: 'POST',
+      path: '/encoder.ServiceFooBar/foo',
+      version: '2',
+      headers: [
+        { name: 'Content-Type', value: 'application/grpc' },
+        { name: 'TE', value: 'trailers' },
+        { name: 'User-Agent', value: 'grpc-go/1.58.3' },
+      ],
+      body: '{{base64_decode(payload)}}',
+    }),
+    put: grpcMessage,
+  }),
+};
+
+/** Values of headers end at a line break: Go does not send them. */
+const headerValue = (payload: string) => (/[\r\n\0]/.test(payload) ? undefined : payload);
+
+const positionOf = (name: string, options: Members): Placed => {
+  const position = positions[name.toLowerCase()];
+  if (position) return position(options);
   if (name.toLowerCase() !== 'rawrequest')
     throw new Refusal(`the placeholder ${name.slice(0, 40) || 'without a name'} is not supported`);
-  const withPayload = (text: string) => literal(text).replaceAll('{{"{{"}}payload}}', '{{payload}}');
-  return http({
-    method: withPayload(textOf(options['method']) || 'GET'),
-    path: withPayload(textOf(options['path']) || '/'),
-    headers: Object.entries(membersOf(options['headers'])).map(([key, value]) => ({
-      name: key,
-      value: withPayload(textOf(value)),
-    })),
-    body: withPayload(textOf(options['body'])),
-  });
+  const withPayload = (text: string, payload = '{{payload}}') => literal(text).replaceAll('{{"{{"}}payload}}', payload);
+  const path = textOf(options['path']);
+  return {
+    request: http({
+      method: withPayload(textOf(options['method']) || 'GET'),
+      path: withPayload(path.startsWith('/') ? path : `/${path}`, '{{path_escape(payload)}}'),
+      headers: Object.entries(membersOf(options['headers'])).map(([key, value]) => ({
+        name: key,
+        value: withPayload(textOf(value)),
+      })),
+      body: withPayload(textOf(options['body'])),
+    }),
+  };
+};
+
+/** The headers of gotestwaf's own configuration. */
+const browserHeaders = [
+  { name: 'Pragma', value: 'no-cache' },
+  { name: 'Cache-Control', value: 'no-cache' },
+  { name: 'Upgrade-Insecure-Requests', value: '1' },
+  {
+    name: 'User-Agent',
+    value:
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/122.0.0.0 Safari/537.36',
+  },
+  {
+    name: 'Accept',
+    value: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8',
+  },
+  { name: 'Accept-Encoding', value: 'gzip, deflate, br, zstd' },
+  { name: 'Accept-Language', value: 'en-US;q=0.8,en;q=0.7' },
+];
+
+const withBrowser = (request: HttpRequest): HttpRequest => {
+  const own = request.headers ?? [];
+  const names = new Set(own.map(({ name }) => name.toLowerCase()));
+  const added = request.version === '2' ? [] : browserHeaders.filter(({ name }) => !names.has(name.toLowerCase()));
+  return { ...request, headers: [...added, ...own] };
 };

@@ -30,7 +30,6 @@ it.each([
   ],
   ['more than two megabytes', `id: x\ninfo: {name: "${'a'.repeat(3_000_000)}"}\n`, /more than 2097152 bytes/],
   ['a function that runs programs', withPath('/?x={{exec("id")}}'), /not allowed/],
-  ['the same by name', withPath('/?x={{exec}}'), /not known/],
   ['a gigantic payload', withPath('/?x={{repeat("A", 100000000)}}'), /PAYLOAD|bytes/],
   [
     'a payload that grows by variables',
@@ -41,7 +40,6 @@ it.each([
     /bytes/,
   ],
   ['variables in circles', withPath('/{{a}}', 'variables: {a: "{{b}}", b: "{{a}}"}\n'), /without end/],
-  ['a service that waits for calls', withPath('/?x=http://abc.oast.live/'), /oast\.live/],
   [
     'a host in the head',
     'id: x\ninfo: {name: X}\nhttp:\n  - raw: ["GET / HTTP/1.1\\nHost: victim.com\\n\\n"]\n',

@@ -23,8 +23,8 @@ export const httpRequests = (block: Members, from: number, warn: (warning: strin
   const paths = textsOf(block['path']);
   const requests =
     raws.length > 0
-      ? raws.map((raw, i) => bound(readRawRequest(raw, from + i)))
-      : paths.map((path, i) => bound(requestOf(block, path, from + i)));
+      ? raws.map((raw, i) => bound(agented(rawRequest(raw, from + i))))
+      : paths.map((path, i) => bound(agented(requestOf(block, path, from + i))));
   if (requests.length === 0) throw new Refusal('an http block has neither path nor raw');
   if (from + requests.length > maxRequests) {
     warn(`only the first ${maxRequests} requests are taken`);
@@ -33,9 +33,47 @@ export const httpRequests = (block: Members, from: number, warn: (warning: strin
   return requests;
 };
 
-const requestOf = (block: Members, path: string, idx: number): SigRequest => {
-  const headers = Object.entries(membersOf(block['headers'])).map(([name, value]) => ({ name, value: textOf(value) }));
-  const body = textOf(block['body']);
+const withCrLf = (text: string) => (text.includes('\r\n') ? text : text.replaceAll('\n', '\r\n'));
+
+/** Lines end with CR LF, and the last one of a body is dropped unless it ends a part, as nuclei does. */
+const rawRequest = (raw: string, idx: number): HttpRequest => {
+  const { body, ...request } = readRawRequest(withCrLf(raw), idx, true);
+  if (/\s/.test(request.path.replaceAll(/\{\{.*?\}\}/gs, '')))
+    throw new Refusal('the target of a raw request has a space, which ends it for nuclei');
+  const isMultipart = request.headers?.some(
+    ({ name, value }) => /content-type/i.test(name) && value.includes('multipart/'),
+  );
+  const sent = isMultipart ? body : body?.replace(/\r\n$/, '');
+  return { ...request, ...(sent !== undefined && sent !== '' && { body: sent }) };
+};
+
+const browser =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/128.0.0.0 Safari/537.36';
+
+/** Headers that nuclei adds where a request has none; the name of the browser is one of many. */
+const agented = (request: HttpRequest): HttpRequest => {
+  const names = new Set((request.headers ?? []).map(({ name }) => name.toLowerCase()));
+  const added = [
+    { name: 'User-Agent', value: browser },
+    { name: 'Accept-Encoding', value: 'gzip' },
+  ];
+  return {
+    ...request,
+    headers: [...(request.headers ?? []), ...added.filter(({ name }) => !names.has(name.toLowerCase()))],
+  };
+};
+
+type HttpRequest = Extract<SigRequest, { kind: 'http' }>;
+
+const requestOf = (block: Members, path: string, idx: number): HttpRequest => {
+  const own = Object.entries(membersOf(block['headers'])).map(([name, value]) => ({ name, value: textOf(value) }));
+  const names = new Set(own.map(({ name }) => name.toLowerCase()));
+  const defaults = [
+    { name: 'Accept', value: '*/*' },
+    { name: 'Accept-Language', value: 'en' },
+  ];
+  const headers = [...own, ...defaults.filter(({ name }) => !names.has(name.toLowerCase()))];
+  const body = withCrLf(textOf(block['body']));
   return { idx, kind: 'http', method: textOf(block['method']) || 'GET', path, headers, ...(body !== '' && { body }) };
 };
 

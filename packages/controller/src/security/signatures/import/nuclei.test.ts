@@ -4,6 +4,7 @@ import type { ReadTemplate } from './template.ts';
 
 const read = (text: string) => readNuclei({ path: 'a.yaml', bytes: Buffer.from(text) })[0];
 const taken = (text: string) => read(text) as ReadTemplate;
+const readAll = (text: string) => readNuclei({ path: 'a.yaml', bytes: Buffer.from(text) }) as ReadTemplate[];
 
 const web = `
 id: CVE-2021-41773
@@ -78,9 +79,13 @@ it('a template of the web becomes a signature with the answer its matchers look 
         kind: 'http',
         method: 'GET',
         path: '/cgi-bin/.%2e/.%2e/etc/passwd?m={{mark}}',
-        headers: [{ name: 'Origin', value: '{{BaseURL}}' }],
+        headers: [{ name: 'Origin', value: '{{BaseURL}}' }, { name: 'User-Agent' }, { name: 'Accept-Encoding' }],
       },
-      { method: 'POST', body: expect.stringContaining('echo {{interactsh-url}}'), headers: [{ name: 'Content-Type' }] },
+      {
+        method: 'POST',
+        body: 'echo {{interactsh-url}}',
+        headers: [{ name: 'Content-Type' }, { name: 'User-Agent' }, { name: 'Accept-Encoding' }],
+      },
     ],
     responses: [
       {
@@ -95,7 +100,7 @@ it('a template of the web becomes a signature with the answer its matchers look 
 });
 
 it('paths, payloads and attacks are taken', () => {
-  const { draft } = taken(`
+  const [first, second] = readAll(`
 id: paths
 info: {name: Paths, severity: low, tags: "xss"}
 http:
@@ -105,8 +110,10 @@ http:
     payloads:
       p: ["<b>", "{{7*7}}"]
 `);
-  expect(draft).toMatchObject({ combine: 'pitchfork', payloads: [{ name: 'p', values: ['<b>', '{{7*7}}'] }] });
-  expect(draft.requests.map((request) => 'path' in request && request.path)).toEqual(['/a?x={{p}}', '/b']);
+  expect(first?.draft).toMatchObject({ combine: 'pitchfork', payloads: [{ name: 'p', values: ['<b>', '{{7*7}}'] }] });
+  expect(first?.draft.requests).toMatchObject([{ path: '/a?x={{p}}' }]);
+  // Another path is another attempt.
+  expect(second).toMatchObject({ templateId: 'paths#2', draft: { requests: [{ path: '/b' }] } });
 });
 
 it('raw connections and DNS are taken', () => {
@@ -157,7 +164,6 @@ it.each([
   ['javascript', `${info}javascript:\n  - {code: "exec()"}\n`, /javascript/],
   ['a browser', `${info}headless:\n  - {steps: []}\n`, /headless/],
   ['files', `${info}file:\n  - {extensions: [all]}\n`, /file/],
-  ['a flow', `${info}flow: http(1)\n${get}}\n`, /flow/],
   ['workflows', `${info}workflows:\n  - {template: a}\n`, /workflows/],
   ['hosts of its own', `${info}self-contained: true\n${get}}\n`, /self-contained/],
   ['a race', `${info}${get}, race: true}\n`, /race/],
@@ -170,4 +176,44 @@ it.each([
   ['no object', '- a\n', /another shape/],
 ])('a template with %s is refused', (_, text, reason) => {
   expect(read(text)).toMatchObject({ refused: expect.stringMatching(reason) });
+});
+
+it('a chain is sent in the order of its flow, with values of ours for what nobody defined', () => {
+  const { draft, warnings } = taken(`
+id: chain
+info: {name: Chain, severity: high, tags: "rce,vkev"}
+flow: http(2) && http(1)
+http:
+  - raw: ["GET /second?u={{username}}&t={{base64(token)}} HTTP/1.1\\n\\n"]
+  - raw: ["POST /first HTTP/1.1\\nContent-Type: text/plain\\nno header\\n\\nline\\nlast\\n"]
+`);
+  expect(draft.requests).toMatchObject([
+    { path: '/first', body: 'line\r\nlast' },
+    { path: '/second?u={{username}}&t={{base64(token)}}' },
+  ]);
+  expect(draft.variables).toEqual({ username: 'admin', token: '{{rand_text_alphanumeric(32)}}' });
+  expect(draft).toMatchObject({ kev: false, techniques: ['T1190'] });
+  expect(warnings.join()).toContain('{{username}} is not defined');
+});
+
+it('names of callback services become one of ours, also within calls', () => {
+  const { draft } = taken(`
+id: oast
+info: {name: Oast, severity: info}
+http:
+  - path: ["{{BaseURL}}/?a=http://x.oast.live/&b={{base64('http://{{interactsh-url}}')}}"]
+`);
+  expect(draft.requests[0]).toMatchObject({ path: "/?a=http://x.oob.test/&b={{base64('http://{{interactsh-url}}')}}" });
+  // What only looks for a product is no attack.
+  expect(draft).toMatchObject({ techniques: [], expect: { action: 'allow' }, tags: 'detection-only' });
+});
+
+it('digits of network data are text, and a target with a space is refused', () => {
+  const { draft } = taken(
+    'id: n\ninfo: {name: N}\ntcp:\n  - host: ["{{Hostname}}"]\n    inputs:\n      - data: 00000000\n        type: hex\n',
+  );
+  expect(draft.requests).toMatchObject([{ kind: 'raw', data: '00000000', encoding: 'hex' }]);
+  expect(read('id: s\ninfo: {name: S}\nhttp:\n  - raw: ["GET /a b HTTP/1.1\\n\\n"]\n')).toMatchObject({
+    refused: expect.stringContaining('space'),
+  });
 });

@@ -1,5 +1,7 @@
 import type { CveDraft, SigPayload, SigRequest, SigResponse } from '@rushhour/contract';
 import { cvssScoreOf } from '../expressions/cvss.ts';
+import { unknownNames } from '../expressions/expand.ts';
+import { probeTag } from '../negative-tag.ts';
 import { categoryOf } from './category.ts';
 import {
   clipped,
@@ -22,26 +24,42 @@ import { readYaml } from './read-yaml.ts';
 import { type ReadTemplate, Refusal, refusing, type TemplateFile, type TemplateOutcome } from './template.ts';
 
 /** Parts of templates that run programs, browsers or scripts, or leave the test network. */
-const refusedParts = ['code', 'javascript', 'headless', 'file', 'ssl', 'whois', 'websocket', 'workflows', 'flow'];
+const refusedParts = ['code', 'javascript', 'headless', 'file', 'ssl', 'whois', 'websocket', 'workflows'];
 const severities = ['info', 'low', 'medium', 'high', 'critical', 'unknown'] as const;
 
 export const readNuclei = ({ path, bytes }: TemplateFile): TemplateOutcome[] => {
-  const found = { id: path };
-  return [
-    renamed(
-      refusing(path, () => {
-        const template = requireMembers(readYaml(bytes), 'the template');
-        found.id = textOf(template['id']) || path;
-        return templateOf(template, found.id);
-      }),
-      () => found.id,
-    ),
-  ];
+  let template: Members;
+  try {
+    template = requireMembers(readYaml(withoutCallbacks(bytes)), 'the template');
+  } catch (error) {
+    if (error instanceof Refusal) return [{ templateId: path, refused: error.message }];
+    throw error;
+  }
+  const id = textOf(template['id']) || path;
+  return alternativesOf(template).map((alternative, i) => {
+    const own = i === 0 ? id : `${id}#${i + 1}`;
+    return refusing(own, () => templateOf(alternative, own));
+  });
 };
 
-/** A refused template is named by its id if that is readable. */
-const renamed = (outcome: TemplateOutcome, idOf: () => string): TemplateOutcome =>
-  'refused' in outcome ? { ...outcome, templateId: idOf() } : outcome;
+const maxAlternatives = 20;
+
+/** Paths of one block are tried until one matches: each is an attempt of its own, unless matchers compare them. */
+const alternativesOf = (template: Members): Members[] => {
+  const member = template['http'] === undefined ? 'requests' : 'http';
+  const [block, ...more] = listOf(template[member]).map(membersOf);
+  const paths = textsOf(block?.['path']);
+  const isAlone = block !== undefined && more.length === 0 && paths.length > 1 && block['raw'] === undefined;
+  const isChained = block?.['req-condition'] === true || /[a-z]_\d+\b/.test(JSON.stringify(block?.['matchers'] ?? ''));
+  if (!isAlone || isChained) return [template];
+  return paths.slice(0, maxAlternatives).map((path) => ({ ...template, [member]: [{ ...block, path: [path] }] }));
+};
+
+/** Names of callback services become one that only the server agent of a test answers for. */
+const withoutCallbacks = (bytes: Buffer): Buffer =>
+  Buffer.from(bytes.toString('utf8').replace(callbackHosts, 'oob.test'));
+const callbackHosts =
+  /(?<![a-z0-9-])(?:interact\.sh|interactsh\.com|oast\.(?:fun|live|site|online|pro|me|today)|oastify\.com|burpcollaborator\.net|dnslog\.cn|ceye\.io)(?![a-z0-9-])/gi;
 
 const templateOf = (template: Members, templateId: string): ReadTemplate => {
   const part = refusedParts.find((name) => template[name] !== undefined);
@@ -60,6 +78,8 @@ const describe = (info: Members, templateId: string, warn: (warning: string) => 
   const metadata = membersOf(info['metadata']);
   const tags = wordsOf(info['tags']);
   const severity = severities.find((known) => known === textOf(info['severity']).toLowerCase()) ?? 'unknown';
+  const category = categoryOf(tags.join(), textOf(info['name']));
+  const isProbe = severity === 'info' || tags.some((tag) => /^(detect|detection|tech|panel|discovery)$/i.test(tag));
   const description = [textOf(info['description']), textOf(info['impact'])].filter((text) => text !== '').join('\n');
   return {
     name: nameOf(textOf(info['name']), templateId),
@@ -68,13 +88,14 @@ const describe = (info: Members, templateId: string, warn: (warning: string) => 
     cweIDs: cweIdsOf(wordsOf(classification['cwe-id'])),
     severity,
     ...scoresOf(classification, warn),
-    kev: tags.some((tag) => tag.toLowerCase() === 'kev' || tag.toLowerCase() === 'vkev'),
+    kev: tags.some((tag) => tag.toLowerCase() === 'kev'),
     vendor: clipped(textOf(metadata['vendor']), 128),
     product: clipped(textsOf(metadata['product'])[0] ?? '', 128),
     cpe: clipped(textOf(classification['cpe']), 512),
-    techniques: ['T1190'],
-    category: categoryOf(tags.join(), textOf(info['name'])),
-    tags: tagsOf(tags),
+    techniques: isProbe ? [] : techniquesOf(category),
+    category,
+    tags: tagsOf([...(isProbe ? [probeTag] : []), ...tags]),
+    ...(isProbe && { expect: { action: 'allow' as const } }),
     remediation: clipped(textOf(info['remediation']).trim(), 4096),
     references: [
       ...textsOf(info['reference'])
@@ -90,6 +111,15 @@ const describe = (info: Members, templateId: string, warn: (warning: string) => 
     licence: 'MIT',
   };
 };
+
+const techniqueOf: Readonly<Record<string, string>> = {
+  ...{ sqli: 'T1190', rce: 'T1190', 'command-injection': 'T1190', 'path-traversal': 'T1190', lfi: 'T1190' },
+  ...{ rfi: 'T1190', ssrf: 'T1190', xxe: 'T1190', ssti: 'T1190', deserialization: 'T1190', 'file-upload': 'T1505.003' },
+  ...{ 'auth-bypass': 'T1190', xss: 'T1189' },
+};
+
+/** Only where the kind of flaw says what an attacker does with it. */
+const techniquesOf = (category: string): string[] => [techniqueOf[category] ?? []].flat();
 
 const within = (value: number | undefined, max: number) =>
   value !== undefined && value >= 0 && value <= max ? value : null;
@@ -126,7 +156,7 @@ const contentOf = (template: Members, warn: (warning: string) => void) => {
       throw new Refusal(`the variable ${name.slice(0, 40)} is not supported`);
     content.variables[name] = textOf(value).slice(0, 4096);
   }
-  for (const block of listOf(template['http'] ?? template['requests'])) takeHttp(content, membersOf(block), warn);
+  for (const block of chainOf(template, warn)) takeHttp(content, membersOf(block), warn);
   for (const block of listOf(template['tcp'] ?? template['network'])) {
     content.requests.push(...tcpRequests(membersOf(block), content.requests.length));
     takeShared(content, membersOf(block), warn);
@@ -135,7 +165,35 @@ const contentOf = (template: Members, warn: (warning: string) => void) => {
   if (question) content.requests.push(dnsRequest(question, content.requests.length));
   if (more.length > 0) warn('only the first DNS question is taken');
   if (content.requests.length === 0) throw new Refusal('the template has neither http, tcp nor dns');
+  defineUnknown(content, warn);
   return { ...content, ...(content.payloads.length > 0 && { maxAttempts: 50 }) };
+};
+
+/** The HTTP blocks in the order in which `flow` calls them; what else it says is a program and is not run. */
+const chainOf = (template: Members, warn: (warning: string) => void): readonly unknown[] => {
+  const blocks = listOf(template['http'] ?? template['requests']);
+  const flow = textOf(template['flow']);
+  if (flow === '') return blocks;
+  if (!/^[\s()&|!]*(?:(?:http|dns|tcp)\(\d*\)[\s()&|!;]*)+$/.test(flow))
+    warn('its flow is a program; its requests are sent in order');
+  const called = [...flow.matchAll(/\bhttp\((\d+)\)/g)].map(([, number]) => blocks[Number(number) - 1]);
+  const known = [...new Set(called)].filter((block) => block !== undefined);
+  return known.length > 0 ? known : blocks;
+};
+
+const defaultValues: Readonly<Record<string, string>> = {
+  ...{ username: 'admin', user: 'admin', email: 'admin@site.test', password: 'Passw0rd!', pass: 'Passw0rd!' },
+  ...{ token: '{{rand_text_alphanumeric(32)}}', oast: '{{interactsh-url}}', protocol: 'http' },
+};
+
+/** Names that a user or an earlier answer would give a value get one of ours. */
+const defineUnknown = (content: Content, warn: (warning: string) => void): void => {
+  const taken = new Set([...content.payloads.map(({ name }) => name), ...Object.keys(content.variables)]);
+  for (const name of unknownNames(JSON.stringify([content.requests, content.variables, content.responses]))) {
+    if (taken.has(name)) continue;
+    content.variables[name] = defaultValues[name.toLowerCase()] ?? '{{rand_text_alphanumeric(12)}}';
+    warn(`{{${name}}} is not defined by the template; a value of ours stands in for it`);
+  }
 };
 
 const takeHttp = (content: Content, block: Members, warn: (warning: string) => void) => {

@@ -71,10 +71,10 @@ const bodyOf = (bytes: Buffer) => {
 type HttpRequest = Extract<SigRequest, { kind: 'http' }>;
 
 /** Reads a request in wire format. Lines may end with LF; the length is computed again when the request is sent. */
-export const readRawRequest = (raw: string, idx: number): HttpRequest => {
+export const readRawRequest = (raw: string, idx: number, isLenient = false): HttpRequest => {
   const text = raw.replace(/^(?:\s*@[a-z-]+:[^\n]*\n)+/i, '').replace(/^\s+/, '');
   const [head = '', body] = splitOnce(text, /\r?\n\r?\n/);
-  const { method, path, version, headers } = readHead(head);
+  const { method, path, version, headers } = readHead(head, isLenient);
   return {
     idx,
     kind: 'http',
@@ -86,10 +86,11 @@ export const readRawRequest = (raw: string, idx: number): HttpRequest => {
   };
 };
 
-const readHead = (head: string) => {
+const readHead = (head: string, isLenient = false) => {
   const [first = '', ...lines] = head.split(/\r?\n/);
-  const headers = unfolded(lines).map((line) => {
+  const headers = unfolded(lines).flatMap((line) => {
     const colon = line.indexOf(':');
+    if (colon < 1 && isLenient) return [];
     if (colon < 1) throw new Refusal(`the line ${JSON.stringify(line.slice(0, 60))} is no header`);
     return { name: line.slice(0, colon), value: line.slice(colon + 1).trim() };
   });

@@ -1,4 +1,4 @@
-import { parseDocument } from 'yaml';
+import { type Document, isScalar, parseDocument, visit } from 'yaml';
 import { Refusal } from './template.ts';
 
 const maxBytes = 2 * 1_048_576;
@@ -11,9 +11,10 @@ export const readYaml = (bytes: Buffer): unknown => {
   const text = bytes.toString('utf8');
   if (depthOf(text) > maxDepth) throw new Refusal(`the template is nested more than ${maxDepth} deep`);
   try {
-    const document = parseDocument(text, { schema: 'core', merge: false, uniqueKeys: true, logLevel: 'silent' });
+    const document = parsed(text);
     const [problem] = document.errors;
     if (problem) throw new Refusal(`the template is no YAML: ${firstLine(problem.message)}`);
+    keepDigits(document);
     return document.toJS({ maxAliasCount: maxAliases });
   } catch (error) {
     if (error instanceof Refusal) throw error;
@@ -22,6 +23,29 @@ export const readYaml = (bytes: Buffer): unknown => {
     throw new Refusal(`the template is no YAML: ${firstLine((error as Error).message)}`);
   }
 };
+
+const options = { schema: 'core', merge: false, uniqueKeys: true, logLevel: 'silent' } as const;
+
+/** Other readers of YAML take an escaped apostrophe in double quotes: it is corrected where this one refuses it. */
+const parsed = (text: string): Document => {
+  const document = parseDocument(text, options);
+  const wrong = new Set(
+    document.errors.flatMap(({ code, linePos }) => (code === 'BAD_DQ_ESCAPE' ? (linePos?.[0].line ?? []) : [])),
+  );
+  if (wrong.size === 0) return document;
+  const lines = text.split('\n').map((line, i) => (wrong.has(i + 1) ? line.replaceAll("\\'", "'") : line));
+  return parseDocument(lines.join('\n'), options);
+};
+
+/** `data: 00000000` is a text of eight digits. */
+const keepDigits = (document: Document) =>
+  visit(document, {
+    Pair(_, { key, value }) {
+      const isData = isScalar(key) && key.value === 'data';
+      if (isData && isScalar(value) && typeof value.value === 'number')
+        value.value = value.source ?? String(value.value);
+    },
+  });
 
 /** An upper bound of the depth, by brackets and indentation, in one pass. */
 const depthOf = (text: string) => {
