@@ -17,6 +17,7 @@ export const Attempt = Type.Object(
     kind: word(['cve', 'malware', 'waf', 'fuzz', 'campaign', 'benign']),
     refId: Type.Integer({ minimum: 0, description: 'Signature, sample, campaign or dictionary; 0 without a record.' }),
     refName: Type.String({ maxLength: 256 }),
+    payload: Type.Optional(Type.String({ maxLength: 2048, description: 'The payload before it was encoded.' })),
     variant: Type.String({ maxLength: 256, description: 'Distinguishes attempts of the same reference.' }),
     category: Type.String({ maxLength: 64, description: 'Row of the matrix, such as sql-injection.' }),
     expected: word(['block', 'detect', 'allow']),

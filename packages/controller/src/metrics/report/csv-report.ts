@@ -87,13 +87,16 @@ const signatureFields = ({ signature }: ShownAttempt): readonly unknown[] => {
 /** One line for each attempt. */
 const attemptsCsv = ({ attempts }: SecurityReport): string => {
   const own = ['techniques', 'status', 'clientEnd', 'serverSeen', 'sentBytes', 'reason'];
-  const head = line([...attemptMembers, ...own, ...signatureHead]);
+  const sent = ['encoder', 'position', 'payload', 'changes', 'curl'];
+  const head = line([...attemptMembers, ...own, ...signatureHead, ...sent]);
   const rows = attempts.map((attempt) =>
     line([
       ...attemptMembers.map((member) => attempt[member]),
       attempt.techniques.join(' '),
       ...[attempt.client.status, attempt.client.end, attempt.server.seen, attempt.client.sentBytes, attempt.reason],
       ...signatureFields(attempt),
+      ...(attempt.kind === 'waf' ? attempt.variant.split('/').slice(0, 2) : ['', '']),
+      ...[attempt.payload, attempt.changes.join('; '), attempt.curl],
     ]),
   );
   return head + rows.join('');

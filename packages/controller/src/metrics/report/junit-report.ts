@@ -42,19 +42,27 @@ const casesOf = ({ run, isPartial }: ReportData): Case[] => {
   return [ended, valid, ...thresholds];
 };
 
+const maxShown = 200;
+
+/** How it was sent, with the payload. */
+const sentAs = ({ variant, payload }: ShownAttempt): string =>
+  payload === undefined ? variant : `${variant} (${payload.slice(0, maxShown)})`;
+
 /** One case per signature or payload, with all its variants; benign ones fail when they are blocked. */
 const attackCases = ({ security }: ReportData): Case[] => {
   const groups = Map.groupBy(security?.attempts ?? [], ({ kind, refID, refName }) => `${kind} ${refID} ${refName}`);
   return [...groups.values()].map((all) => {
     const [{ kind, refName, expected }] = all as [ShownAttempt];
     const isWrong = ({ outcome }: ShownAttempt) =>
-      expected === 'allow' ? outcome === 'blocked' || outcome === 'modified' : outcome === 'passed';
+      expected === 'allow'
+        ? kind === 'benign' && (outcome === 'blocked' || outcome === 'modified')
+        : outcome === 'passed';
     const wrong = all.filter(isWrong);
     const decided = all.filter(({ outcome }) => ['blocked', 'modified', 'passed'].includes(outcome));
     const verb = expected === 'allow' ? 'blocked' : 'passed';
     return {
       name: `${kind}: ${refName}`,
-      failure: wrong.length === 0 ? '' : `${verb}: ${wrong.map(({ variant }) => variant).join(', ')}`,
+      failure: wrong.length === 0 ? '' : `${verb}: ${wrong.map(sentAs).join(', ')}`,
       skipped: decided.length === 0 ? `undecided: ${all[0]?.reason ?? ''}` : '',
     };
   });

@@ -40,11 +40,29 @@ const scoreText = (score: number | null | undefined, digits: number) =>
 const packetLinks = (packets: readonly string[] = []) =>
   packets.map((address) => `<p><a href="${escaped(address)}">Packets</a></p>`).join('');
 
+/** Lists that are cut say so. */
+const shareText = (listed: number, total: number) =>
+  listed < total
+    ? `<p class="warn">${listed} of ${total} are listed, worst first; the CSV report has all of them.</p>`
+    : '';
+
+const formsOf = ({ forms, firstPassed }: SecurityReport) => {
+  const first =
+    firstPassed === null
+      ? ''
+      : `<p>First attack that got through: ${escaped(firstPassed.refName)} (${escaped(firstPassed.variant)}) at ${escaped(firstPassed.startedAt)}</p>`;
+  if (forms.length === 0) return first;
+  const rows = forms.map(
+    (row) => `<tr>${cell(row.name)}${cell(row.encoder)}${cell(row.position)}${countCells(row)}</tr>`,
+  );
+  return `${first}<h3>By module, encoder and position</h3>${table(['Module', 'Encoder', 'Position', ...countHead], rows)}`;
+};
+
 /** Attacks that passed, with the facts of their signatures. */
-const passedOf = ({ passed }: SecurityReport) => {
+const passedOf = ({ passed, totals }: SecurityReport) => {
   if (passed.length === 0) return '<h3>Attacks not blocked</h3><p>None</p>';
   const head = ['Attack', 'Variant', 'Severity', 'CVE', 'CWE', 'CVSS', 'EPSS', 'KEV', 'Request and remediation'];
-  const rows = passed.map(({ refName, variant, severity, request, signature, packets }) => {
+  const rows = passed.map(({ refName, variant, severity, request, curl, signature, packets }) => {
     const names = [refName, variant, severity, signature?.cveIDs.join(' ') || '–', signature?.cweIDs.join(' ') || '–'];
     const scores = [scoreText(signature?.cvssScore, 1), scoreText(signature?.epssScore, 3)];
     const remedy = signature?.remediation ? `<p>${escaped(signature.remediation.slice(0, 1000))}</p>` : '';
@@ -53,9 +71,10 @@ const passedOf = ({ passed }: SecurityReport) => {
       ...scores.map((text) => cell(text, 'n')),
       cell(signature?.kev ? 'yes' : '–'),
     ];
-    return `<tr>${cells.join('')}<td><pre>${escaped(request.slice(0, 600))}</pre>${remedy}${packetLinks(packets)}</td></tr>`;
+    const again = curl === '' ? '' : `<pre>${escaped(curl.slice(0, 1000))}</pre>`;
+    return `<tr>${cells.join('')}<td><pre>${escaped(request.slice(0, 600))}</pre>${again}${remedy}${packetLinks(packets)}</td></tr>`;
   });
-  return `<h3>Attacks not blocked</h3>${table(head, rows)}`;
+  return `<h3>Attacks not blocked</h3>${shareText(passed.length, totals.passed)}${table(head, rows)}`;
 };
 
 const exhibits = (title: string, all: readonly Exhibit[]) =>
@@ -75,6 +94,7 @@ const comparisonOf = ({ comparison, baselineRunID }: SecurityReport) => {
   if (comparison === null) return '';
   const groups = [
     ['Newly passed', comparison.newlyPassed],
+    ['New false positive', comparison.newFalsePositives],
     ['Newly blocked', comparison.newlyBlocked],
     ['Blocked differently', comparison.changedMechanism],
   ] as const;
@@ -124,8 +144,11 @@ export const securitySection = (report: SecurityReport | null): string => {
   );
   return [
     summaryOf(report),
+    comparisonOf(report),
     `<h3>By category and severity</h3>${table(['Category', 'Severity', ...countHead], matrix)}`,
+    formsOf(report),
     passedOf(report),
+    shareText(report.falsePositives.length, report.totals.falsePositives),
     exhibits('False positives', report.falsePositives),
     `<h3>Blocking mechanisms</h3>${table(['Mechanism', 'Attempts'], mechanisms)}`,
     `<h3>Evasion variants</h3>${table(['Variant', ...countHead], evasion)}`,
@@ -133,6 +156,5 @@ export const securitySection = (report: SecurityReport | null): string => {
     malwareOf(report),
     campaignOf(report),
     `<h3>Path checks</h3>${table(['Time', 'Reason', 'Target', 'Result', 'Detail'], controls)}`,
-    comparisonOf(report),
   ].join('');
 };

@@ -12,6 +12,7 @@ import {
 } from '../../store/security/attack-results.ts';
 import { type AttackComparison, compareResults, derivedNames, modifiedIsIn } from './attack-values.ts';
 import { type CampaignReport, campaignReport, type MalwareReport, malwareReport } from './campaign-report.ts';
+import { curlOf } from './curl-command.ts';
 import { type BlockPolicy, packetEvidence, requestText } from './evidence.ts';
 import { type AttackCounts, type AttackRates, countsOf, isPlain, isStopped, rates } from './rates.ts';
 import { readSignatureFacts, type SignatureFacts, signatureIdOf } from './signature-facts.ts';
@@ -23,6 +24,8 @@ export interface ShownAttempt extends AttackResult {
   readonly signature?: SignatureFacts;
   /** Links to its packets, if they were captured. */
   readonly packets?: readonly string[];
+  /** The payload before it was encoded; for payloads of our own and of dictionaries. */
+  readonly payload?: string;
 }
 
 /** An attempt on which the device failed, with the request. */
@@ -30,6 +33,8 @@ export interface Exhibit extends ShownAttempt {
   readonly request: string;
   /** Start of a foreign answer. */
   readonly response: string;
+  /** Sends it again by hand; empty for what curl cannot send. */
+  readonly curl: string;
 }
 
 interface Row extends AttackCounts {
@@ -50,6 +55,12 @@ export interface SecurityReport {
   readonly falsePositives: readonly Exhibit[];
   readonly mechanisms: readonly { readonly mechanism: string; readonly count: number }[];
   readonly evasion: readonly Row[];
+  /** Payloads by module, encoder and position. */
+  readonly forms: readonly (Row & { readonly encoder: string; readonly position: string })[];
+  /** The first attack that got through. */
+  readonly firstPassed: Pick<AttackResult, 'refName' | 'variant' | 'startedAt' | 'attemptID'> | null;
+  /** How many there are of what is listed in part. */
+  readonly totals: { readonly passed: number; readonly falsePositives: number; readonly withTexts: number };
   readonly techniques: readonly Row[];
   /** For runs that transferred samples. */
   readonly malware: MalwareReport | null;
@@ -113,22 +124,48 @@ const matrixOf = (attacks: readonly StoredAttackResult[]): SecurityReport['matri
       (a, b) => a.name.localeCompare(b.name) || severities.indexOf(a.severity) - severities.indexOf(b.severity),
     );
 
-/** Requests as text, by the name of the attempt. */
+interface Texts {
+  readonly request: string;
+  readonly curl: string;
+}
+
+const payloadIn = (line: string): string | undefined => {
+  const [, text] = /^\{"id":\d+,"kind":"[a-z]+","payload":("(?:[^"\\]|\\.)*")/.exec(line) ?? [];
+  return text === undefined ? undefined : (JSON.parse(text) as string);
+};
+
+/** Payloads of all attempts that have one, by the name of the attempt. */
+const payloadsOf = (files: readonly RunAttempts[], runId: number) => {
+  const payloads = new Map<string, string>();
+  for (const { text, sha256 } of files) {
+    for (const line of text.split('\n')) {
+      const payload = payloadIn(line);
+      const id = /^\{"id":(\d+)/.exec(line)?.[1];
+      if (payload !== undefined) payloads.set(`${runId}-${sha256.slice(0, 8)}-${id}`, payload);
+    }
+  }
+  return payloads;
+};
+
+/** Requests as text and as commands, by the name of the attempt. */
 const requestsOf = (files: readonly RunAttempts[], runId: number, wanted: ReadonlySet<string>) => {
-  const texts = new Map<string, string>();
+  const texts = new Map<string, Texts>();
   for (const { text, sha256 } of files) {
     for (const line of text.split('\n')) {
       const id = /^\{"id":(\d+)/.exec(line)?.[1];
       const name = `${runId}-${sha256.slice(0, 8)}-${id}`;
-      if (wanted.has(name)) texts.set(name, requestText(JSON.parse(line) as Attempt));
+      if (!wanted.has(name)) continue;
+      const attempt = JSON.parse(line) as Attempt;
+      texts.set(name, { request: requestText(attempt), curl: curlOf(attempt) });
     }
   }
   return texts;
 };
 
-const exhibit = (result: StoredAttackResult, requests: ReadonlyMap<string, string>, catalogue: Catalogue): Exhibit => ({
+const exhibit = (result: StoredAttackResult, requests: ReadonlyMap<string, Texts>, catalogue: Catalogue): Exhibit => ({
   ...shown(result, catalogue),
-  request: requests.get(result.attemptID) ?? '',
+  request: requests.get(result.attemptID)?.request ?? '',
+  curl: requests.get(result.attemptID)?.curl ?? '',
   response: Buffer.from(result.excerpt, 'base64').toString('latin1'),
 });
 
@@ -149,13 +186,10 @@ const gateOf = (thresholds: readonly ThresholdResult[]): SecurityReport['gate'] 
 const passedIn = (attacks: readonly StoredAttackResult[], catalogue: Catalogue) =>
   attacks
     .filter(({ outcome, expected }) => outcome === 'passed' && expected !== 'allow')
-    .toSorted(worstFirst(catalogue))
-    .slice(0, maxExhibits);
+    .toSorted(worstFirst(catalogue));
 
 const falsePositivesIn = (results: readonly StoredAttackResult[], modifiedIs: BlockPolicy['modifiedIs']) =>
-  results
-    .filter(({ kind, outcome }) => kind === 'benign' && isStopped({ outcome } as AttackResult, modifiedIs))
-    .slice(0, maxExhibits);
+  results.filter(({ kind, outcome }) => kind === 'benign' && isStopped({ outcome } as AttackResult, modifiedIs));
 
 /** Shortened facts for the list of all attempts: long texts would multiply the size of reports. */
 const briefly = (catalogue: Catalogue): Catalogue =>
@@ -164,6 +198,54 @@ const briefly = (catalogue: Catalogue): Catalogue =>
   );
 
 const all = (results: readonly StoredAttackResult[]) => results as unknown as AttackResult[];
+
+const formsIn = (attacks: readonly StoredAttackResult[]): SecurityReport['forms'] =>
+  grouped(
+    attacks.filter(({ kind }) => kind === 'waf'),
+    ({ category, variant }) => [[category, ...variant.split('/').slice(0, 2)].join('\n')],
+  ).map(({ name, ...counts }) => {
+    const [category = '', encoder = '', position = ''] = name.split('\n');
+    return { ...counts, name: category, encoder, position };
+  });
+
+interface Listed {
+  readonly passed: readonly StoredAttackResult[];
+  readonly stopped: readonly StoredAttackResult[];
+  readonly texts: number;
+}
+
+const overviewOf = (attacks: readonly StoredAttackResult[], { passed, stopped, texts }: Listed) => {
+  const [first] = passed.toSorted((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
+  const { refName = '', variant = '', startedAt = '', attemptID = '' } = first ?? {};
+  return {
+    forms: formsIn(attacks),
+    firstPassed: first === undefined ? null : { refName, variant, startedAt, attemptID },
+    totals: { passed: passed.length, falsePositives: stopped.length, withTexts: texts },
+  };
+};
+
+const comparedWithBaseline = async (read: Executor, run: RunRecord, results: readonly StoredAttackResult[]) => {
+  const baseline = await baselineOf(read, run);
+  const earlier = baseline === undefined ? undefined : await attackResultsOf(read, baseline);
+  return {
+    baselineRunID: baseline ?? null,
+    comparison: earlier === undefined ? null : compareResults(all(earlier), all(results)),
+  };
+};
+
+/** Adds payloads and links to packets. */
+const withDetails =
+  (payloads: ReadonlyMap<string, string>, withDumps: ReturnType<typeof packetEvidence>) =>
+  <T extends ShownAttempt>(attempt: T): T => {
+    const payload = payloads.get(attempt.attemptID);
+    return withDumps(payload === undefined ? attempt : { ...attempt, payload });
+  };
+
+const mechanismsIn = (results: readonly StoredAttackResult[]): SecurityReport['mechanisms'] =>
+  grouped(results, ({ mechanism }) => (mechanism === null ? [] : [mechanism])).map(({ name, attempts }) => ({
+    mechanism: name,
+    count: attempts,
+  }));
 
 /** Undefined if the run had no attacks or has not ended. */
 export const readSecurityReport = async (
@@ -178,16 +260,16 @@ export const readSecurityReport = async (
   const ids = attacks.flatMap((result) => signatureIdOf(result) ?? []);
   const catalogue = await readSignatureFacts(read, ids);
   const brief = briefly(catalogue);
-  const passed = passedIn(attacks, catalogue);
+  const allPassed = passedIn(attacks, catalogue);
+  const passed = allPassed.slice(0, maxExhibits);
   const modifiedIs = await modifiedIsIn(read, run.id);
-  const stopped = falsePositivesIn(results, modifiedIs);
+  const allStopped = falsePositivesIn(results, modifiedIs);
+  const stopped = allStopped.slice(0, maxExhibits);
   const files = await runAttemptsOf(read, run.id);
   const hasAllTexts = results.length <= maxWithTexts;
   const listed = hasAllTexts ? results : [...passed, ...stopped];
   const requests = requestsOf(files, run.id, new Set(listed.map(({ attemptID }) => attemptID)));
-  const baseline = await baselineOf(read, run);
-  const earlier = baseline === undefined ? undefined : await attackResultsOf(read, baseline);
-  const withPackets = packetEvidence(run, await dumpsOf(read, run.id));
+  const withPackets = withDetails(payloadsOf(files, run.id), packetEvidence(run, await dumpsOf(read, run.id)));
   const found = rates(judged, modifiedIs);
   return {
     device: run.labels['device'] ?? '',
@@ -197,16 +279,14 @@ export const readSecurityReport = async (
     matrix: matrixOf(attacks),
     passed: passed.map((result) => withPackets(exhibit(result, requests, catalogue))),
     falsePositives: stopped.map((result) => withPackets(exhibit(result, requests, catalogue))),
-    mechanisms: grouped(results, ({ mechanism }) => (mechanism === null ? [] : [mechanism])).map(
-      ({ name, attempts }) => ({ mechanism: name, count: attempts }),
-    ),
+    mechanisms: mechanismsIn(results),
     evasion: grouped(attacks, ({ variant }) => [isPlain(variant) ? 'plain' : (variant.split('/')[0] ?? variant)]),
+    ...overviewOf(attacks, { passed: allPassed, stopped: allStopped, texts: listed.length }),
     techniques: grouped(attacks, ({ techniques }) => techniques),
     malware: malwareReport(results as unknown as ShownAttempt[]) ?? null,
     campaign: campaignReport(results as unknown as ShownAttempt[]) ?? null,
     ...(await timesOf(read, run)),
-    baselineRunID: baseline ?? null,
-    comparison: earlier === undefined ? null : compareResults(all(earlier), all(results)),
+    ...(await comparedWithBaseline(read, run, results)),
     gate: gateOf(thresholds),
     attempts: results.map((result) =>
       withPackets(hasAllTexts ? exhibit(result, requests, brief) : shown(result, brief)),

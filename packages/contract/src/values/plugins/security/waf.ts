@@ -72,6 +72,10 @@ const wafModule = item({
   enabled: flag('Use it', true),
   encoders: subset('Ways to write a payload', encoders, ['plain']),
   placeholders: subset('Places to put it; the natural ones of the attack when empty', placeholders, []),
+  payloadSet: choice('Built-in payloads: the classic ones, or these and all that are made from their parts', [
+    'core',
+    'extended',
+  ]),
   dictionaryIds: idsOf('dictionary', 'Dictionaries of payloads, instead of the built-in ones'),
   signatureIds: idsOf('signature', 'Signatures'),
   maxRequests: whole('Most requests', 500, [1, 1_000_000]),
@@ -87,6 +91,7 @@ const schema = valuesOf({
       modules: Type.Array(wafModule, { minItems: 1, maxItems: 100, description: 'Attacks' }),
       benign: section('Harmless requests among them', {
         enabled: flag('Send some', true),
+        content: choice('Texts in the places below, or whole requests as sites get them', ['texts', 'sites']),
         dictionaryIds: idsOf('dictionary', 'Dictionaries of harmless texts'),
         sample: whole('How many', 500, [1, 1_000_000]),
         placeholders: subset('Places', placeholders, ['url-param', 'json-body']),

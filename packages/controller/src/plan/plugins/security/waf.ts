@@ -1,9 +1,11 @@
 import { type WafValues, wafPlugin } from '@rushhour/contract';
 import { seededRandom, shuffled } from '@rushhour/pools';
 
-import type { Attempt, HttpAnswer } from '@rushhour/protocol';
+import type { Attempt, HttpAnswer, HttpRequest } from '@rushhour/protocol';
 import { benignTexts } from '../../../security/content/waf/benign.ts';
+import { siteRequest, siteRequestCount } from '../../../security/content/waf/benign-sites.ts';
 import { encoders } from '../../../security/content/waf/encoders.ts';
+import { familyPayloads } from '../../../security/content/waf/payload-families.ts';
 import { payloadSets } from '../../../security/content/waf/payloads.ts';
 import {
   naturalPlaceholders,
@@ -104,8 +106,14 @@ const placeholderOptions = ({ http }: Modules, ordinal: number): PlaceholderOpti
   };
 };
 
-const payloadsOf = (scope: PlanScope, { name, dictionaryIds }: Module, index: number): readonly string[] => {
-  if (dictionaryIds.length === 0) return payloadSets[name]?.payloads ?? [];
+const payloadsOf = (
+  scope: PlanScope,
+  { name, dictionaryIds, payloadSet }: Module,
+  index: number,
+): readonly string[] => {
+  const core = payloadSets[name]?.payloads ?? [];
+  if (dictionaryIds.length === 0)
+    return payloadSet === 'extended' ? [...new Set([...core, ...familyPayloads(name)])] : core;
   return dictionaryIds.flatMap((id, i) => {
     const path = pointerIn(scope, 'wafModules', 'modules', index, 'dictionaryIds', i);
     return dictionaryValues(scope, id, path) ?? [];
@@ -175,6 +183,8 @@ const prepareModule = (scope: PlanScope, wafModules: Modules, module: Module, in
 const maxAttempts = 50_000;
 const maxBytes = 64 * 1024 * 1024;
 const plainBytes = 600;
+/** As much of a payload as reports show. */
+const maxPayload = 2048;
 
 const bytesOf = (drafts: readonly Draft[]) => drafts.reduce((sum, draft) => sum + JSON.stringify(draft).length, 0);
 
@@ -222,6 +232,7 @@ const attackOf = (
   if (request === undefined) return undefined;
   return {
     kind: 'waf',
+    payload: payload.slice(0, maxPayload).toWellFormed(),
     refId: module.dictionaryIds[0] ?? 0,
     refName: `${module.name} ${form.payload + 1}`,
     variant: variantOf(form),
@@ -243,9 +254,36 @@ const chosen = (count: number, max: number, random: () => number): readonly numb
   return [...numbers];
 };
 
+/** Whole requests of sites, with the hosts and headers of the task. */
+const siteDrafts = (wafModules: Modules): Draft[] =>
+  chosen(siteRequestCount, wafModules.benign.sample, seededRandom(wafModules.seed)).map((n, ordinal) => {
+    const { kind, request } = siteRequest(n);
+    const { headers, version, basePath } = placeholderOptions(wafModules, ordinal);
+    const own = new Set(request.headers.map(({ name }) => name.toLowerCase()));
+    const added = headers.filter(({ name }) => !own.has(name.toLowerCase()));
+    const path = `${basePath.replace(/\/$/, '')}${request.path}`;
+    const sent = { ...request, path, version, headers: [...added, ...request.headers] };
+    return benignDraft(kind, n, `plain/${kind}`, sent);
+  });
+
+const benignDraft = (kind: string, index: number, variant: string, request: HttpRequest, refId = 0): Draft => ({
+  kind: 'benign',
+  refId,
+  refName: `${kind} ${index + 1}`,
+  variant,
+  category: kind,
+  expected: 'allow',
+  severity: 'info',
+  techniques: [],
+  direction: 'c2s',
+  service: 'http',
+  exchange: { protocol: 'http', steps: [{ request, answer }] },
+});
+
 const benignOf = (scope: PlanScope, wafModules: Modules): Draft[] => {
-  const { enabled, sample, dictionaryIds, placeholders } = wafModules.benign;
+  const { enabled, sample, dictionaryIds, placeholders, content } = wafModules.benign;
   if (!enabled) return [];
+  if (content === 'sites' && dictionaryIds.length === 0) return siteDrafts(wafModules);
   const own = dictionaryIds.flatMap((id, i) =>
     (dictionaryValues(scope, id, pointerIn(scope, 'wafModules', 'benign', 'dictionaryIds', i)) ?? []).map((text) => ({
       kind: 'dictionary',
@@ -261,19 +299,7 @@ const benignOf = (scope: PlanScope, wafModules: Modules): Draft[] => {
     const { kind, text } = texts[index] as (typeof texts)[number];
     const request = requestOf(placeholder, { text, isUrlSafe: false }, placeholderOptions(wafModules, ordinal));
     if (request === undefined) return [];
-    return {
-      kind: 'benign',
-      refId: dictionaryIds[0] ?? 0,
-      refName: `${kind} ${index + 1}`,
-      variant: `plain/${placeholder}`,
-      category: kind,
-      expected: 'allow',
-      severity: 'info',
-      techniques: [],
-      direction: 'c2s',
-      service: 'http',
-      exchange: { protocol: 'http', steps: [{ request, answer }] },
-    };
+    return benignDraft(kind, index, `plain/${placeholder}`, request, dictionaryIds[0]);
   });
 };
 

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { benignTexts } from './benign.ts';
+import { siteRequest, siteRequestCount } from './benign-sites.ts';
 import { encoders } from './encoders.ts';
+import { familyPayloads } from './payload-families.ts';
 import { payloadSets } from './payloads.ts';
 import { placeholderRequests, requestOf } from './placeholders.ts';
 
-const payloads = Object.values(payloadSets).flatMap((set) => set.payloads);
+const core = Object.values(payloadSets).flatMap((set) => set.payloads);
+const made = Object.keys(payloadSets).flatMap(familyPayloads);
+const payloads = [...new Set([...core, ...made])];
 const texts = [...payloads, ...benignTexts.map(({ text }) => text)];
 
 /** Names in addresses and mail, in whatever text. */
@@ -37,7 +41,7 @@ describe('content of web application firewall tests', () => {
 
   it('gives in every placeholder and writing a request line without blanks and headers without line breaks', () => {
     const options = { basePath: '/app', headers: [], version: '1.1' as const };
-    let made = 0;
+    let count = 0;
     const bad: string[] = [];
     for (const encode of Object.values(encoders)) {
       for (const placeholder of Object.keys(placeholderRequests)) {
@@ -46,11 +50,26 @@ describe('content of web application firewall tests', () => {
           const isPathValid = request !== undefined && /^\/app[^\s]*$/.test(request.path);
           const areHeadersValid = request?.headers.every(({ value }) => !/[\r\n\0]/.test(value));
           if (!isPathValid || !areHeadersValid) bad.push(`${placeholder} ${text}`);
-          made += 1;
+          count += 1;
         }
       }
     }
     expect(bad).toEqual([]);
-    expect(made).toBeGreaterThan(10_000);
+    expect(count).toBeGreaterThan(10_000);
+  });
+
+  it('has more than a thousand payloads, each once', () => {
+    expect(payloads.length).toBeGreaterThan(1000);
+  });
+
+  it('has more than five thousand requests of sites in several languages, each once', () => {
+    const requests = Array.from({ length: siteRequestCount }, (_, n) => siteRequest(n));
+    expect(siteRequestCount).toBeGreaterThanOrEqual(5000);
+    expect(new Set(requests.map((one) => JSON.stringify(one))).size).toBe(siteRequestCount);
+    expect(new Set(requests.map(({ kind }) => kind)).size).toBe(10);
+    for (const { request } of requests.slice(0, 1000)) {
+      expect(request.path).toMatch(/^\/[\x21-\x7e]*$/);
+      expect(request.headers.every(({ value }) => /^[\x20-\x7e]*$/.test(value))).toBe(true);
+    }
   });
 });
