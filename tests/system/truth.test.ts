@@ -54,6 +54,35 @@ describe('what a run reports', () => {
     expect(metricOf(result, 'server', 'http.served')?.['sum']).toBe(sent);
   });
 
+  it('follows the stages of the load second by second', async () => {
+    const stages = [
+      { seconds: 2, target: 200, shape: 'linear' },
+      { seconds: 2, target: 400, shape: 'step' },
+      { seconds: 2, target: 0, shape: 'linear' },
+    ];
+    const { id, result } = await runToEnd(
+      system.client,
+      httpTask(near, far, {
+        ...outside,
+        httpParams: { path: '/staged' },
+        requestsPerSecond: undefined,
+        duration: { stages },
+      }),
+    );
+    const logged = nginx.accessLog().filter((line) => line.includes(' /staged ')).length;
+    expect(Math.abs(logged - (200 + 800 + 400))).toBeLessThan(15);
+    const params = { id, runId: result.id };
+    const { data } = await system.client.tasks.series({
+      params,
+      query: { metrics: 'http.requests', agg: 'sum', step: 1 },
+    });
+    const sent = (data.series[0]?.values ?? []).map((value) => value ?? 0);
+    expect(sent.reduce((sum, value) => sum + value, 0)).toBe(logged);
+    for (const [second, planned] of [50, 150, 400, 400, 300, 100].entries()) {
+      expect(Math.abs((sent[second] ?? 0) - planned), `second ${second + 1}`).toBeLessThan(60);
+    }
+  });
+
   it('arrives every second on the event stream, and resumes after a disconnect', async () => {
     const { data: id } = await system.client.tasks.create({
       body: httpTask(near, far, { duration: { mode: 'time', seconds: 8 } }) as never,

@@ -153,10 +153,17 @@ export {
   suitePluginId,
 } from './values/plugins/index.ts';
 export { toJsonSchema } from './values/plugins/json-schema.ts';
+export {
+  type LoadPiece,
+  loadCurveOf,
+  stagesPeak,
+  stagesSeconds,
+  stagesWithin,
+} from './values/plugins/members/load-curve.ts';
 export type { PayloadValues } from './values/plugins/members/payload.ts';
 export type { ReferenceKind } from './values/plugins/members/reference.ts';
 export type { FoundReference } from './values/plugins/members/references.ts';
-export { type DurationValues, duration as entryDuration } from './values/plugins/members/values.ts';
+export { type DurationValues, duration as entryDuration, type StageValues } from './values/plugins/members/values.ts';
 export { commonMetrics, findMetric, metricsOf } from './values/plugins/metrics.ts';
 export type { PluginSpec, TypedPlugin } from './values/plugins/plugin.ts';
 export {

@@ -4,6 +4,12 @@ import { HostStack } from './engines/host-stack.ts';
 const seconds = (description: string) => Type.Number({ minimum: 0, default: 0, description });
 
 /** Duration of a run. Phases in order: ramp-up, warm-up, steady, ramp-down. */
+const share = Type.Number({ minimum: 0, maximum: 1_000_000_000, description: 'Share of the full load.' });
+const LoadPiece = Type.Object(
+  { seconds: Type.Number({ exclusiveMinimum: 0 }), from: share, to: share },
+  { additionalProperties: false },
+);
+
 export const Duration = Type.Object(
   {
     mode: Type.Union([Type.Literal('time'), Type.Literal('count'), Type.Literal('continuous')], {
@@ -19,6 +25,9 @@ export const Duration = Type.Object(
     rampUpSec: seconds('Linear increase of the rate from 0.'),
     warmUpSec: seconds('Time at full load before results count.'),
     rampDownSec: seconds('Linear decrease of the rate to 0 at the end.'),
+    curve: Type.Optional(
+      Type.Array(LoadPiece, { minItems: 1, maxItems: 10_000, description: 'Load over time, instead of ramps.' }),
+    ),
   },
   { additionalProperties: false, default: {} },
 );

@@ -178,19 +178,19 @@ sequence: Sequence numbers | server: Server | serverAgentId: Server agent | serv
 serverMode: Server mode | sessionCount: Sessions | sessionId: Session ID | sessionIdStep: Session ID step
 sessionIdx: Session | sessionIndex: Session | sessions: Sessions | sessionsPerSecond: Sessions per second
 settleSec: Settling time (s) | severity: Severity | severityNot: Exclude severity | sha1: SHA-1 | sha256: SHA-256
-sha3_384: SHA3-384 | shuffle: Shuffle | side: Side | signatureIds: Signatures | size: Size | body.size: Size (bytes)
+sha3_384: SHA3-384 | shape: Shape | shuffle: Shuffle | side: Side | signatureIds: Signatures | size: Size | body.size: Size (bytes)
 payload.size: Size (bytes) | icmpParams.size: Payload size (bytes) | reply.size: Size (bytes) | edns.size: UDP payload size (bytes)
 sizeMax: Maximum size (bytes) | sizeMin: Minimum size (bytes) | skip: Excluded hosts | skipEmpty: Skip empty lines
 slots: Agent slots | sni: Server name (SNI) | sockets: Sockets per agent | source: Source | sourceFileID: Source file
 sourceRef: Source reference | sources: Sources | sourceSha256: Source SHA-256 | sourceTaskID: Source task | speed: Speed
 speedFactor: Speed multiplier | spi: SPI | spoofing: Allow spoofed sources | srcMode: Source address mode | start: Start
-startAfterSec: Start delay (s) | startedAt: Started | startsAt: Starts at | startsPerDay: Runs per day
+stages: Load stages | startAfterSec: Start delay (s) | startedAt: Started | startsAt: Starts at | startsPerDay: Runs per day
 startSpreadMs: Start spread (ms) | statelessServerParams: Stateless server | staticAssets: Include static assets
 status: Status | step: Step | stepIdx: Step | steps: Steps | stepsMappings: Positions | stopOn: Stop conditions
 stopOnBlock: Stop host when blocked | stopTimeoutSec: Stop timeout (s) | streamsPerUser: Event streams per user
 subject: Subject | subnet: Subnet | subplugins: Stages | suspectAfterSec: Suspect after (s) | sweep: Frame size sweep
 syncReady: Ready | synRetries: SYN retries | tactic: Tactic | tag: Tag | tagNot: Exclude tag | tags: Tags
-tagsFromName: Tags from file name | targetCidrs: Allowed target ranges | targets: Targets
+tagsFromName: Tags from file name | target: Target load | targetCidrs: Allowed target ranges | targets: Targets
 fuzzingParams.targets: Fuzzed fields | task: Task | taskCount: Tasks | tasks: Tasks | tc: Traffic class
 tcpConfiguration: TCP | technique: ATT&CK technique | techniques: ATT&CK techniques | teid: TEID | teidStep: TEID step
 tests: Tests | text: Text | timeoutIsBlock: Count timeouts as blocked | timeoutMs: Timeout (ms)

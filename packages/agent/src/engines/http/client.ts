@@ -107,8 +107,11 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
     const sessionLoad = isOneShot
       ? config.load
       : { ...(config.sessionsPerSecond && { rate: config.sessionsPerSecond }) };
+    const depth = config.version === '2' ? config.maxStreams : config.pipelining;
+    const isClosed = config.load.rate === undefined && config.sessionsPerSecond === undefined;
     this.#sessions = new LoadDriver({
       ...drivers,
+      ...(isClosed && isOneShot && { slots: config.connections }),
       load: sessionLoad,
       limit:
         config.totalSessions ?? (isOneShot && duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY),
@@ -117,6 +120,7 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
     });
     this.#requests = new LoadDriver({
       ...drivers,
+      ...(isClosed && !isOneShot && { slots: config.connections * depth }),
       load: isOneShot ? {} : config.load,
       limit: duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY,
       begin: (slot, intended, now) => (this.#slots[slot] as Slot).begin(intended, now),

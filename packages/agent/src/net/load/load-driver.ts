@@ -1,5 +1,6 @@
 import type { Duration, Histogram, Load } from '@rushhour/protocol';
-import type { CreateAlarm } from '../loop/alarm.ts';
+import { type Alarm, type CreateAlarm, createNodeAlarm } from '../loop/alarm.ts';
+import { BusyLimit } from './busy-limit.ts';
 import { changedSegments, LoadProfile, type Ramps, segmentsOf } from './load-profile.ts';
 import { Pacer } from './pacer.ts';
 
@@ -12,6 +13,8 @@ export interface LoadDriverOptions {
   readonly lag: Histogram;
   /** See `Pacer`. */
   readonly sessionWait?: Histogram;
+  /** Number of slots there will be, where a curve limits how many are busy. */
+  readonly slots?: number;
   /** Creates the timer for the next event; Node's timers by default. */
   readonly createAlarm?: CreateAlarm;
   /**
@@ -25,7 +28,15 @@ export const rampsOf = (duration: Duration): Ramps => ({
   ...(duration.mode === 'time' && { seconds: duration.seconds }),
   rampUpSec: duration.rampUpSec,
   rampDownSec: duration.mode === 'time' ? duration.rampDownSec : 0,
+  curve: duration.curve,
 });
+
+/** How many of the slots may be busy over time, where each begins its next event when the one before has ended. */
+const concurrencyOf = ({ load, duration: { curve }, slots }: LoadDriverOptions): BusyLimit | undefined =>
+  load.rate === undefined && curve !== undefined && slots !== undefined ? new BusyLimit(curve, slots) : undefined;
+
+/** How often the number of busy slots follows its curve. */
+const followMs = 50;
 
 const profileOf = (load: Load, duration: Duration): LoadProfile | undefined =>
   load.rate === undefined ? undefined : new LoadProfile(segmentsOf({ ...load, rate: load.rate }, rampsOf(duration)));
@@ -44,9 +55,13 @@ export class LoadDriver {
   #nextFree = 0;
   #state: 'waiting' | 'running' | 'paused' | 'stopped' = 'waiting';
   #issued = 0;
+  readonly #busyLimit: BusyLimit | undefined;
+  readonly #follow: Alarm | undefined;
 
   constructor(options: LoadDriverOptions) {
     this.#options = options;
+    this.#busyLimit = concurrencyOf(options);
+    if (this.#busyLimit) this.#follow = (options.createAlarm ?? createNodeAlarm)(() => this.#followCurve());
     const profile = profileOf(options.load, options.duration);
     if (profile === undefined) return;
     this.#pacer = new Pacer({
@@ -79,7 +94,8 @@ export class LoadDriver {
   start(): void {
     this.#state = 'running';
     this.#pacer?.start();
-    this.#assign(performance.now());
+    this.#busyLimit?.start(performance.now());
+    this.#followCurve();
   }
 
   /** Begins no more events; returns how many were due and found no slot. */
@@ -88,6 +104,7 @@ export class LoadDriver {
     // Events that became due since the last check are still begun, so that the end does not drop them.
     this.#assign(performance.now());
     this.#state = 'stopped';
+    this.#follow?.cancel();
     const left = this.#options.limit - this.#issued;
     const overdue = Math.min(left, this.#pacer?.overdue(performance.now()) ?? 0);
     this.#pacer?.stop();
@@ -97,6 +114,7 @@ export class LoadDriver {
   pause(): void {
     if (this.#state !== 'running') return;
     this.#state = 'paused';
+    this.#busyLimit?.pause(performance.now());
     this.#pacer?.pause();
   }
 
@@ -104,7 +122,8 @@ export class LoadDriver {
     if (this.#state !== 'paused') return;
     this.#state = 'running';
     this.#pacer?.resume();
-    this.#assign(performance.now());
+    this.#busyLimit?.resume(performance.now());
+    this.#followCurve();
   }
 
   /** False if the load has no rate. */
@@ -116,10 +135,11 @@ export class LoadDriver {
 
   /** Offers a free slot; a due event begins in it immediately. */
   offer(slot: number, now: number): void {
+    this.#busyLimit?.end(slot);
     if (this.#state === 'running' && this.#nextFree === this.#free.length) {
       const intended = this.#take(now);
       if (!Number.isNaN(intended)) {
-        this.#options.begin(slot, intended, now);
+        this.#begin(slot, intended, now);
         return;
       }
     }
@@ -128,13 +148,24 @@ export class LoadDriver {
 
   /** Withdraws an offered slot that no longer exists. */
   withdraw(slot: number): void {
+    this.#busyLimit?.forget(slot);
     if (this.#nextFree === this.#free.length) return;
     this.#free = this.#free.slice(this.#nextFree).filter((candidate) => candidate !== slot);
     this.#nextFree = 0;
   }
 
+  #begin(slot: number, intended: number, now: number): void {
+    this.#busyLimit?.begin(slot);
+    this.#options.begin(slot, intended, now);
+  }
+
+  #followCurve(): void {
+    this.#assign(performance.now());
+    if (this.#state === 'running') this.#follow?.set(performance.now() + followMs);
+  }
+
   #take(now: number): number {
-    if (this.#issued >= this.#options.limit) return Number.NaN;
+    if (this.#issued >= this.#options.limit || this.#busyLimit?.isReached(now)) return Number.NaN;
     const intended = this.#pacer === undefined ? now : this.#pacer.takeDue(now);
     if (!Number.isNaN(intended)) this.#issued++;
     return intended;
@@ -144,7 +175,7 @@ export class LoadDriver {
     while (this.#nextFree < this.#free.length && this.#state === 'running') {
       const intended = this.#take(now);
       if (Number.isNaN(intended)) break;
-      this.#options.begin(this.#free[this.#nextFree++] as number, intended, now);
+      this.#begin(this.#free[this.#nextFree++] as number, intended, now);
     }
     if (this.#nextFree > 1024 && this.#nextFree * 2 > this.#free.length) {
       this.#free = this.#free.slice(this.#nextFree);

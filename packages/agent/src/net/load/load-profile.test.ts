@@ -53,6 +53,32 @@ describe('load profile', () => {
   });
 });
 
+describe('load over time', () => {
+  const curve = [
+    { seconds: 2, from: 0, to: 1 },
+    { seconds: 3, from: 0.5, to: 0.5 },
+    { seconds: 1, from: 0.5, to: 0 },
+  ];
+  const ramps = { seconds: 6, rampUpSec: 0, rampDownSec: 0, curve };
+
+  it('has as many events as the area below it', () => {
+    const profile = new LoadProfile(segmentsOf({ rate: 100 }, ramps));
+    expect(dueTimes(profile)).toHaveLength(100 + 150 + 25);
+    expect([0, 1, 1.999, 2, 4.9, 5.5].map((second) => Math.round(profile.rateAt(second)))).toEqual([
+      0, 50, 100, 50, 50, 25,
+    ]);
+  });
+
+  it('is scaled from where it is when its rate is changed', () => {
+    expect(changedSegments({ from: 50, rate: 200 }, ramps, 1)).toEqual([
+      { seconds: 1, from: 100, to: 200 },
+      { seconds: 3, from: 100, to: 100 },
+      { seconds: 1, from: 100, to: 0 },
+    ]);
+    expect(changedSegments({ from: 50, rate: 200 }, ramps, 5.5)).toEqual([{ seconds: 0.5, from: 50, to: 0 }]);
+  });
+});
+
 describe('a rate that is changed', () => {
   const ramps = { seconds: 60, rampUpSec: 10, rampDownSec: 10 };
   it.each([

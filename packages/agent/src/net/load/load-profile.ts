@@ -18,7 +18,24 @@ export interface Ramps {
   readonly seconds?: number;
   readonly rampUpSec: number;
   readonly rampDownSec: number;
+  /** Shares of the rate over time, instead of ramps. */
+  readonly curve?: readonly Segment[] | undefined;
 }
+
+const scaled = (curve: readonly Segment[], rate: number): Segment[] =>
+  curve.map(({ seconds, from, to }) => ({ seconds, from: from * rate, to: to * rate }));
+
+/** What is left of a curve after `elapsedSec`. */
+const restOf = (curve: readonly Segment[], elapsedSec: number): Segment[] => {
+  let startsAt = 0;
+  return curve.flatMap((segment) => {
+    const into = Math.max(0, elapsedSec - startsAt);
+    startsAt += segment.seconds;
+    if (into >= segment.seconds) return [];
+    const from = segment.from + ((segment.to - segment.from) * into) / segment.seconds;
+    return [{ seconds: segment.seconds - into, from, to: segment.to }];
+  });
+};
 
 const rateSteps = (options: RateOptions): Segment[] => {
   const { rate, initialRate = rate, rampStep = 0 } = options;
@@ -30,6 +47,7 @@ const rateSteps = (options: RateOptions): Segment[] => {
 
 /** Ramp up (or rate steps), plateau, ramp down. */
 export const segmentsOf = (options: RateOptions, ramps: Ramps): Segment[] => {
+  if (ramps.curve !== undefined) return scaled(ramps.curve, options.rate);
   const rampUp = rateSteps(options);
   if (ramps.rampUpSec > 0 && rampUp.length === 0) rampUp.push({ seconds: ramps.rampUpSec, from: 0, to: options.rate });
   const rampUpSeconds = rampUp.reduce((sum, segment) => sum + segment.seconds, 0);
@@ -43,13 +61,14 @@ export const segmentsOf = (options: RateOptions, ramps: Ramps): Segment[] => {
 
 /**
  * The rest of a profile after its rate was changed at `elapsedSec`: a ramp that is under way goes on to or from the new
- * rate, a later ramp-down is kept.
+ * rate, a later ramp-down is kept. The rest of a curve is scaled.
  */
 export const changedSegments = (
   { from, rate }: { readonly from: number; readonly rate: number },
   ramps: Ramps,
   elapsedSec: number,
 ): Segment[] => {
+  if (ramps.curve !== undefined) return scaled(restOf(ramps.curve, elapsedSec), rate);
   const rampUp = Math.max(0, ramps.rampUpSec - elapsedSec);
   const left = (ramps.seconds ?? Number.POSITIVE_INFINITY) - elapsedSec;
   const rampDown = Math.min(ramps.rampDownSec, Math.max(0, left));

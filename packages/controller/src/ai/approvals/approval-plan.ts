@@ -1,4 +1,11 @@
-import type { ApprovalPlan, LoadChange, StartBody } from '@rushhour/contract';
+import {
+  type ApprovalPlan,
+  type LoadChange,
+  type StageValues,
+  type StartBody,
+  stagesSeconds,
+  stagesWithin,
+} from '@rushhour/contract';
 import type { AiCaller } from '../../caller.ts';
 import { ApiError, conflict } from '../../errors.ts';
 import type { RunPlan } from '../../plan/core/agent-plan.ts';
@@ -51,7 +58,11 @@ interface Looked {
 /** Every entry ends at this time at the latest. */
 export const limitedTo = (definition: RunDefinition, seconds: number): RunDefinition => {
   const limit = (given: unknown) => {
-    const duration = (given ?? {}) as { mode?: string; seconds?: number };
+    const duration = (given ?? {}) as { mode?: string; seconds?: number; stages?: readonly StageValues[] };
+    if (duration.stages?.length) {
+      const stages = stagesWithin(duration.stages, seconds);
+      return { ...duration, stages, seconds: stagesSeconds(stages) };
+    }
     const isShorter = duration.mode === 'time' && (duration.seconds ?? Number.POSITIVE_INFINITY) <= seconds;
     return isShorter ? duration : { ...duration, mode: 'time', seconds };
   };

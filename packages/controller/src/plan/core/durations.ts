@@ -1,4 +1,5 @@
 import type { Duration } from '@rushhour/protocol';
+import { curveOf } from './load-stages.ts';
 import type { PlanIssues } from './plan-issues.ts';
 import type { TrafficEntry } from './traffic-entry.ts';
 
@@ -11,8 +12,12 @@ export interface SteadyPart {
 /** Clients of a count end by themselves; what answers them waits a little longer than planned. */
 const graceSec = 5;
 
-export const reportDuration = ({ path, values: { duration } }: TrafficEntry, issues: PlanIssues): void => {
+export const reportDuration = ({ path, values }: TrafficEntry, issues: PlanIssues): void => {
+  const { duration } = values;
   const location = `${path}/values/duration`;
+  if (duration.stages.length > 0 && curveOf(values).curve === undefined) {
+    issues.error(`${location}/stages`, 'NOT_SUPPORTED', 'the entry has no load that could follow stages');
+  }
   if (duration.mode === 'count' && duration.count === undefined) {
     issues.error(`${location}/count`, 'REQUIRED', 'is required when the mode is count');
   }
@@ -24,9 +29,9 @@ export const reportDuration = ({ path, values: { duration } }: TrafficEntry, iss
 };
 
 /** Of a client; `count` is its part. */
-export const clientDuration = ({ values: { duration } }: TrafficEntry, count: number): Duration => {
-  const { mode, seconds, rampUpSec, warmUpSec, rampDownSec } = duration;
-  return { mode, seconds, count, rampUpSec, warmUpSec, rampDownSec };
+export const clientDuration = ({ values }: TrafficEntry, count: number): Duration => {
+  const { mode, seconds, rampUpSec, warmUpSec, rampDownSec } = values.duration;
+  return { mode, seconds, count, rampUpSec, warmUpSec, rampDownSec, ...curveOf(values) };
 };
 
 /** Undefined where the end is not known. */

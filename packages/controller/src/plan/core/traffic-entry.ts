@@ -8,6 +8,7 @@ import {
   suitePluginId,
 } from '@rushhour/contract';
 import { type CheckedValues, checkValues } from './checked-values.ts';
+import { withStages } from './load-stages.ts';
 import type { PlanIssues } from './plan-issues.ts';
 
 /** An entry of a task, or one inside a suite, that generates traffic. */
@@ -77,15 +78,16 @@ export const trafficEntriesOf = (
       if (values !== undefined) reportUnavailable(found, issues);
       continue;
     }
-    const duration = plugin.durationOf?.(values, found, issues) ?? values.duration;
-    const entry = { ...found, values: { ...values, duration }, startAfterSec: 0 };
+    const staged = found.plugin === undefined ? values : withStages(values, found.plugin);
+    const duration = plugin.durationOf?.(staged, found, issues) ?? staged.duration;
+    const entry = { ...found, values: { ...staged, duration }, startAfterSec: 0 };
     if (found.isChild) suites.get(found.index)?.push(entry);
     else entries.push(entry);
   }
-  const staged = [...suites].flatMap(([index, children]) =>
+  const inSuites = [...suites].flatMap(([index, children]) =>
     stagesOf(configuration[index] as ConfigurationEntry, children, issues),
   );
-  return [...entries, ...staged].sort((a, b) => a.index - b.index);
+  return [...entries, ...inSuites].sort((a, b) => a.index - b.index);
 };
 
 const reportUnavailable = ({ plugin, path }: FoundEntry, issues: PlanIssues) => {

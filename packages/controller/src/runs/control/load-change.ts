@@ -19,6 +19,12 @@ interface Entry {
   values?: Record<string, unknown>;
 }
 
+/** Stages stand for a rate that need not be given. */
+const hasStages = ({ values }: Entry) => {
+  const { stages } = (values?.['duration'] ?? {}) as { stages?: readonly unknown[] };
+  return stages !== undefined && stages.length > 0;
+};
+
 const refusalOf = (view: RunView, change: LoadChange): string | undefined => {
   const entry = view.run.definition.configuration[change.index] as Entry | undefined;
   if (entry === undefined) return 'there is no such entry';
@@ -30,7 +36,7 @@ const refusalOf = (view: RunView, change: LoadChange): string | undefined => {
   const jobs = jobsOf(view).filter(({ job }) => job.entry === change.index && job.role === 'client');
   if (jobs.length === 0) return 'the entry makes no load';
   if (!jobs.every(({ job }) => job.canChangeLoad)) return 'the load of this plugin cannot be changed';
-  const unknown = asked.find((rate) => typeof entry.values?.[rate] !== 'number');
+  const unknown = hasStages(entry) ? undefined : asked.find((rate) => typeof entry.values?.[rate] !== 'number');
   if (unknown) return `the entry has no ${unknown}`;
   return jobs.every(({ job }) => job.outcome !== null) ? 'the entry has ended' : undefined;
 };

@@ -33,6 +33,46 @@ describe('a task of planes alone', () => {
   });
 });
 
+describe('stages', () => {
+  const stages = [
+    { seconds: 5, target: 100, shape: 'linear' },
+    { seconds: 5, target: 300, shape: 'spike' },
+  ];
+  const staged = (values: Values = {}, duration: object = {}) =>
+    entry(1, { ...ends, duration: { stages, ...duration }, ...values });
+
+  it('take the place of a rate and of the length', () => {
+    expect(codes(staged())).toEqual([]);
+    expect(codes(staged({ requestsPerSecond: 300 }, { seconds: 10 }))).toEqual([]);
+    expect(codes(staged({ rpsUnlimited: true, httpParams: { connections: 300 } }))).toEqual([]);
+  });
+
+  it('cannot stand beside other descriptions of load over time', () => {
+    const ramps = { rampUpSec: 1, rampDownSec: 1, seconds: 12, mode: 'continuous' };
+    expect(codes(staged({ initialTps: 1, tpsRampStep: 1, requestsPerSecond: 5 }, ramps))).toEqual([
+      '0/values/initialTps RATE_CONFLICT',
+      '0/values/tpsRampStep RATE_CONFLICT',
+      '0/values/duration/rampUpSec RATE_CONFLICT',
+      '0/values/duration/rampDownSec RATE_CONFLICT',
+      '0/values/duration/mode RATE_CONFLICT',
+      '0/values/duration/seconds RATE_CONFLICT',
+      '0/values/requestsPerSecond RATE_CONFLICT',
+    ]);
+  });
+
+  it('need a load that can follow them', () => {
+    const nothing = [{ seconds: 1, target: 0 }];
+    expect(codes(staged({}, { stages: nothing }))).toEqual(['0/values/duration/stages STAGES_WITHOUT_LOAD']);
+    expect(codes(staged({ rpsUnlimited: true, httpParams: { connections: 20 } }))).toEqual([
+      '0/values/duration/stages RATE_CONFLICT',
+    ]);
+    expect(codes(entry(3, { ...ends, ppsUnlimited: true, duration: { stages } }))).toEqual([
+      '0/values/duration/stages STAGES_WITHOUT_LOAD',
+    ]);
+    expect(codes(staged({}, { warmUpSec: 10 }))).toEqual(['0/values/duration/seconds DURATION_TOO_SHORT']);
+  });
+});
+
 it('an empty `subplugins` may stand in any entry', () => {
   for (const subplugins of [{}, { subplugins: [] }, { duration: {}, subplugins: [] }]) {
     expect(codes({ ...http(), subplugins })).toEqual([]);

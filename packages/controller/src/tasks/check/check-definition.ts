@@ -15,7 +15,7 @@ import { type CheckedEntry, checkEntry, type Rule } from './checked-entry.ts';
 import { dnsContent, httpUrl, ipsec, payloads } from './content-rules.ts';
 import { ports, sides, tunnelEnds } from './endpoint-rules.ts';
 import { listenerIssues } from './listener-rules.ts';
-import { duration, ramp, rates } from './load-rules.ts';
+import { duration, ramp, rates, stages } from './load-rules.ts';
 import { nestingIssues, stageIssues } from './suite-rules.ts';
 
 /** The definition of a task. */
@@ -25,7 +25,19 @@ export interface Definition {
   readonly controlPlane?: readonly ControlPlaneEntry[] | null | undefined;
 }
 
-const rules: readonly Rule[] = [sides, ports, tunnelEnds, rates, ramp, duration, payloads, httpUrl, dnsContent, ipsec];
+const rules: readonly Rule[] = [
+  sides,
+  ports,
+  tunnelEnds,
+  rates,
+  ramp,
+  duration,
+  stages,
+  payloads,
+  httpUrl,
+  dnsContent,
+  ipsec,
+];
 
 const orderOf = ({ configuration }: Definition, { index, isChild, path }: FoundEntry): number => {
   if (!isChild) return -1;

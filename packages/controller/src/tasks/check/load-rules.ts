@@ -1,5 +1,7 @@
+import { entryDuration, type StageValues, stagesPeak, stagesSeconds } from '@rushhour/contract';
 import type { Issue } from '../../errors.ts';
-import type { CheckedEntry, Rule } from './checked-entry.ts';
+import { fullLoadOf, rateMembers, stagedRateOf } from '../../plan/core/load-stages.ts';
+import type { CheckedEntry, FilledValues, Rule } from './checked-entry.ts';
 
 /** Limit of the steps of a rate. */
 const maxSteps = 86_400;
@@ -22,6 +24,9 @@ const loadMembers: readonly LoadMember[] = [
   },
 ];
 
+const stagesIn = (values: FilledValues): readonly StageValues[] =>
+  (values['duration'] as { readonly stages?: readonly StageValues[] } | undefined)?.stages ?? [];
+
 const givenRates = ({ values }: CheckedEntry, { rates }: LoadMember) =>
   rates.filter((name) => values[name] !== undefined);
 
@@ -34,7 +39,8 @@ const loadMemberIssues = (entry: CheckedEntry, member: LoadMember): Issue[] => {
     return given.map((name) => ({ path: `${path}/${name}`, code: 'RATE_CONFLICT', message }));
   }
   const payload = (values['payload'] ?? {}) as Readonly<Record<string, unknown>>;
-  if (given.length > 0 || member.inPayload.some((name) => payload[name] !== undefined)) return [];
+  if (given.length > 0 || stagesIn(values).length > 0 || member.inPayload.some((name) => payload[name] !== undefined))
+    return [];
   const [first = ''] = member.rates;
   const names = member.rates.filter((name) => name in plugin.schema.properties).join(', ');
   return [{ path: `${path}/${first}`, code: 'RATE_MISSING', message: `needs ${names} or ${member.unlimited}` }];
@@ -72,6 +78,56 @@ export const ramp: Rule = ({ path, values }) => {
   return [{ path: `${path}/tpsRampStep`, code: 'RAMP_TOO_LONG', message }];
 };
 
+const rampMembers = ['initialTps', 'tpsRampStep'];
+const rampSeconds = ['rampUpSec', 'rampDownSec'] as const;
+/** A length that was not given has its default. */
+const { default: defaultSeconds } = entryDuration.properties.seconds as { default?: number };
+
+const stagedLoadIssues = ({ path, values, plugin }: CheckedEntry, stages: readonly StageValues[]): Issue[] => {
+  const peak = stagesPeak(stages);
+  const staged = stagedRateOf(plugin);
+  const full = fullLoadOf(values) ?? (values['ppsUnlimited'] === true || staged === undefined ? undefined : peak);
+  const at = `${path}/duration/stages`;
+  if (full === undefined) {
+    const message = 'need a load in events per second, or http requests that are sent as fast as answers come';
+    return [{ path: at, code: 'STAGES_WITHOUT_LOAD', message }];
+  }
+  if (peak === 0) return [{ path: at, code: 'STAGES_WITHOUT_LOAD', message: 'need a target above 0' }];
+  if (values['rpsUnlimited'] === true && peak > full) {
+    return [{ path: at, code: 'RATE_CONFLICT', message: `lead to more than the ${full} of httpParams.connections` }];
+  }
+  const message = `is given by the stages, which lead to ${peak}: leave it out`;
+  return rateMembers
+    .filter((name) => values[name] !== undefined && values[name] !== peak)
+    .map((name) => ({ path: `${path}/${name}`, code: 'RATE_CONFLICT', message }));
+};
+
+/** Stages replace the other ways to describe load over time. */
+export const stages: Rule = (entry) => {
+  const { path, values } = entry;
+  const given = stagesIn(values);
+  if (given.length === 0 || values.isServer) return [];
+  const duration = values['duration'] as Duration;
+  const sum = stagesSeconds(given);
+  const conflict = { code: 'RATE_CONFLICT', message: 'cannot be given together with duration.stages' };
+  const isOther = duration.seconds !== sum && duration.seconds !== defaultSeconds;
+  return [
+    ...rampMembers
+      .filter((name) => values[name] !== undefined)
+      .map((name) => ({ path: `${path}/${name}`, ...conflict })),
+    ...rampSeconds
+      .filter((name) => duration[name] > 0)
+      .map((name) => ({ path: `${path}/duration/${name}`, ...conflict })),
+    ...(duration.mode === 'time'
+      ? []
+      : [{ path: `${path}/duration/mode`, code: 'RATE_CONFLICT', message: 'must be time: stages have an end' }]),
+    ...(isOther
+      ? [{ path: `${path}/duration/seconds`, code: 'RATE_CONFLICT', message: `must be ${sum}, the sum of the stages` }]
+      : []),
+    ...stagedLoadIssues(entry, given),
+  ];
+};
+
 interface Duration {
   readonly mode: string;
   readonly seconds: number;
@@ -79,10 +135,12 @@ interface Duration {
   readonly rampUpSec: number;
   readonly warmUpSec: number;
   readonly rampDownSec: number;
+  readonly stages?: readonly StageValues[];
 }
 
 /** The duration covers all parts. */
-export const durationIssues = (path: string, { mode, seconds, count, ...parts }: Duration): Issue[] => {
+export const durationIssues = (path: string, { mode, count, stages: given = [], ...parts }: Duration): Issue[] => {
+  const seconds = given.length > 0 ? stagesSeconds(given) : parts.seconds;
   if (mode === 'count' && count === undefined) {
     return [{ path: `${path}/count`, code: 'REQUIRED', message: 'is required when the mode is count' }];
   }

@@ -61,6 +61,23 @@ export const valuesOf = <P extends TProperties>(members: P) => StrictObject(memb
 
 const seconds = (description: string) => Type.Number({ default: 0, minimum: 0, maximum: 31_536_000, description });
 
+export const stageShapes = ['linear', 'step', 'spike', 'sine'] as const;
+
+const stage = item({
+  seconds: Type.Number({ exclusiveMinimum: 0, maximum: 31_536_000, description: 'Length of the stage' }),
+  target: Type.Integer({
+    minimum: 0,
+    maximum: maxRate,
+    description:
+      'Load that the stage leads to, in the unit of the load of the entry: requests, sessions or packets a second, or connections where each sends as fast as answers come',
+  }),
+  shape: choice(
+    'linear: changes evenly to the target; step: at the target from the first moment; spike: rises evenly to the target and falls back; sine: swings to the target and back',
+    stageShapes,
+  ),
+});
+export type StageValues = Static<typeof stage>;
+
 /** How long an entry lasts. */
 export const duration = section('How long traffic lasts', {
   mode: choice('It ends after `seconds`, after `count` events, or when it is stopped', ['time', 'count', 'continuous']),
@@ -74,6 +91,11 @@ export const duration = section('How long traffic lasts', {
   rampUpSec: seconds('The rate rises evenly from nothing during this time'),
   warmUpSec: seconds('Time at full load before judgement begins'),
   rampDownSec: seconds('The rate falls evenly to nothing at the end'),
+  stages: listOf(
+    'Load over time, from nothing on, instead of ramps; `seconds` is their sum then, and a rate is not needed: the highest target is the rate',
+    stage,
+    200,
+  ),
 });
 export type DurationValues = Static<typeof duration>;
 

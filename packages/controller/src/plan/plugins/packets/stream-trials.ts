@@ -20,7 +20,7 @@ export const trialDurationOf: DurationRule<StreamValues> = ({ payload: { rfc2544
   const seconds = longestRfc2544Sec(planOf(rfc2544, 0));
   const message = `the trials decide how long they take: ${seconds} seconds at most`;
   if (values['duration'] !== undefined) issues.warning(`${path}/values/duration`, 'MEMBER_IGNORED', message);
-  return { mode: 'time', seconds, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
+  return { mode: 'time', seconds, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0, stages: [] };
 };
 
 /** The trials of an entry; problems are reported as issues. */

@@ -1,0 +1,53 @@
+import { LoadProfile, type Segment } from './load-profile.ts';
+
+/** How many slots may be busy at once, as a share that changes over time. */
+export class BusyLimit {
+  readonly #share: LoadProfile;
+  readonly #slots: number;
+  /** Events under way by slot: a slot may have several. */
+  readonly #underWay = new Map<number, number>();
+  #busy = 0;
+  /** Start of the curve, later by each pause. */
+  #origin = 0;
+  #pausedAt = 0;
+
+  constructor(curve: readonly Segment[], slots: number) {
+    this.#share = new LoadProfile(curve);
+    this.#slots = slots;
+  }
+
+  start(now: number): void {
+    this.#origin = now;
+  }
+
+  pause(now: number): void {
+    this.#pausedAt = now;
+  }
+
+  resume(now: number): void {
+    this.#origin += now - this.#pausedAt;
+  }
+
+  isReached(now: number): boolean {
+    return this.#busy >= Math.round(this.#share.rateAt((now - this.#origin) / 1000) * this.#slots);
+  }
+
+  begin(slot: number): void {
+    this.#underWay.set(slot, (this.#underWay.get(slot) ?? 0) + 1);
+    this.#busy++;
+  }
+
+  /** An event of the slot has ended, if it has one. */
+  end(slot: number): void {
+    const count = this.#underWay.get(slot) ?? 0;
+    if (count === 0) return;
+    this.#underWay.set(slot, count - 1);
+    this.#busy--;
+  }
+
+  /** The slot is gone with all its events. */
+  forget(slot: number): void {
+    this.#busy -= this.#underWay.get(slot) ?? 0;
+    this.#underWay.delete(slot);
+  }
+}

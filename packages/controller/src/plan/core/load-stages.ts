@@ -1,0 +1,51 @@
+import { loadCurveOf, type PluginSpec, stagesPeak, stagesSeconds } from '@rushhour/contract';
+import type { Duration } from '@rushhour/protocol';
+import type { CheckedValues } from './checked-values.ts';
+
+/** Members that give the load of an entry in events per second. */
+export const rateMembers = [
+  'requestsPerSecond',
+  'packetsPerSecond',
+  'sessionsPerSecond',
+  'ppsPerConnection',
+  'ipsecLoadHsRatePps',
+] as const;
+
+type Values = Readonly<Record<string, unknown>>;
+const numberAt = (values: unknown, name: string): number | undefined => {
+  const value = (values as Values | undefined)?.[name];
+  return typeof value === 'number' ? value : undefined;
+};
+
+/** The rate that stages stand for when the entry gives none; undefined where a plugin has no rate. */
+export const stagedRateOf = ({ schema }: PluginSpec): string | undefined =>
+  rateMembers.find((name) => name in schema.properties);
+
+/** What 100 % of the load is, in the unit in which the entry gives it. */
+export const fullLoadOf = (values: Values): number | undefined => {
+  if (values['rpsUnlimited'] === true) return numberAt(values['httpParams'], 'connections');
+  if (values['ppsUnlimited'] === true) return undefined;
+  const rates = rateMembers.map((name) => numberAt(values, name));
+  const inPayload = ['rateBps', 'linePct'].map((name) => numberAt(values['payload'], name));
+  return [...rates, ...inPayload].find((rate) => rate !== undefined);
+};
+
+/** Stages give the length of an entry, and its rate where no other load is given. */
+export const withStages = (values: CheckedValues, plugin: PluginSpec): CheckedValues => {
+  const { stages } = values.duration;
+  if (stages.length === 0) return values;
+  const duration = { ...values.duration, seconds: stagesSeconds(stages) };
+  const all = values as unknown as Values;
+  const rate = stagedRateOf(plugin);
+  const isGiven = all['rpsUnlimited'] === true || fullLoadOf(all) !== undefined;
+  return { ...values, duration, ...(rate !== undefined && !isGiven && { [rate]: stagesPeak(stages) }) };
+};
+
+/** Load over time as shares of the full load. */
+export const curveOf = (values: CheckedValues): Pick<Duration, 'curve'> => {
+  const { stages } = values.duration;
+  const full = fullLoadOf(values as unknown as Values);
+  if (stages.length === 0 || full === undefined || full === 0) return {};
+  const curve = loadCurveOf(stages).map(({ seconds, from, to }) => ({ seconds, from: from / full, to: to / full }));
+  return { curve };
+};
