@@ -5,7 +5,7 @@ export class BusyLimit {
   readonly #share: LoadProfile;
   readonly #slots: number;
   /** Events under way by slot: a slot may have several. */
-  readonly #underWay = new Map<number, number>();
+  readonly #active = new Map<number, number>();
   #busy = 0;
   /** Start of the curve, later by each pause. */
   #origin = 0;
@@ -33,21 +33,21 @@ export class BusyLimit {
   }
 
   begin(slot: number): void {
-    this.#underWay.set(slot, (this.#underWay.get(slot) ?? 0) + 1);
+    this.#active.set(slot, (this.#active.get(slot) ?? 0) + 1);
     this.#busy++;
   }
 
   /** An event of the slot has ended, if it has one. */
   end(slot: number): void {
-    const count = this.#underWay.get(slot) ?? 0;
+    const count = this.#active.get(slot) ?? 0;
     if (count === 0) return;
-    this.#underWay.set(slot, count - 1);
+    this.#active.set(slot, count - 1);
     this.#busy--;
   }
 
   /** The slot is gone with all its events. */
   forget(slot: number): void {
-    this.#busy -= this.#underWay.get(slot) ?? 0;
-    this.#underWay.delete(slot);
+    this.#busy -= this.#active.get(slot) ?? 0;
+    this.#active.delete(slot);
   }
 }
