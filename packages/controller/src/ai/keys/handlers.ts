@@ -78,12 +78,12 @@ const isWider = (given: readonly string[] | null | undefined, stored: readonly s
  * Whether a change may give the key, or the caller, more than before. Changes of policy, constraints and limits always
  * count; what only takes away does not: revoking, disabling, fewer scopes and addresses, an earlier end.
  */
-const isLoosening = (patch: KeyPatch, key: StoredKey) => {
+const isLoosening = ({ expiresAt, ...patch }: KeyPatch, key: StoredKey) => {
   const { version: _, ...policy } = (patch.policy ?? {}) as Record<string, unknown>;
   return [
     patch.rotate === true,
     patch.isActive === true && !key.isActive,
-    patch.expiresAt != null && new Date(patch.expiresAt).toISOString() > key.expiresAt,
+    expiresAt != null && expiresAt > key.expiresAt,
     patch.scopes?.some((scope) => !key.scopes.includes(scope)) === true,
     key.ipAllowlist.length > 0 && isWider(patch.ipAllowlist, key.ipAllowlist),
     patch.policy !== undefined && differs(policy, key.policy),
@@ -94,6 +94,10 @@ const isLoosening = (patch: KeyPatch, key: StoredKey) => {
 
 const expiryFor = (expiresAt: string | undefined, ttlDays: number, nowMs: number) =>
   new Date(expiresAt === undefined ? nowMs + ttlDays * dayMs : Date.parse(expiresAt)).toISOString();
+
+/** `null` returns to the end that the key would have had if none had been given. */
+const changedExpiry = (given: string | null | undefined, { createdAt }: StoredKey, ttlDays: number) =>
+  given === undefined ? undefined : expiryFor(given ?? undefined, ttlDays, Date.parse(createdAt));
 
 interface ActivityDeps {
   store: Store;
@@ -206,18 +210,20 @@ const updateKey =
     const { settings, store, approvals } = deps;
     const { id, updatedAt, rotate = false, revoked, isActive, policy, graceSec: _, ...values } = body;
     const graceSec = body.graceSec ?? 0;
-    assertValidKey(body, settings.current().ai, Date.now());
+    const { ai } = settings.current();
+    assertValidKey(body, ai, Date.now());
     if (values.scopes) assertMayGive(values.scopes, caller.permissions);
     return store.change(caller, async (tx) => {
       const key = await mustFind(tx, id);
       assertFresh('AI key', key, updatedAt);
       if (key.revokedAt !== null) throw conflict('KEY_REVOKED', `AI key ${id} is permanently revoked`, { id });
-      await assertMayLoosen(deps, key, body, caller);
+      const expiresAt = changedExpiry(values.expiresAt, key, ai.keyTtlDays);
+      await assertMayLoosen(deps, key, { ...body, ...(expiresAt !== undefined && { expiresAt }) }, caller);
       await assertNameFree(tx, values.name ?? undefined, id);
       const next = rotate ? newKey(key.publicId) : undefined;
       await aiKeys.update(tx, id, {
         ...values,
-        ...(values.expiresAt != null && { expiresAt: new Date(values.expiresAt).toISOString() }),
+        ...(expiresAt !== undefined && { expiresAt }),
         ...(isActive != null && { isActive }),
         ...(policy !== undefined && { policy: policyOf(policy), policyVersion: key.policyVersion + 1 }),
         ...(revoked === true && { revokedAt: tx.now, isActive: false }),

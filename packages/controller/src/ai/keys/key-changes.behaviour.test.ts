@@ -41,6 +41,15 @@ it('rotating or loosening a key of another user needs an administrator; taking a
   await client.aiAdmin.updateKey({ body: { id, revoked: true } });
 });
 
+it('an end that is cleared is the default one again', async () => {
+  const soon = new Date(Date.now() + 86_400_000).toISOString();
+  const { key } = await newTestKey(controller, administrator, { scopes: ['tasks:read'], expiresAt: soon });
+  await administrator.client.aiAdmin.updateKey({ body: { id: key.id, expiresAt: null } });
+  const { data } = await administrator.client.aiAdmin.keys({ query: { key: 'expiresAt' } });
+  const changed = data.find(({ id }) => id === key.id);
+  expect(Date.parse(changed?.expiresAt ?? '') - Date.parse(key.createdAt)).toBe(90 * 86_400_000);
+});
+
 it('the owner needs the rights of the scopes and a recent sign-in', async () => {
   const owner = await controller.signInWith(administrator, keyAdmin);
   const { key } = await newTestKey(controller, owner, { scopes: ['tasks:read'] });
