@@ -98,7 +98,8 @@ describe('the page of a finished run', () => {
     await untilStatus(lab.system.client, id, [7]);
     const { page, problems, context } = await lab.signedIn(`/tasks/${id}`);
     const verdict = page.getByRole('region', { name: 'Verdict' });
-    await verdict.getByRole('heading', { name: 'Failed' }).waitFor();
+    // On a machine too busy for its agents the same run is inconclusive.
+    await verdict.getByRole('heading', { name: /^(Failed|Inconclusive)$/ }).waitFor();
     await verdict.getByText(/must be p95 of http\.latency < 1 µs$/).waitFor();
     const figures = page.getByRole('region', { name: 'Key figures' });
     await figures.getByText('Target 50 /s').waitFor();
