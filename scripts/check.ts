@@ -44,6 +44,11 @@ const gates: Gate[] = [
     ],
     counted: numberIn(/Checked (\d+) files/),
   },
+  {
+    name: 'API document (Spectral, Redocly)',
+    command: ['node', 'scripts/api-document.ts'],
+    counted: numberIn(/Checked (\d+) operations/),
+  },
 ];
 
 /** Runs every gate and returns how many passed and failed. */
