@@ -18,7 +18,7 @@ allowUpload: Allow uploads | alphaG: Alpha gain (g) | alpn: ALPN protocols | ans
 applicationId: Application | applicationIds: Applications | applicationParams: Application replay
 applications: Applications | approvalsPerHour: Approval requests per hour | arch: Architecture | archived: Archived
 archivedAt: Archived at | archivePassword: Archive password | at: At | attestation: Right to hold this sample
-attestedAt: Attested at | attestedBy: Attested by | auth: Authentication | authMethod: Authentication method
+attestedAt: Attested at | attestedBy: Attested by | auth: Authentication | authorization: Authorization header | authMethod: Authentication method
 avNames: Antivirus names | background: Background traffic | baseBps: Capture bit rate | baseline: Baseline request
 basePath: Base path | basePps: Capture packet rate | batchWindowMs: Batch window (ms) | benign: Benign requests
 benignEvery: Benign file every n transfers | benignFileIds: Benign files | blockRegex: Block page pattern
@@ -125,7 +125,7 @@ maxRequests: Maximum requests | keepAlive.maxRequests: Requests per connection
 maxReservationSec: Maximum reservation (s) | maxRuns: Maximum runs | maxSeconds: Time limit (s)
 maxSleepMs: Maximum pause (ms) | maxStreams: Maximum streams | maxTaskDurationSec: Maximum run duration (s) | md5: MD5
 memoryMb: Memory (MB) | messageSize: Message size (bytes) | method: Method | methods: Methods | metric: Metric
-metricsStepSec: Sample interval (s) | mime: MIME type | min: Minimum | minimise: Minimize findings
+metrics: Metrics | outputs: Outputs | metricsStepSec: Sample interval (s) | mime: MIME type | min: Minimum | minimise: Minimize findings
 minLength: Minimum password length | minSleepMs: Minimum pause (ms) | minVersion: Minimum agent version
 misfire: If a run was missed | missingBody: Missing bodies | mix: Frame size mix (IMIX) | mode: Mode
 modifiedAt: Modified | modifiedIs: Count modified content as | modifiers: Field modifiers | modules: Attack modules
@@ -170,7 +170,7 @@ responseSize: Response size (bytes) | resumption: Session resumption | retention
 retries: Retries | retry: Retransmission | rewrite: Packet rewriting | rfc2544: RFC 2544 | rocev2Params: RoCEv2
 role: Role | rotationMode: Rotation mode | roundTripMs: Round-trip time | rowCount: Rows | rows: Rows
 rowsPartial: Partial rows | rps: Requests per second | rpsUnlimited: Unlimited rate | RS: Stop and pause (RS)
-ruleIDs: Rule IDs | runsDays: Result retention (days) | sack: Selective acknowledgments (SACK) | safety: Safety
+ruleIDs: Rule IDs | runsAtMetrics: Publish running tasks at /metrics | runsDays: Result retention (days) | sack: Selective acknowledgments (SACK) | safety: Safety
 saLifetime: SA lifetime (s) | sample: Sample size | san: Subject alternative names
 savelen: Snapshot length (bytes) | scheduleEnabled: Schedule enabled | scope: Scope | scopes: Scopes | search: Search
 seconds: Duration (s) | secret: Secret | secretSet: Secret stored | seed: Random seed | selection: Row selection
@@ -191,7 +191,7 @@ stopOnBlock: Stop host when blocked | stopTimeoutSec: Stop timeout (s) | streams
 subject: Subject | subnet: Subnet | subplugins: Stages | suspectAfterSec: Suspect after (s) | sweep: Frame size sweep
 syncReady: Ready | synRetries: SYN retries | tactic: Tactic | tag: Tag | tagNot: Exclude tag | tags: Tags
 tagsFromName: Tags from file name | target: Target load | targetCidrs: Allowed target ranges | targets: Targets
-fuzzingParams.targets: Fuzzed fields | task: Task | taskCount: Tasks | tasks: Tasks | tc: Traffic class
+fuzzingParams.targets: Fuzzed fields | task: Task | taskCount: Tasks | taskIDs: Tasks | tasks: Tasks | tc: Traffic class
 tcpConfiguration: TCP | technique: ATT&CK technique | techniques: ATT&CK techniques | teid: TEID | teidStep: TEID step
 tests: Tests | text: Text | timeoutIsBlock: Count timeouts as blocked | timeoutMs: Timeout (ms)
 timeResetUs: Timer reset (µs) | timestamps: TCP timestamps | timezone: Time zone | timing: Timing

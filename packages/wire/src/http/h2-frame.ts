@@ -31,10 +31,6 @@ export const h2Error = {
   http11Required: 13,
 } as const;
 
-const errorNames = Object.fromEntries(Object.entries(h2Error).map(([name, code]) => [code, name]));
-
-export const h2ErrorName = (code: number): string => errorNames[code] ?? `code${code}`;
-
 export const setting = {
   headerTableSize: 1,
   enablePush: 2,

@@ -34,7 +34,7 @@ it('such a crash fails the engine and not the agent', async () => {
   await server.until({ type: 'prepared', uuid, fits: ({ runId }) => runId === 1 });
   server.send(uuid, { type: 'start', ...of, at: Date.now() + 50 });
   await server.until({ type: 'summaries', uuid, fits: ({ runId }) => runId === 1 });
-  const pid = Number(/run 1: preparing .* in process (\d+)/.exec(agent.agent.output)?.[1]);
+  const pid = Number(/preparing \d+ jobs in process (\d+)/.exec(agent.agent.output)?.[1]);
   process.kill(pid, 'SIGSEGV');
   const event = await server.until({ type: 'event', uuid, fits: ({ kind }) => kind === 'engineCrashed' });
   expect(event).toMatchObject({ runId: 1, severity: 'error' });
