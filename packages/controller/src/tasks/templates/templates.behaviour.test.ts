@@ -1,5 +1,6 @@
 import type { TaskDraft } from '@rushhour/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { smallCapture } from '../../assets/files/testing/captures.ts';
 import { type SignedIn, startTestController, type TestController } from '../../testing/controller.ts';
 import { refused } from '../../testing/refused.ts';
 import { storeAgent } from '../testing/stored-agent.ts';
@@ -27,6 +28,11 @@ const create = async (name: string, more = {}) => (await templates.create({ body
 const get = async (id: number) => (await templates.get({ params: { id } })).data;
 const createNetwork = async (name: string, subnet: string) =>
   (await administrator.client.networks.create({ body: { name, subnet } })).data;
+const upload = async (category: 'pcap' | 'har', content: BlobPart) => {
+  const fields = { category };
+  const options = { upload: { fields, file: new Blob([content]), filename: `a.${category}` } };
+  return (await administrator.client.files.create(options)).data;
+};
 const createProfile = async (type: string, config: object) =>
   (await administrator.client.dictionaries.create({ body: { name: type, type, config } as never })).data;
 const http = (values: object = {}): TaskDraft['configuration'][number] => ({
@@ -196,23 +202,30 @@ describe('built-in templates', () => {
   });
 
   it('all become tasks when their slots are filled', async () => {
+    const capture = await upload('pcap', smallCapture());
     const values: Record<string, number | string> = {
       psk: 'only the two know',
       clientNetwork: await createNetwork('Ten thousand', '127.1.0.0/18'),
       subscriberNetwork: await createNetwork('Subscribers', '127.2.0.0/18'),
       serverNetwork: await createNetwork('Servers', '127.3.0.0/24'),
       interface: 1,
+      sample: (await administrator.client.malware.all()).data[0]?.id ?? 0,
+      campaign: 1,
+      capture,
+      recording: await upload('har', JSON.stringify({ log: { version: '1.2', creator: {}, pages: [], entries: [] } })),
+      application: (await administrator.client.applications.create({ body: { name: 'Shop', pcapFileId: capture } }))
+        .data,
     };
-    const profiles = {
-      bgp: await createProfile('protocol.bgp', { session: { peerAddress: '10.0.0.1', peerAs: 65001 } }),
-      ospf: await createProfile('protocol.ospf', {}),
+    const profiles: Record<string, number> = {
+      'protocol.bgp': await createProfile('protocol.bgp', { session: { peerAddress: '10.0.0.1', peerAs: 65001 } }),
+      'protocol.ospf': await createProfile('protocol.ospf', {}),
+      'protocol.pppoe': await createProfile('protocol.pppoe', {}),
     };
     const builtIn = (await templates.all()).data.filter((template) => template.builtIn);
-    for (const { id, name, parameters, slots, tags } of builtIn) {
+    for (const { id, name, parameters, slots } of builtIn) {
       const given = Object.fromEntries(
         parameters.flatMap((parameter) => {
-          const protocol = tags.startsWith('bgp') ? 'bgp' : 'ospf';
-          const value = parameter.name === 'profile' ? profiles[protocol] : values[parameter.name];
+          const value = profiles[parameter.category ?? ''] ?? values[parameter.name];
           return value === undefined ? [] : [[parameter.name, value]];
         }),
       );
