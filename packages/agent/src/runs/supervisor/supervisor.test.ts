@@ -16,7 +16,7 @@ const basePort = 21_000 + (process.pid % 1000) * 10;
 const newRun = () => ({ runId: ++lastRun, epoch: 1 });
 /** The process of a run, as the agent says in its log. */
 const processOf = ({ agent }: Joined, runId: number): number =>
-  Number(new RegExp(`run ${runId}: preparing .* in process (\\d+)`).exec(agent.output)?.[1]);
+  Number(new RegExp(`"runId":${runId},"message":"preparing .* in process (\\d+)`).exec(agent.output)?.[1]);
 
 beforeAll(async () => {
   server = await ProtocolServer.start();
