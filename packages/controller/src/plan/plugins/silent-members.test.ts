@@ -81,7 +81,11 @@ const variants: Readonly<Record<number, Values[]>> = {
     { sources: [{ agent: { id: 1 } }], ipsecLoadLocalBaseIp: '10.0.0.101', ipsecLoadSrcIpCount: 5 },
     { targets: [], ipsecLoadRole: 'responder', ipsecLoadHsRatePps: undefined },
   ],
-  16: [{ cveReplayParams: { signatureIds: [1], repeat: 20, variants: { enabled: true } } }],
+  15: [{ wafModules: { modules: [{ name: 'xss' }], calibration: { ip: '10.0.0.9' } } }],
+  16: [
+    { cveReplayParams: { signatureIds: [1], repeat: 20, variants: { enabled: true } } },
+    { cveReplayParams: { signatureIds: [1], calibration: { ip: '10.0.0.9' } } },
+  ],
   19: [{ compromisedHostParams: { campaignIds: [1], hosts: 2 } }],
 };
 
@@ -91,6 +95,8 @@ const exceptions: Readonly<Record<number, readonly string[]>> = {
   6: ['targets.[].weight', 'ipLayer.srcMode'],
   // Matters where the application has the parameter, and that draws from a dictionary.
   10: ['applicationParams.applications.[].parameters.[].column'],
+  // Matters for signatures that may do harm; the one here does not.
+  15: ['wafModules.allowIntrusive'],
   16: [
     // Resolved into signatureIds before a plan is made.
     ...['resolvedFrom', 'retest.fromTaskId', 'retest.outcomes'].map((name) => `cveReplayParams.${name}`),
