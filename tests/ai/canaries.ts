@@ -137,13 +137,17 @@ const plantPeople = async (client: Client, url: string, planted: Planted) => {
   put(planted, 'auth/currentPassword', made.password);
   const newPassword = put(planted, 'auth/newPassword', canaryFor());
   await own.auth.password({ body: { currentPassword: made.password, newPassword } });
+  const { data } = await own.users.updateMe({ body: { createToken: { name: 'canary' } } });
+  put(planted, 'users/token', data.token ?? '');
 };
 
 const plantServices = async (client: Client, planted: Planted) => {
   const secret = put(planted, 'settings/secret', canaryFor());
   const password = put(planted, 'settings/password', canaryFor());
   const webhooks = [{ url: 'http://127.0.0.1:9/hook', events: ['ai.approval', 'settings.changed'], secret }];
-  await client.settings.update({ body: { webhooks, mail: { password } } as never });
+  const authorization = put(planted, 'settings/authorization', canaryFor());
+  const outputs = [{ type: 'influx', target: 'http://127.0.0.1:9/write', authorization }];
+  await client.settings.update({ body: { webhooks, mail: { password }, metrics: { outputs } } as never });
   const { data: token } = await client.agents.createToken({ body: { name: 'canary', ttlSec: 600, maxUses: 1 } });
   put(planted, 'agents/token', token.token);
   const { data: key } = await client.aiAdmin.createKey({ body: { name: 'canary', scopes: ['tasks:read'] } });
