@@ -36,20 +36,28 @@ const partsOf = ({ type, rate, last, avg, max, ...value }: MetricValue): Part[] 
   ];
 };
 
-const pointsOfValue = (metric: MetricValue, labels: Record<string, string>, at: number): Point[] =>
-  partsOf(metric).flatMap(({ suffix, value }) =>
+/** Names in milliseconds become names in seconds, the unit of times in Prometheus. */
+const inBaseUnit = ({ metric, unit }: MetricValue) =>
+  unit === 'ms' && metric.endsWith('Ms')
+    ? { name: metric.replace(/Ms$/, 'Seconds'), unit: 's', factor: 0.001 }
+    : { name: metric, unit, factor: 1 };
+
+const pointsOfValue = (metric: MetricValue, labels: Record<string, string>, at: number): Point[] => {
+  const { name, unit, factor } = inBaseUnit(metric);
+  return partsOf(metric).flatMap(({ suffix, value }) =>
     typeof value === 'number' && Number.isFinite(value)
       ? [
           {
-            name: `rushhour_run_${snakeCase(metric.metric)}${suffix}`,
-            unit: suffix === '_per_second' ? `${metric.unit}/s` : metric.unit,
+            name: `rushhour_run_${snakeCase(name)}${suffix}`,
+            unit: suffix === '_per_second' ? `${unit}/s` : unit,
             labels,
-            value,
+            value: value * factor,
             at,
           },
         ]
       : [],
   );
+};
 
 /** The points of one second; `labels` say which task and run it is of. */
 export const pointsOf = ({ ts, values }: MetricSnapshot, labels: Record<string, string>): Point[] => {
