@@ -1,5 +1,6 @@
 import { planeActions as contractActions, runTables } from '@rushhour/contract';
-import { type AccessPlaneConfig, planeActions, resultTables } from '@rushhour/protocol';
+import { type AccessPlaneConfig, Duration, planeActions, resultTables } from '@rushhour/protocol';
+import { Check } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import type { PlannedJob } from '../core/agent-plan.ts';
 import { planRun } from '../core/plan-run.ts';
@@ -60,6 +61,7 @@ describe('planes', () => {
     const secondsOf = (configuration: Parameters<typeof inputOf>[0]) => {
       const plan = planned({ accessPlane: definition.accessPlane }, configuration);
       const job = plan.agents.flatMap(({ jobs }) => jobs).find(({ planeEntry }) => planeEntry === 0);
+      expect(Check(Duration, job?.job.duration)).toBe(true);
       return [plan.plannedSec, job?.job.duration.mode, job?.job.duration.seconds, job?.role];
     };
     const udp = (duration: object) => entryOf(3, { ...ends, packetsPerSecond: 10, duration });

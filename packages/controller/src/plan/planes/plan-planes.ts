@@ -6,6 +6,7 @@ import {
   controlPlanePluginId,
   controlProfiles,
   entriesOf,
+  type FoundEntry,
   findPlugin,
 } from '@rushhour/contract';
 import { type AccessPlaneConfig, type ControlPlaneConfig, controlProtocols, type Duration } from '@rushhour/protocol';
@@ -138,7 +139,7 @@ const jobOf = (
   { pluginId, path, config, target }: Plane,
 ): PlannedJob => {
   const own = entriesOf([...configuration]).find((entry) => entry.pluginId === pluginId);
-  const duration = (own && checkValues(own, issues)?.duration) ?? durationBeside(trafficSec);
+  const duration = (own && durationOf(own, issues)) ?? durationBeside(trafficSec);
   const engine = findPlugin(pluginId)?.name ?? '';
   return {
     // Planes without an entry in the configuration come after all entries.
@@ -161,6 +162,17 @@ const jobOf = (
       cpuCores: 1,
     },
   };
+};
+
+const durationOf = (own: FoundEntry, issues: PlanIssues): Partial<Duration> | undefined => {
+  const given = checkValues(own, issues)?.duration;
+  if (given === undefined) return undefined;
+  const { stages, ...duration } = given;
+  if (stages.length > 0) {
+    const message = 'a plane has no load that could follow stages';
+    issues.error(`${own.path}/values/duration/stages`, 'NOT_SUPPORTED', message);
+  }
+  return duration;
 };
 
 const wholeDuration: Duration = {
