@@ -27,6 +27,7 @@ const start = async (env: Record<string, string>) => {
   closing.push(() => controller.kill('SIGKILL'));
   const client = createClient(controller.url, cookieJar());
   await client.auth.login({ body: admin });
+  await client.settings.update({ body: { limits: { rate: 1_000_000 } } });
   return { controller, client };
 };
 
