@@ -1,7 +1,7 @@
 import { ConvergenceConfig } from '@rushhour/protocol';
 import type { Engine } from '../../engine.ts';
 import { checkFrames } from '../../net/frame-path.ts';
-import { prepareStreamClient } from '../stream/client.ts';
+import { hostsOf, prepareStreamClient } from '../stream/client.ts';
 import type { StreamClientMetrics } from '../stream/client-metrics.ts';
 import { prepareConvergenceServer } from './server.ts';
 
@@ -19,12 +19,7 @@ const metrics: StreamClientMetrics = {
 export const convergence: Engine<ConvergenceConfig> = {
   id: 'convergence',
   config: ConvergenceConfig,
-  targetsOf(config) {
-    if (config.role === 'server') return [];
-    const { tunnel } = config.headers;
-    const hosts = config.targets.map(({ host }) => host);
-    return tunnel === undefined ? hosts : [...hosts, tunnel.destination];
-  },
+  targetsOf: (config) => (config.role === 'server' ? [] : hostsOf(config)),
   check: checkFrames,
   prepare({ config, ...context }) {
     if (config.role === 'server') return prepareConvergenceServer({ ...context, config });

@@ -1,7 +1,7 @@
 import { StreamConfig } from '@rushhour/protocol';
 import type { Engine } from '../../engine.ts';
 import { checkFrames } from '../../net/frame-path.ts';
-import { prepareStreamClient } from './client.ts';
+import { hostsOf, prepareStreamClient } from './client.ts';
 import { prepareRfc2544Client } from './rfc2544-client.ts';
 import { prepareStreamServer } from './server.ts';
 
@@ -9,12 +9,7 @@ import { prepareStreamServer } from './server.ts';
 export const stream: Engine<StreamConfig> = {
   id: 'stream',
   config: StreamConfig,
-  targetsOf(config) {
-    if (config.role === 'server') return [];
-    const { tunnel } = config.headers;
-    const hosts = config.targets.map(({ host }) => host);
-    return tunnel === undefined ? hosts : [...hosts, tunnel.destination];
-  },
+  targetsOf: (config) => (config.role === 'server' ? [] : hostsOf(config)),
   check: checkFrames,
   prepare({ config, ...context }) {
     if (config.role === 'server') return prepareStreamServer({ ...context, config });
