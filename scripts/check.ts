@@ -51,9 +51,9 @@ const gates: Gate[] = [
   },
 ];
 
-/** Runs every gate and returns how many passed and failed. */
+/** Runs every gate and returns how many passed, and which failed. */
 export const check = async () => {
-  const results = { passed: 0, failed: 0 };
+  const results = { passed: 0, failed: 0, failures: [] as string[] };
   for (const {
     name,
     command: [program, ...args],
@@ -63,6 +63,7 @@ export const check = async () => {
     const isFine = code === 0 && counted(output) > 0;
     console.log(`${isFine ? 'ok' : 'FAILED'}: ${name} (${counted(output)} checked)`);
     results[isFine ? 'passed' : 'failed'] += 1;
+    if (!isFine) results.failures.push(`failed: ${name}`);
   }
   return results;
 };

@@ -5,7 +5,7 @@ import { ensureDebianPackages } from './debian-packages.ts';
 import { run } from './run.ts';
 import { createScratchFolder } from './scratch-folder.ts';
 import { waitForProcessors, watchStolenTime } from './stolen-time.ts';
-import { countsOf, failedFilesOf, readReport, runAgain } from './vitest-report.ts';
+import { countsOf, failedFilesOf, failureLinesOf, readReport, runAgain } from './vitest-report.ts';
 
 // `npm test`: installs the programs that tests need, then runs all gates of check.ts and every test, on both databases.
 ensureDebianPackages();
@@ -42,5 +42,7 @@ const tests = countsOf(report);
 const passed = gates.passed + tests.passed;
 const known = gates.failed + tests.failed;
 const failed = known === 0 && code !== 0 ? 1 : known;
+// Repeated at the end, where a reader of a long log looks first.
+for (const line of [...gates.failures, ...failureLinesOf(report)]) console.log(line);
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { countsOf, failedFilesOf, runAgain } from './vitest-report.ts';
+import { countsOf, failedFilesOf, failureLinesOf, runAgain } from './vitest-report.ts';
 
 const file = (name: string, status: string, ...tests: string[]) => ({
   name,
@@ -27,4 +27,20 @@ it('repeated files count with their second result, all others with their first',
     testResults: [...second.testResults.map(() => file('b', 'passed', 'passed')), file('broken', 'passed', 'passed')],
   };
   expect(countsOf(runAgain(first, third))).toEqual({ passed: 5, failed: 0 });
+});
+
+it('each failure has a line with its file, its test and its reason', () => {
+  const [test, broken] = failureLinesOf({
+    testResults: [
+      {
+        ...file('b', 'failed'),
+        assertionResults: [
+          { status: 'failed', fullName: 'b counts', failureMessages: ['\u001b[31mError\u001b[0m: 2\nat'] },
+        ],
+      },
+      { ...file('broken', 'failed', 'skipped'), message: 'no such module\nat' },
+    ],
+  });
+  expect(test).toBe('failed: b: b counts: Error: 2');
+  expect(broken).toBe('failed: broken: no such module');
 });

@@ -1,8 +1,9 @@
 import { ConvergenceConfig } from '@rushhour/protocol';
 import type { Engine } from '../../engine.ts';
 import { checkFrames } from '../../net/frame-path.ts';
-import { hostsOf, prepareStreamClient } from '../stream/client.ts';
+import { prepareStreamClient } from '../stream/client.ts';
 import type { StreamClientMetrics } from '../stream/client-metrics.ts';
+import { hostsOf } from '../stream/stream-path.ts';
 import { prepareConvergenceServer } from './server.ts';
 
 const metrics: StreamClientMetrics = {

@@ -378,15 +378,6 @@ const fillOf = ({ fill }: StreamClientConfig): Uint8Array => {
   return bytes.length === 0 ? Buffer.alloc(1) : bytes;
 };
 
-/** Addresses that frames are sent to: of the targets, and of the end of a tunnel. */
-export const hostsOf = ({
-  targets,
-  headers: { tunnel },
-}: Pick<StreamClientConfig, 'targets' | 'headers'>): string[] => {
-  const hosts = targets.map(({ host }) => host);
-  return tunnel === undefined ? hosts : [...hosts, tunnel.destination];
-};
-
 export const prepareStreamClient = async (context: Context): Promise<PreparedEngine & Pausable & LoadChangeable> => {
   epollPoller();
   kernelEventLoop.acquire();

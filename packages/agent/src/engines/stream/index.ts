@@ -1,9 +1,10 @@
 import { StreamConfig } from '@rushhour/protocol';
 import type { Engine } from '../../engine.ts';
 import { checkFrames } from '../../net/frame-path.ts';
-import { hostsOf, prepareStreamClient } from './client.ts';
+import { prepareStreamClient } from './client.ts';
 import { prepareRfc2544Client } from './rfc2544-client.ts';
 import { prepareStreamServer } from './server.ts';
+import { hostsOf } from './stream-path.ts';
 
 /** Generated frames: loss, reordering, duplicates, latency, jitter. */
 export const stream: Engine<StreamConfig> = {

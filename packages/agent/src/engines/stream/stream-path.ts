@@ -13,6 +13,15 @@ import { gapBytes, type SizePlan } from './sizes.ts';
 type Context = EngineContext<StreamClientConfig>;
 const nothing = Buffer.alloc(6);
 
+/** Addresses that frames are sent to: of the targets, and of the end of a tunnel. */
+export const hostsOf = ({
+  targets,
+  headers: { tunnel },
+}: Pick<StreamClientConfig, 'targets' | 'headers'>): string[] => {
+  const hosts = targets.map(({ host }) => host);
+  return tunnel === undefined ? hosts : [...hosts, tunnel.destination];
+};
+
 /** Path from this machine to the targets: interface, next hops and source addresses. */
 export class StreamPath {
   readonly device: Device;
