@@ -78,7 +78,7 @@ export type { Notification } from './collections/notifications.ts';
 export { type Project, ProjectDraft } from './collections/projects.ts';
 export type { TaskTemplate, TemplateDraft, TemplateParameter, TemplateSlot } from './collections/task-templates.ts';
 export type { MetricDescription, Plugin, PluginDetails } from './collections/tasks/plugins.ts';
-export type { Estimate, ValidationIssue } from './collections/tasks/records.ts';
+export type { DeviceRun, DeviceUse, Estimate, RunChange, ValidationIssue } from './collections/tasks/records.ts';
 export type {
   MetricSeries,
   MetricSnapshot,
@@ -103,6 +103,7 @@ export {
   type AccessPlaneEntry,
   type ConfigurationEntry,
   type ControlPlaneEntry,
+  type Device,
   type SuiteEntry,
   type Task,
   TaskDraft,

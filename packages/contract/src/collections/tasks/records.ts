@@ -1,12 +1,14 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 import { createBody } from '../../bodies.ts';
 import { crudRoutes } from '../../crud.ts';
 import { BulkResult, Data, IdParams, ListQuery, ManyIds, NewId, Page } from '../../envelopes.ts';
 import { route } from '../../route.ts';
-import { Id, NullableInteger, NullableNumber, Timestamp } from '../../scalars.ts';
+import { Id, NullableInteger, NullableNumber, NullableTimestamp, Timestamp } from '../../scalars.ts';
 import { Component, Nullable, OneOf, optional, StrictObject } from '../../schema.ts';
 import { Plugin, PluginDetails, pluginKinds } from './plugins.ts';
-import { Task, TaskDraft, Threshold } from './task.ts';
+import { Run, RunSummary } from './run.ts';
+import { RunLabels } from './run-control.ts';
+import { Device, Task, TaskDraft, Threshold } from './task.ts';
 
 const taskBodyLimit = 4 * 1024 * 1024;
 
@@ -22,6 +24,7 @@ const crud = crudRoutes({
     projectID: Type.Optional(Id),
     agentID: Type.Optional(Type.Integer({ ...Id, description: 'Tasks that name this agent' })),
     pluginID: Type.Optional(Type.Integer({ ...Id, description: 'Tasks that use this plugin, inside suites too' })),
+    device: optional.text(128, 'Tasks whose device under test has this name'),
     deleted: optional.oneOf(['no', 'only', 'all'], { default: 'no' }),
     full: optional.flag('With configuration, accessPlane and controlPlane'),
   }),
@@ -71,11 +74,54 @@ const overrides = StrictObject({
   dumps: TaskDraft.properties.dumps,
 });
 
+export const RunChange = StrictObject({
+  id: Id,
+  comment: optional.text(4096),
+  labels: Type.Optional(RunLabels),
+  pinned: optional.flag('Kept whatever the retention says, and the baseline of later runs'),
+});
+export type RunChange = Static<typeof RunChange>;
+
+function taskPatch() {
+  const { body } = crud.update;
+  const { properties } = body as unknown as TObject;
+  return Type.Unsafe<Static<typeof body> & { runs?: RunChange[] }>({
+    ...body,
+    properties: {
+      ...properties,
+      runs: optional.array(RunChange, { maxItems: 100, description: 'Runs of the task; what you leave out stays' }),
+    },
+  });
+}
+
+const DeviceUse = Component('DeviceUse', {
+  name: Type.String(),
+  vendor: Type.String(),
+  model: Type.String(),
+  version: Type.String(),
+  runs: Type.Integer({ description: 'Runs with this device in this version' }),
+  lastRunAt: NullableTimestamp,
+});
+export type DeviceUse = Static<typeof DeviceUse>;
+
+/** A run of any task with its main metrics. */
+const DeviceRun = Component('DeviceRun', {
+  ...Type.Pick(Run, ['id', 'taskID', 'number', 'status', 'verdict', 'labels', 'finishedAt']).properties,
+  task: Type.String({ description: 'Name of the task' }),
+  summary: RunSummary,
+});
+export type DeviceRun = Static<typeof DeviceRun>;
+
 /** Routes of task records, plugins and thresholds. */
 export const taskRecordRoutes = {
   list: crud.list,
   create: { ...crud.create, bodyLimit: taskBodyLimit, errors: [404, 409] },
-  update: { ...crud.update, bodyLimit: taskBodyLimit },
+  update: {
+    ...crud.update,
+    summary: 'Update a task; `runs` changes notes, labels and pins of its runs',
+    body: taskPatch(),
+    bodyLimit: taskBodyLimit,
+  },
   removeMany: {
     ...crud.removeMany,
     summary: 'Delete tasks; they can be restored. Active ones only with `force`, which stops them',
@@ -118,6 +164,7 @@ export const taskRecordRoutes = {
       templateID: Id,
       comment: optional.text(4096),
       projectID: Type.Optional(NullableInteger),
+      device: Type.Optional(Device),
       agentMap: Type.Optional(Type.Record(Type.String({ maxLength: 64 }), Id, { description: 'Slot → agent' })),
       parameters: Type.Optional(
         Type.Record(Type.String({ maxLength: 64 }), Type.Union([Type.Number(), Type.String(), Type.Boolean()])),
@@ -133,6 +180,8 @@ export const taskRecordRoutes = {
       projectID: Type.Optional(Id),
       from: optional.described(Timestamp, 'Last started, or if never created, at this time or later'),
       to: optional.described(Timestamp, 'The same, before this time'),
+      devices: optional.flag('With the devices under test'),
+      device: optional.text(128, 'With the newest 100 finished runs of the device of this name'),
     }),
     reply: Data(
       Type.Object({
@@ -141,6 +190,8 @@ export const taskRecordRoutes = {
         active: Type.Integer(),
         error: Type.Integer(),
         scheduled: Type.Integer(),
+        devices: optional.array(DeviceUse, { description: 'With `devices`: each device in each version' }),
+        deviceRuns: optional.array(DeviceRun, { description: 'With `device`: newest first' }),
       }),
     ),
   }),

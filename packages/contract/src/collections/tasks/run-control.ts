@@ -12,11 +12,15 @@ const StopMode = optional.oneOf(['graceful', 'abort'], {
 });
 const RunState = Data(Type.Object({ runId: Id, status: Type.Integer() }));
 
+export const RunLabels = Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 256 }), {
+  maxProperties: 64,
+});
+
 export const StartBody = StrictObject({
   comment: optional.text(4096),
   at: optional.described(Timestamp, 'Not before this time'),
   thresholds: optional.array(Threshold, { maxItems: 200, description: 'For this run instead of the task’s' }),
-  labels: Type.Optional(Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 256 }))),
+  labels: Type.Optional(RunLabels),
   agentLossPolicy: optional.oneOf(['auto', 'fail', 'continue', 'stop']),
   reason: optional.text(1024, 'Why; asked for by hazardous runs'),
 });

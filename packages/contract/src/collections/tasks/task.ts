@@ -110,6 +110,16 @@ export const Threshold = StrictComponent('Threshold', {
 });
 export type Threshold = Static<typeof Threshold>;
 
+const deviceText = (description: string) => Type.Optional(Type.String({ maxLength: 128, description }));
+
+export const Device = StrictComponent('Device', {
+  name: Type.String({ minLength: 1, maxLength: 128, description: 'What people call it' }),
+  vendor: deviceText('Who makes it'),
+  model: deviceText('Of which model it is'),
+  version: deviceText('Version of its software'),
+});
+export type Device = Static<typeof Device>;
+
 /** The body of a create. */
 export const TaskDraft = Type.Object({
   comment: optional.text(4096, 'What the task is for'),
@@ -121,6 +131,12 @@ export const TaskDraft = Type.Object({
     description: 'At least one entry, unless the task consists of planes',
   }),
   dumps: Type.Optional(Dumps),
+  device: Type.Optional(
+    Type.Union([Device, Type.Null()], {
+      description:
+        'The device under test; runs get the labels `device`, `deviceVendor`, `deviceModel`, `deviceVersion`',
+    }),
+  ),
 });
 export type TaskDraft = Static<typeof TaskDraft>;
 
@@ -140,6 +156,7 @@ export const Task = Component('Task', {
   controlPlane: Type.Array(ControlPlaneEntry),
   configuration: Type.Array(ConfigurationEntry, { description: 'Empty in lists unless `full`, like the planes' }),
   dumps: Dumps,
+  device: Type.Union([Device, Type.Null()], { description: 'The device under test' }),
   lastRunId: NullableInteger,
   verdict: Type.Integer({ description: 'Of the last run: 0 none, 1 passed, 2 failed, 3 inconclusive' }),
   scheduleEnabled: Type.Boolean(),

@@ -1,9 +1,10 @@
-import { isActive, runStatus } from '@rushhour/contract';
+import { isActive, runStatus, type Task } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
 import { clockNow, clockNowIso } from '../../clock.ts';
 import { conflict } from '../../errors.ts';
 import type { Change } from '../../store/engine/change.ts';
 import { UniqueViolation } from '../../store/engine/database.ts';
+import { deviceLabels } from '../../store/runs/run-devices.ts';
 import { activeRuns, newestRunOf, patchRun, type RunRecord, runs } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
@@ -34,6 +35,12 @@ const defaultPriority = 5;
 export const sourceOf = (by: 'user' | 'ai' | 'schedule', userId: number | null) =>
   by === 'user' ? `user:${userId}` : by;
 
+/** A run is labelled with the device under test of its task. */
+const labelsOfDevice = (device: Task['device']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(device ?? {}).map(([member, value]) => [deviceLabels[member as keyof typeof deviceLabels], value]),
+  );
+
 const newRun = (start: CheckedStart, settings: ReturnType<SettingsStore['current']>) => {
   const { task, body, by, userId, priority = defaultPriority } = start;
   const notBefore = body.at === undefined ? null : new Date(body.at).toISOString();
@@ -47,7 +54,7 @@ const newRun = (start: CheckedStart, settings: ReturnType<SettingsStore['current
     validity: { valid: true, reasons: [] },
     health: 'ok',
     comment: body.comment ?? '',
-    labels: body.labels ?? {},
+    labels: { ...labelsOfDevice(task.device), ...body.labels },
     startedBy: userId,
     origin: by,
     priority,

@@ -35,6 +35,12 @@ export const patternOf = (search: string) => `%${search.toLowerCase().replace(/[
 export const textOrder = (column: string, engine: Engine) =>
   engine === 'postgres' ? sql`${sql.ref(column)} collate "C"` : sql.ref(column);
 
+/** A member of a JSON object as text; null when it has none. */
+export const jsonMember = (column: string, name: string, engine: Engine) =>
+  engine === 'sqlite'
+    ? sql<string | null>`json_extract(${sql.ref(column)}, ${sql.lit(`$.${name}`)})`
+    : sql<string | null>`(${sql.ref(column)}::json ->> ${sql.lit(name)})`;
+
 /** The objects of a JSON array as rows called `alias`: one statement for any number of them. */
 export const jsonRows = (
   rows: unknown,

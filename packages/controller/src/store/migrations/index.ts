@@ -20,6 +20,7 @@ import { scheduleDefinition } from './019-schedule-definition.ts';
 import { runRows } from './020-run-rows.ts';
 import { deliveries } from './021-deliveries.ts';
 import { accessTokens } from './022-access-tokens.ts';
+import { taskDevices } from './023-task-devices.ts';
 import { attackChanges } from './025-attack-changes.ts';
 import type { Migrating } from './create-table.ts';
 
@@ -48,4 +49,5 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   deliveries,
   accessTokens,
   attackChanges,
+  taskDevices,
 ];

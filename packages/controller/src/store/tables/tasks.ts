@@ -15,6 +15,7 @@ export const tasks = {
   configurationSecrets: json<Record<string, string>>({}),
   dumps: json<Partial<Task['dumps']>>({}),
   thresholds: json<Threshold[]>([]),
+  device: json<Task['device']>(null),
   /** The newest run, active or not. */
   lastRunID: maybeInteger,
   scheduleEnabled: flag,

@@ -2,7 +2,7 @@ import type { ConfigurationEntry } from '@rushhour/contract';
 import { sql } from 'kysely';
 import type { Change } from '../engine/change.ts';
 import type { Executor } from '../engine/database.ts';
-import { hasTags, inList } from '../engine/expressions.ts';
+import { hasTags, inList, jsonMember } from '../engine/expressions.ts';
 import type { Secrets } from '../engine/secrets.ts';
 import { statement } from '../engine/statement.ts';
 import { createTable } from '../engine/table.ts';
@@ -44,6 +44,7 @@ export const tasks = createTable('tasks', {
     projectIDs: (ids: string, engine) => inList('t.projectID', ids, engine),
     createdFrom: (at: string) => sql`${sql.ref('t.createdAt')} >= ${at}`,
     createdTo: (at: string) => sql`${sql.ref('t.createdAt')} < ${at}`,
+    device: (name: string, engine) => sql`${jsonMember('t.device', 'name', engine)} = ${name}`,
     agentID: uses('agent'),
     pluginID: uses('plugin'),
     deleted: (which: string) =>

@@ -13,13 +13,18 @@ export const fromTemplateHandlers = ({
   store: Store;
 }): Pick<Handlers<typeof api.tasks>, 'fromTemplate'> => ({
   fromTemplate: async ({ body }, caller) => {
-    const { templateID, comment, projectID = null, agentMap = {}, parameters = {} } = body;
+    const { templateID, comment, projectID = null, device, agentMap = {}, parameters = {} } = body;
     const template = await orNotFound(taskTemplates.find(store.read, templateID), 'task template', templateID);
     const { task, issues } = fillTemplate(template, { agentMap, parameters });
     if (issues.length > 0) throw invalid(issues);
     const wrong = issuesOfUnknown(task);
     if (wrong.length > 0) throw invalid(requestIssues(template, wrong));
-    const draft = { ...task, ...(comment !== undefined && { comment }), projectID } as TaskDraft;
+    const draft = {
+      ...task,
+      ...(comment !== undefined && { comment }),
+      ...(device && { device }),
+      projectID,
+    } as TaskDraft;
     return store.change(caller, (tx) =>
       inRequest(template, async () => ({ data: await createTask(tx, store.secrets, draft) })),
     );

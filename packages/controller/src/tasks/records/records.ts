@@ -4,11 +4,14 @@ import { cursorOf, one, pageRequestOf } from '../../crud.ts';
 import { type Issue, invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import type { Change } from '../../store/engine/change.ts';
+import type { Executor } from '../../store/engine/database.ts';
 import type { Secrets } from '../../store/engine/secrets.ts';
+import { devicesOfRuns } from '../../store/runs/run-devices.ts';
 import type { Store } from '../../store/store.ts';
 import { countTasks, findTask, tasks } from '../../store/tasks/tasks.ts';
 import { definitionIssues } from '../check/check-definition.ts';
 import { referenceIssues } from '../check/reference-rules.ts';
+import { readDeviceRuns } from '../results/device-runs.ts';
 import { thresholdIssues } from '../thresholds.ts';
 import { eachTask, moveTask, type RunStopper, removeTask, restoreTask } from './removal.ts';
 import { readable } from './stored-task.ts';
@@ -39,7 +42,7 @@ const cloneTask = async (tx: Change, secrets: Secrets, id: number, options: Clon
   if (issues.length > 0) throw invalid(issues.map(requestIssue(id, overrides)));
   await assertProject(tx, projectID);
   const comment = options.comment ?? overrides.comment ?? task.comment;
-  return insertTask(tx, secrets, { ...after, comment, projectID, thresholds: task.thresholds });
+  return insertTask(tx, secrets, { ...after, comment, projectID, thresholds: task.thresholds, device: task.device });
 };
 
 interface Deps {
@@ -74,13 +77,13 @@ export const taskRecordHandlers = ({ store, bus, runs }: Deps): Pick<Handlers<ty
     },
     get: async ({ params }) => one(readable(await findReadable(params.id))),
     create: ({ body }, caller) => {
-      const { comment = '', projectID = null } = body;
+      const { comment = '', projectID = null, device = null } = body;
       const definition = definitionOf(body);
       const issues = definitionIssues(definition);
       return store.change(caller, async (tx) => {
         await assertValidTask(tx, definition, issues);
         await assertProject(tx, projectID);
-        return { data: await insertTask(tx, secrets, { ...definition, comment, projectID, thresholds: [] }) };
+        return { data: await insertTask(tx, secrets, { ...definition, comment, projectID, thresholds: [], device }) };
       });
     },
     update: ({ body }, caller) => store.change(caller, (tx) => updateTask(tx, { secrets, bus }, body)),
@@ -95,7 +98,7 @@ export const taskRecordHandlers = ({ store, bus, runs }: Deps): Pick<Handlers<ty
       }),
     clone: ({ params, body = {} }, caller) =>
       store.change(caller, async (tx) => ({ data: await cloneTask(tx, secrets, params.id, body) })),
-    counters: async ({ query }) => ({ data: summed(await countTasks(store.read, query)) }),
+    counters: async ({ query }) => ({ data: await readCounters(store.read, query) }),
     thresholds: async ({ params }) => ({ data: (await findReadable(params.id)).thresholds }),
     setThresholds: ({ body: { id, thresholds } }, caller) =>
       store.change(caller, async (tx) => {
@@ -105,6 +108,23 @@ export const taskRecordHandlers = ({ store, bus, runs }: Deps): Pick<Handlers<ty
         await tasks.update(tx, id, { thresholds });
         return { data: thresholds };
       }),
+  };
+};
+
+interface CounterOptions {
+  readonly projectID?: number;
+  readonly from?: string;
+  readonly to?: string;
+  readonly devices?: boolean;
+  readonly device?: string;
+}
+
+const readCounters = async (read: Executor, options: CounterOptions) => {
+  const { devices = false, device = '', ...query } = options;
+  return {
+    ...summed(await countTasks(read, query)),
+    ...(devices && { devices: await devicesOfRuns(read) }),
+    ...(device !== '' && { deviceRuns: await readDeviceRuns(read, device) }),
   };
 };
 

@@ -63,7 +63,7 @@ export interface NewTask extends TaskDraft {
 export const insertTask = async (
   tx: Change,
   secrets: Secrets,
-  task: Definition & { comment: string; projectID: number | null; thresholds: Threshold[] },
+  task: Definition & Pick<StoredTask, 'comment' | 'projectID' | 'thresholds' | 'device'>,
 ): Promise<number> => {
   const empty = { configuration: [], configurationSecrets: {}, status: 0, error: '', scheduleEnabled: false };
   const id = await tasks.insert(tx, { ...task, ...empty });
@@ -75,9 +75,9 @@ export const insertTask = async (
 
 /** Validates and stores a draft; every new task passes here. 400 lists every problem, 404 and 409 concern its project. */
 export const createTask = async (tx: Change, secrets: Secrets, draft: NewTask): Promise<number> => {
-  const { comment = '', projectID = null, thresholds = [] } = draft;
+  const { comment = '', projectID = null, thresholds = [], device = null } = draft;
   const definition = definitionOf(draft);
   await assertValidTask(tx, definition);
   await assertProject(tx, projectID);
-  return insertTask(tx, secrets, { ...definition, comment, projectID, thresholds });
+  return insertTask(tx, secrets, { ...definition, comment, projectID, thresholds, device });
 };
