@@ -41,7 +41,7 @@ describe('tasks', () => {
       issuer: { id: 1, email: 'admin@example.test', realName: 'Administrator' },
       ...{ accessPlane: [], controlPlane: [], configuration: [http()] },
       dumps: { enabled: false, captureArp: false, savelen: 0 },
-      ...{ lastRunId: null, verdict: 0, scheduleEnabled: false },
+      ...{ device: null, lastRunId: null, verdict: 0, scheduleEnabled: false },
       ...{ createdAt: expect.any(String), updatedAt: expect.any(String) },
       ...{ startedAt: null, finishedAt: null, deletedAt: null },
     });

@@ -83,6 +83,7 @@ describe('task templates', () => {
       'comment',
       'configuration',
       'controlPlane',
+      'device',
       'dumps',
     ]);
     await templates.removeMany({ body: { array: [id, copy, literal] } });
