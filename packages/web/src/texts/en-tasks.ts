@@ -287,22 +287,6 @@ export const tasks = {
     values: 'Groups or prefixes',
     send: 'Send command',
   },
-  topology: {
-    title: 'Topology',
-    clients: 'Client agents',
-    servers: 'Server agents',
-    device: 'Device under test',
-    direct: 'Not named',
-  },
-  trends: {
-    title: 'Trend of the last runs',
-    load: 'Actual load',
-    errors: 'Errors',
-    blockRate: 'Block rate',
-    point: (run: number, value: string, device: string) => `Run ${run}: ${value}${device === '' ? '' : `, ${device}`}`,
-    device: 'Device under test',
-    all: 'All devices',
-  },
   compare: {
     with: 'Compare with',
     task: 'Task',

@@ -2,6 +2,7 @@ import { assets } from './en-assets.ts';
 import { captures } from './en-captures.ts';
 import { collections } from './en-collections.ts';
 import { control } from './en-control.ts';
+import { results } from './en-results.ts';
 import { securityTexts } from './en-security.ts';
 import { tasks } from './en-tasks.ts';
 
@@ -12,6 +13,7 @@ export const en = {
   ...collections,
   ...control,
   ...securityTexts,
+  ...results,
   ...tasks,
   app: {
     name: 'Rushhour',
@@ -44,6 +46,7 @@ export const en = {
     templates: 'Templates',
     agents: 'Agents',
     projects: 'Projects',
+    devices: 'Devices',
     networks: 'Networks',
     macs: 'MAC addresses',
     tunnels: 'Tunnels',
@@ -187,8 +190,6 @@ export const en = {
       other: 'Your templates',
     },
     name: 'Name',
-    device: 'Device under test',
-    deviceHelp: 'Name, model and version; results are compared by it',
     required: 'Required',
     whole: 'Must be a whole number',
     between: (min: number | undefined, max: number | undefined) => {

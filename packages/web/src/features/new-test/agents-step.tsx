@@ -1,5 +1,6 @@
 import { Alert, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import type { TaskTemplate } from '@rushhour/contract';
+import { DeviceFields } from '../../components/device-fields.tsx';
 import { RecordSelect } from '../../components/schema-form/record-select.tsx';
 import { text } from '../../lib/text.ts';
 import { labelOf } from '../../texts/labels.ts';
@@ -30,23 +31,14 @@ export const AgentsStep = ({ template, agents, form, onChange, onNext }: AgentsS
         {...(form.name.trim() === '' && { error: words.required })}
         required
       />
-      <Group grow align="flex-start">
-        <RecordSelect
-          name="projects"
-          label={text.editor.project}
-          value={form.projectID}
-          onChange={(projectID) => onChange({ projectID })}
-          clearable
-        />
-        <TextInput
-          label={words.device}
-          description={words.deviceHelp}
-          inputWrapperOrder={['label', 'input', 'description', 'error']}
-          value={form.device}
-          maxLength={256}
-          onChange={(event) => onChange({ device: event.currentTarget.value })}
-        />
-      </Group>
+      <RecordSelect
+        name="projects"
+        label={text.editor.project}
+        value={form.projectID}
+        onChange={(projectID) => onChange({ projectID })}
+        clearable
+      />
+      <DeviceFields device={form.device} onChange={(device) => onChange({ device })} />
       {agents?.length === 0 && <Alert color="yellow">{words.noAgents}</Alert>}
       {template.slots.map(({ name }) => (
         <Select

@@ -21,11 +21,12 @@ interface LoadStepProps {
   onChange: (members: Partial<NewTestForm>) => void;
 }
 
-const createTask = async (template: TaskTemplate, { name, projectID, agentMap, values }: NewTestForm) => {
+const createTask = async (template: TaskTemplate, { name, projectID, device, agentMap, values }: NewTestForm) => {
   const { data } = await client.tasks.fromTemplate({
     body: {
       ...{ templateID: template.id, comment: name.trim(), agentMap, parameters: values },
       ...(projectID !== undefined && { projectID }),
+      ...(device && { device: { ...device, name: device.name.trim() } }),
     },
   });
   return data;
@@ -37,8 +38,7 @@ export const LoadStep = ({ template, form, onChange }: LoadStepProps) => {
   const toasts = useToasts();
   const [created, setCreated] = useState<number>();
   const open = (id: number) => navigate({ to: '/tasks/$id', params: { id: String(id) }, ignoreBlocker: true });
-  const device = form.device.trim();
-  const starting = useStartTask({ onStarted: open, onError: toasts.problem, labels: device === '' ? {} : { device } });
+  const starting = useStartTask({ onStarted: open, onError: toasts.problem });
   const create = useMutation({
     mutationFn: async (_isStarted: boolean) => created ?? (await createTask(template, form)),
     onSuccess: (id, isStarted) => {

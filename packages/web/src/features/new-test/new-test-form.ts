@@ -1,4 +1,4 @@
-import type { TaskTemplate, TemplateParameter } from '@rushhour/contract';
+import type { Device, TaskTemplate, TemplateParameter } from '@rushhour/contract';
 import { text } from '../../lib/text.ts';
 
 export interface Agent {
@@ -12,7 +12,7 @@ export type ParameterValue = number | string | boolean;
 export interface NewTestForm {
   readonly name: string;
   readonly projectID: number | undefined;
-  readonly device: string;
+  readonly device: Device | null;
   readonly agentMap: Readonly<Record<string, number>>;
   readonly values: Readonly<Record<string, ParameterValue>>;
 }
@@ -20,7 +20,7 @@ export interface NewTestForm {
 export const formOf = (template: TaskTemplate, agents: readonly Agent[]): NewTestForm => ({
   name: template.name,
   projectID: undefined,
-  device: '',
+  device: null,
   agentMap: suggestedAgents(template, agents),
   values: defaultsOf(template),
 });

@@ -163,7 +163,7 @@ const Charts = (props: ChartsProps) => {
   return (
     <Stack>
       {children}
-      <RunTopology task={task} runId={runId} device={newest?.labels['device'] ?? ''} isActive={isLive} />
+      <RunTopology task={task} runId={runId} labels={newest?.labels ?? {}} isActive={isLive} />
       <KpiTiles label={run.kpisOf} kpis={kpisOf(props, series)} />
       <Group justify="space-between">
         <Text size="xs" c="dimmed" role="status">

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { TimeText } from '../../components/time-text.tsx';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
+import { RunNotes } from './run-notes.tsx';
 import { Thresholds, thresholdText } from './run-thresholds.tsx';
 
 const { run } = text;
@@ -51,6 +52,7 @@ const Verdict = ({ result }: { result: Result }) => {
               {run.reasons[result.stopReason]} · {clock(result.durationSec)} · <TimeText at={result.finishedAt} />
             </Text>
             {reasonsOf(result)}
+            <RunNotes result={result} />
           </div>
         </Group>
         <ReportMenu taskId={result.taskID} runId={result.id} />

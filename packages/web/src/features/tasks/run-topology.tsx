@@ -9,6 +9,7 @@ import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { scaled } from '../../lib/units.ts';
 import { type Current, shownValue, useCurrentValues, useRunAgents } from './run-agents.tsx';
+import { deviceDetailsOf } from './run-device.ts';
 import classes from './run-topology.module.css';
 
 const { topology: words } = text;
@@ -16,13 +17,13 @@ const { topology: words } = text;
 interface RunTopologyProps {
   task: Task;
   runId: number;
-  /** Of the labels of the run; empty when none was given. */
-  device: string;
+  /** Labels of the run, which name the device under test. */
+  labels: Readonly<Record<string, string>>;
   isActive: boolean;
 }
 
 /** Who talks to whom: client agents, the device under test, server agents, and the rates between them. */
-export const RunTopology = ({ task, runId, device, isActive }: RunTopologyProps) => {
+export const RunTopology = ({ task, runId, labels, isActive }: RunTopologyProps) => {
   const agents = useRunAgents(task.id, runId, isActive);
   const current = useCurrentValues(task.id, runId, isActive);
   const networks = useNetworkNames(task);
@@ -42,7 +43,10 @@ export const RunTopology = ({ task, runId, device, isActive }: RunTopologyProps)
         <Arrow forth={rate(clients, 'txBps')} back={rate(clients, 'rxBps')} />
         <Box icon={<IconRouter size={20} aria-hidden />} title={words.device}>
           <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
-            {device || words.direct}
+            {labels['device'] === undefined ? words.direct : <DeviceLink name={labels['device']} />}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {deviceDetailsOf(labels)}
           </Text>
         </Box>
         {servers.length > 0 && (
@@ -55,6 +59,12 @@ export const RunTopology = ({ task, runId, device, isActive }: RunTopologyProps)
     </Card>
   );
 };
+
+const DeviceLink = ({ name }: { name: string }) => (
+  <Link to="/devices" search={{ device: name }}>
+    {name}
+  </Link>
+);
 
 interface BoxProps {
   icon: ReactNode;

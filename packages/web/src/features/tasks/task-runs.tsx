@@ -12,6 +12,7 @@ import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
+import { deviceNameOf } from './run-device.ts';
 import { TaskTrends } from './task-trends.tsx';
 
 const { task: words, columns: headers } = text;
@@ -85,6 +86,6 @@ const columns: readonly DataColumn<Run>[] = [
   { header: headers.verdict, cell: ({ verdict }) => <VerdictBadge value={verdict} /> },
   { header: headers.started, cell: ({ startedAt, queuedAt }) => <TimeText at={startedAt ?? queuedAt} /> },
   { header: words.duration, cell: ({ durationSec }) => clock(durationSec) },
-  { header: text.trends.device, isMinor: true, cell: ({ labels }) => labels['device'] ?? '–' },
+  { header: text.trends.device, isMinor: true, cell: ({ labels }) => deviceNameOf(labels) || '–' },
   { header: words.startedBy, cell: ({ startedBy }) => startedBy?.realName ?? '–' },
 ];

@@ -54,7 +54,7 @@ export const TaskTrends = ({ id, runs }: { id: number; runs: readonly Run[] }) =
 const verdictColors = ['gray', 'teal', 'red', 'yellow'];
 
 /** One bar per run, colored by its verdict; each leads to its run. */
-const TrendCard = ({ trend: { label, points, format }, taskId }: { trend: Trend; taskId: number }) => {
+export const TrendCard = ({ trend: { label, points, format }, taskId }: { trend: Trend; taskId: number }) => {
   const max = Math.max(...points.map(({ value }) => value), Number.MIN_VALUE);
   return (
     <Card withBorder padding="xs">

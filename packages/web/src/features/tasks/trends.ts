@@ -1,6 +1,7 @@
 import type { MetricValue, RunResult } from '@rushhour/contract';
 import { text } from '../../lib/text.ts';
 import { duration, howMany, scaled } from '../../lib/units.ts';
+import { deviceNameOf } from './run-device.ts';
 
 const { trends: words } = text;
 
@@ -19,9 +20,12 @@ export interface Trend {
   readonly points: readonly Point[];
 }
 
+/** A run of any task: its verdict, device and main metrics. */
+type Measured = Pick<RunResult, 'id' | 'number' | 'verdict' | 'labels' | 'summary'>;
+
 type Read = (metrics: readonly MetricValue[]) => number | null | undefined;
 
-const clientMetrics = ({ summary }: RunResult) =>
+const clientMetrics = ({ summary }: Measured) =>
   summary.filter(({ role }) => role === 'client').flatMap(({ metrics }) => metrics);
 const find = (metrics: readonly MetricValue[], isWanted: (name: string) => boolean) =>
   metrics.find(({ metric }) => isWanted(metric));
@@ -44,7 +48,7 @@ const kinds: readonly [string, (value: number) => string, Read][] = [
 ];
 
 /** The numbers that at least two runs have, and that are not always zero. */
-export const trendsOf = (results: readonly RunResult[]): Trend[] =>
+export const trendsOf = (results: readonly Measured[]): Trend[] =>
   kinds
     .map(([label, format, read]) => ({
       label,
@@ -52,7 +56,7 @@ export const trendsOf = (results: readonly RunResult[]): Trend[] =>
       points: results.flatMap((result) => {
         const value = read(clientMetrics(result));
         const { id: runId, number, verdict, labels } = result;
-        return typeof value === 'number' ? [{ runId, number, value, verdict, device: labels['device'] ?? '' }] : [];
+        return typeof value === 'number' ? [{ runId, number, value, verdict, device: deviceNameOf(labels) }] : [];
       }),
     }))
     .filter(({ points }) => points.length > 1 && points.some(({ value }) => value !== 0));

@@ -3,6 +3,7 @@ import { type Task, TaskDraft } from '@rushhour/contract';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { DeviceFields } from '../../../components/device-fields.tsx';
 import { FailedPage, PageHeading } from '../../../components/page.tsx';
 import { Problem } from '../../../components/problem.tsx';
 import { RecordSelect } from '../../../components/schema-form/record-select.tsx';
@@ -71,6 +72,7 @@ const Editor = ({ task, initial }: { task: Task | undefined; initial: TaskForm }
         <Grid.Col span={{ base: 12, lg: 8 }}>
           <Stack>
             <Basics {...part} />
+            <DeviceFields device={form.device} onChange={(device) => change({ device })} />
             <EditorTabs {...part} />
           </Stack>
         </Grid.Col>

@@ -1,4 +1,4 @@
-import type { ConfigurationEntry, Plugin, Task, TaskDraft, Threshold } from '@rushhour/contract';
+import type { ConfigurationEntry, Device, Plugin, Task, TaskDraft, Threshold } from '@rushhour/contract';
 import { recordsOf } from '../../../components/schema-form/record-field.tsx';
 import { referenceOf, type Schema, withoutNull } from '../../../components/schema-form/schema.ts';
 
@@ -6,6 +6,7 @@ import { referenceOf, type Schema, withoutNull } from '../../../components/schem
 export interface TaskForm {
   readonly comment: string;
   readonly projectID: number | null;
+  readonly device: Device | null;
   readonly configuration: readonly ConfigurationEntry[];
   readonly accessPlane: NonNullable<TaskDraft['accessPlane']>;
   readonly controlPlane: NonNullable<TaskDraft['controlPlane']>;
@@ -16,6 +17,7 @@ export interface TaskForm {
 export const emptyForm: TaskForm = {
   comment: '',
   projectID: null,
+  device: null,
   configuration: [],
   accessPlane: [],
   controlPlane: [],
@@ -24,8 +26,8 @@ export const emptyForm: TaskForm = {
 };
 
 export const formOf = (task: Task, thresholds: readonly Threshold[]): TaskForm => {
-  const { comment, projectID, configuration, accessPlane, controlPlane, dumps } = task;
-  return { comment, projectID, configuration, accessPlane, controlPlane, dumps, thresholds };
+  const { comment, projectID, device, configuration, accessPlane, controlPlane, dumps } = task;
+  return { comment, projectID, device, configuration, accessPlane, controlPlane, dumps, thresholds };
 };
 
 /** The request body. Thresholds are stored by a separate operation. */

@@ -1,0 +1,86 @@
+import { ActionIcon, Button, Group, Text, Textarea, Tooltip } from '@mantine/core';
+import type { RunResult } from '@rushhour/contract';
+import { IconNote, IconPin, IconPinnedFilled } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { FormDialog } from '../../components/dialogs.tsx';
+import { useToasts } from '../../components/toasts.tsx';
+import { client } from '../../lib/client.ts';
+import { useMay } from '../../lib/session.ts';
+import { text } from '../../lib/text.ts';
+
+const { notes: words } = text;
+
+type Change = { comment?: string; pinned?: boolean };
+
+const useChange = ({ id, taskID }: RunResult) => {
+  const queries = useQueryClient();
+  const toasts = useToasts();
+  return useMutation({
+    mutationFn: (change: Change) => client.tasks.update({ body: { id: taskID, runs: [{ id, ...change }] } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['tasks'] }),
+    onError: (error) => toasts.problem(error),
+  });
+};
+
+/** What users wrote about a run, and whether it is pinned: kept by the retention, and the baseline of later runs. */
+export const RunNotes = ({ result }: { result: RunResult }) => {
+  const mayChange = useMay()('tasks', 'update');
+  const change = useChange(result);
+  const [isOpen, setOpen] = useState(false);
+  const { comment, pinned } = result;
+  const Icon = pinned ? IconPinnedFilled : IconPin;
+  const label = pinned ? words.unpin : words.pin;
+  if (!mayChange) return comment !== '' && <Text size="sm">{comment}</Text>;
+  return (
+    <Group gap="xs" align="flex-start">
+      <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+        {comment}
+      </Text>
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        leftSection={<IconNote size={16} />}
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+      >
+        {comment === '' ? words.add : words.edit}
+      </Button>
+      <Tooltip label={words.pinHelp} multiline w={240}>
+        <ActionIcon
+          variant="subtle"
+          aria-label={label}
+          aria-pressed={pinned}
+          loading={change.isPending}
+          onClick={() => change.mutate({ pinned: !pinned })}
+        >
+          <Icon size={16} />
+        </ActionIcon>
+      </Tooltip>
+      {isOpen && <NoteDialog result={result} onClose={() => setOpen(false)} />}
+    </Group>
+  );
+};
+
+const NoteDialog = ({ result, onClose }: { result: RunResult; onClose: () => void }) => {
+  const [typed, setTyped] = useState(result.comment);
+  const change = useChange(result);
+  return (
+    <FormDialog
+      title={words.title}
+      size="md"
+      onClose={onClose}
+      onSubmit={() => change.mutate({ comment: typed.trim() }, { onSuccess: onClose })}
+      isBusy={change.isPending}
+    >
+      <Textarea
+        label={words.note}
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+        autosize
+        minRows={3}
+        maxLength={4096}
+      />
+    </FormDialog>
+  );
+};

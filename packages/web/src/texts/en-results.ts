@@ -1,0 +1,41 @@
+/** Texts around the result of a run: topology, devices, notes and trends. */
+export const results = {
+  topology: {
+    title: 'Topology',
+    clients: 'Client agents',
+    servers: 'Server agents',
+    device: 'Device under test',
+    direct: 'Not named',
+  },
+  devices: {
+    device: 'Device under test',
+    vendor: 'Vendor',
+    model: 'Model',
+    version: 'Version',
+    runs: 'Runs',
+    lastRun: 'Last run',
+    finished: 'Finished',
+    hint: 'Devices that tests have run against. A task names its device; the results of all its tasks are compared here.',
+    none: 'No run names a device yet. Name one in a new test or in the editor of a task.',
+    noRuns: 'No finished run names this device.',
+    allVersions: 'All versions',
+  },
+  notes: {
+    title: 'Note on this run',
+    note: 'Note',
+    add: 'Add a note',
+    edit: 'Edit the note',
+    pin: 'Pin as baseline',
+    unpin: 'Unpin',
+    pinHelp: 'A pinned run is never deleted by the retention, and later runs are compared with it.',
+  },
+  trends: {
+    title: 'Trend of the last runs',
+    load: 'Actual load',
+    errors: 'Errors',
+    blockRate: 'Block rate',
+    point: (run: number, value: string, device: string) => `Run ${run}: ${value}${device === '' ? '' : `, ${device}`}`,
+    device: 'Device under test',
+    all: 'All devices',
+  },
+};
