@@ -57,7 +57,18 @@ export interface TlsContextOptions {
   readonly alpn: readonly string[];
   /** Chain and key to present, as PEM. */
   readonly identity?: { readonly certificate: string; readonly privateKey: string } | undefined;
+  /** For QUIC, which is always TLS 1.3 and has no early data here. */
+  readonly isQuic?: boolean;
 }
+
+/** Chain and key of the settings, if they have both. */
+export const identityOf = ({ certificate, privateKey }: TlsClientSettings | TlsServerSettings) =>
+  certificate !== undefined && privateKey !== undefined ? { certificate, privateKey } : undefined;
+
+const methodOf = (openssl: Openssl, isServer: boolean, isQuic: boolean): number => {
+  if (isQuic) return isServer ? openssl.OSSL_QUIC_server_method() : openssl.OSSL_QUIC_client_method();
+  return isServer ? openssl.TLS_server_method() : openssl.TLS_client_method();
+};
 
 /** The settings of all TLS sessions of a transport. */
 export class TlsContext {
@@ -71,7 +82,7 @@ export class TlsContext {
     this.settings = settings;
     this.isServer = isServer;
     const openssl = this.#openssl;
-    this.address = openssl.SSL_CTX_new(isServer ? openssl.TLS_server_method() : openssl.TLS_client_method());
+    this.address = openssl.SSL_CTX_new(methodOf(openssl, isServer, options.isQuic ?? false));
     try {
       this.#setProtocol();
       if (options.identity !== undefined) this.#setIdentity(options.identity);

@@ -5,7 +5,7 @@ import { requireOpenssl } from './library.ts';
 import { TicketStore } from './ticket-store.ts';
 import { TlsClientConnection } from './tls-client-connection.ts';
 import type { TlsConnectionDeps, TlsObserver } from './tls-connection.ts';
-import { TlsContext } from './tls-context.ts';
+import { identityOf, TlsContext } from './tls-context.ts';
 import { tlsPipes } from './tls-pipes.ts';
 import { TlsServerConnection } from './tls-server-connection.ts';
 
@@ -23,11 +23,8 @@ export interface TlsServerOptions extends TlsObserver {
   readonly alpn: readonly string[];
 }
 
-const identityOf = ({ certificate, privateKey }: TlsClientSettings | TlsServerSettings) =>
-  certificate !== undefined && privateKey !== undefined ? { certificate, privateKey } : undefined;
-
 /** Sets the name to ask for and, if the certificate is verified, the name or address it has to be valid for. */
-const preparer = ({ sni, verify }: TlsClientSettings) => {
+export const createSessionPreparer = ({ sni, verify }: TlsClientSettings) => {
   const openssl = requireOpenssl();
   const isName = sni !== undefined && isIP(sni) === 0;
   return (session: number, address: string): void => {
@@ -57,7 +54,7 @@ export const createTlsClientTransport = (inner: Transport, options: TlsClientOpt
   const context = new TlsContext(settings, { alpn, identity: identityOf(settings) }, false);
   const deps: TlsConnectionDeps = { ...observer, pipes: tlsPipes(), context };
   const tickets = settings.resumption === 'none' ? undefined : new TicketStore();
-  const prepare = preparer(settings);
+  const prepare = createSessionPreparer(settings);
   return {
     ...inherit(inner),
     name: `TLS on ${inner.name}`,

@@ -1,0 +1,139 @@
+import type { TlsClientSettings } from '@rushhour/protocol';
+import { scratch } from '../kernel/memory.ts';
+import { bindSocket, configureOrClose, openSocket, option, socketType, trySetOption } from '../kernel/socket.ts';
+import { family, familyOf, writeSocketAddress } from '../kernel/socket-address.ts';
+import type { CreateAlarm } from '../loop/alarm.ts';
+import { kernelEventLoop } from '../loop/kernel-event-loop.ts';
+import { requireOpenssl } from '../openssl/library.ts';
+import { TicketStore } from '../openssl/ticket-store.ts';
+import type { TlsObserver } from '../openssl/tls-connection.ts';
+import { identityOf, TlsContext } from '../openssl/tls-context.ts';
+import { createSessionPreparer } from '../openssl/tls-transport.ts';
+import type { Route } from '../transport/transport.ts';
+import { type CloseReason, closeReasonOf } from './close-reason.ts';
+import type { QuicConnection, QuicConnectionEvents } from './quic.ts';
+import { EndpointGroup, QuicEndpoint } from './quic-endpoint.ts';
+import { QuicSession, type SessionHost } from './quic-session.ts';
+
+const socketBufferBytes = 1 << 20;
+const [wantRead, wantWrite] = [2, 3] as const;
+const [familyAt, portAt] = [0, 2] as const;
+
+/** Opens QUIC connections, each with a socket of its own. */
+export interface QuicClient {
+  readonly createAlarm: CreateAlarm;
+  connect(route: Route, events: QuicConnectionEvents): QuicConnection;
+  /** Closes all remaining connections without telling. */
+  close(): Promise<void>;
+}
+
+export interface QuicClientOptions extends TlsObserver {
+  readonly settings: TlsClientSettings;
+  readonly alpn: readonly string[];
+}
+
+interface ClientDeps {
+  readonly options: QuicClientOptions;
+  readonly group: EndpointGroup;
+  readonly context: TlsContext;
+  readonly tickets: TicketStore | undefined;
+  readonly prepare: (session: number, address: string) => void;
+}
+
+const openClientSocket = ({ address, localAddress, localPort = 0 }: Route): number =>
+  configureOrClose(openSocket(familyOf(address), socketType.datagram), (fd) => {
+    trySetOption(fd, option.receiveBuffer, socketBufferBytes);
+    const any = familyOf(address) === family.inet6 ? '::' : '0.0.0.0';
+    bindSocket(fd, { address: localAddress ?? any, port: localPort });
+  });
+
+const setPeer = (ssl: number, route: Route): void => {
+  const openssl = requireOpenssl();
+  const memory = scratch();
+  writeSocketAddress(memory.bytes, 0, route);
+  const isInet6 = memory.bytes.readUInt16LE(familyAt) === family.inet6;
+  const address = openssl.BIO_ADDR_new();
+  const where = isInet6 ? memory.addressOf(8, 16) : memory.addressOf(4, 4);
+  const networkPort = memory.bytes.readUInt16LE(portAt);
+  openssl.BIO_ADDR_rawmake(address, isInet6 ? family.inet6 : family.inet, where, isInet6 ? 16 : 4, networkPort);
+  openssl.SSL_set1_initial_peer_addr(ssl, address);
+  openssl.BIO_ADDR_free(address);
+};
+
+/** One connection and its socket. */
+class ClientEndpoint extends QuicEndpoint implements SessionHost {
+  readonly session: QuicSession;
+  readonly #deps: ClientDeps;
+  readonly #endpoint: string;
+  readonly #offered: number;
+  #lacksTicket: boolean;
+
+  constructor(deps: ClientDeps, route: Route, events: QuicConnectionEvents) {
+    const fd = openClientSocket(route);
+    super(deps.group, fd);
+    this.#deps = deps;
+    this.#endpoint = `${route.address} ${route.port}`;
+    const { openssl } = this;
+    const ssl = openssl.SSL_new(deps.context.address);
+    const bio = openssl.BIO_new_dgram(fd, 0);
+    openssl.SSL_set_bio(ssl, bio, bio);
+    setPeer(ssl, route);
+    openssl.SSL_set_blocking_mode(ssl, 0);
+    deps.prepare(ssl, route.address);
+    this.#offered = deps.tickets?.find(this.#endpoint) ?? 0;
+    this.#lacksTicket = deps.tickets !== undefined;
+    if (this.#offered !== 0) openssl.SSL_set_session(ssl, this.#offered);
+    openssl.SSL_set_connect_state(ssl);
+    this.session = new QuicSession(ssl, this);
+    this.session.events = events;
+    this.touch();
+  }
+
+  protected override get root(): number {
+    return this.session.ssl;
+  }
+
+  protected override advance(now: number): void {
+    if (this.session.isOpen) {
+      if (this.#lacksTicket) this.#lacksTicket = this.#deps.tickets?.take(this.#endpoint, this.root) !== true;
+      return;
+    }
+    const result = this.openssl.SSL_do_handshake(this.root);
+    if (result === 1) {
+      this.session.opened(now);
+      return;
+    }
+    const kind = this.openssl.SSL_get_error(this.root, result);
+    this.openssl.ERR_clear_error();
+    if (kind !== wantRead && kind !== wantWrite) this.session.end(closeReasonOf(this.root));
+  }
+
+  onEnd(session: QuicSession, { code, alert, isLocal }: CloseReason): void {
+    if (alert !== undefined) this.#deps.options.onAlert?.(isLocal ? 'sent' : 'received', alert);
+    if (!session.isOpen && this.#offered !== 0) this.#deps.tickets?.refuse(this.#endpoint, this.#offered);
+    this.release();
+    session.events.onClose(code, performance.now());
+  }
+}
+
+export const createQuicClient = (options: QuicClientOptions): QuicClient => {
+  const { settings, alpn } = options;
+  const context = new TlsContext(
+    { ...settings, versions: ['1.3'], earlyData: false },
+    { alpn, identity: identityOf(settings), isQuic: true },
+    false,
+  );
+  const group = new EndpointGroup();
+  const tickets = settings.resumption === 'none' ? undefined : new TicketStore();
+  const deps: ClientDeps = { options, group, context, tickets, prepare: createSessionPreparer(settings) };
+  return {
+    createAlarm: (onAlarm) => kernelEventLoop.createAlarm(onAlarm),
+    connect: (route, events) => new ClientEndpoint(deps, route, events).session,
+    async close() {
+      for (const endpoint of group.endpoints) (endpoint as ClientEndpoint).session.close(0);
+      group.close();
+      tickets?.release();
+      context.release();
+    },
+  };
+};

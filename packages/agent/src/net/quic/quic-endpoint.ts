@@ -1,0 +1,136 @@
+import { type EpollPoller, epollEvent, epollPoller, type Watcher } from '../epoll/epoll-poller.ts';
+import { scratch } from '../kernel/memory.ts';
+import { closeSocket } from '../kernel/socket.ts';
+import type { Alarm } from '../loop/alarm.ts';
+import { IndexedSet } from '../loop/indexed-set.ts';
+import { kernelEventLoop } from '../loop/kernel-event-loop.ts';
+import type { Flushable } from '../loop/pre-wait-tasks.ts';
+import { requireOpenssl } from '../openssl/library.ts';
+import { PollSet } from './poll-set.ts';
+
+const roundsAtOnce = 4;
+const blockedRetryMs = 1;
+/** More often than this timers are not looked at: with many connections each look costs time. */
+const timerStepMs = 1;
+
+/** The sockets of a transport: one alarm serves the timers of all. */
+export class EndpointGroup {
+  readonly poller: EpollPoller = epollPoller();
+  readonly endpoints = new IndexedSet<QuicEndpoint>();
+  readonly #alarm: Alarm = kernelEventLoop.createAlarm(() => this.#onAlarm());
+  #at = Number.POSITIVE_INFINITY;
+
+  constructor() {
+    kernelEventLoop.acquire();
+  }
+
+  arm(at: number): void {
+    if (at >= this.#at) return;
+    this.#at = at;
+    this.#alarm.set(at);
+  }
+
+  close(): void {
+    this.#alarm.cancel();
+    kernelEventLoop.release();
+  }
+
+  #onAlarm(): void {
+    const now = performance.now();
+    this.#at = Number.POSITIVE_INFINITY;
+    let next = Number.POSITIVE_INFINITY;
+    for (const endpoint of this.endpoints) {
+      if (endpoint.due <= now) endpoint.turn();
+      if (endpoint.due < next) next = endpoint.due;
+    }
+    if (next < Number.POSITIVE_INFINITY) this.arm(Math.max(next, now + timerStepMs));
+  }
+}
+
+/** A UDP socket that OpenSSL reads and writes, with what it carries: one connection, or a listener and its connections. */
+export abstract class QuicEndpoint implements Watcher, Flushable {
+  setIndex = -1;
+  /** When OpenSSL has to be called although nothing arrives. */
+  due = Number.POSITIVE_INFINITY;
+  readonly set = new PollSet();
+  protected readonly openssl = requireOpenssl();
+  readonly #group: EndpointGroup;
+  readonly #fd: number;
+  #isScheduled = false;
+  #isTurning = false;
+  #isTouched = false;
+  #isReleased = false;
+
+  constructor(group: EndpointGroup, fd: number) {
+    this.#group = group;
+    this.#fd = fd;
+    group.endpoints.add(this);
+    group.poller.add(fd, epollEvent.in, this);
+  }
+
+  /** The object whose events are handled; 0 once it is freed. */
+  protected abstract get root(): number;
+
+  /** Called after the network was looked at. */
+  protected abstract advance(now: number): void;
+
+  ready(): void {
+    this.turn();
+  }
+
+  flush(): void {
+    this.#isScheduled = false;
+    this.turn();
+  }
+
+  /** Something is to be sent: now if a turn is under way, otherwise before the thread waits. */
+  touch(): void {
+    if (this.#isTurning) this.#isTouched = true;
+    else if (!this.#isScheduled && !this.#isReleased) {
+      this.#isScheduled = true;
+      this.#group.poller.scheduleFlush(this);
+    }
+  }
+
+  /** Receives, tells what has arrived, and sends. */
+  turn(): void {
+    if (this.root === 0 || this.#isTurning) return;
+    this.#isTurning = true;
+    const now = performance.now();
+    for (let round = 0; round < roundsAtOnce && this.root !== 0; round++) {
+      this.#isTouched = false;
+      this.openssl.SSL_handle_events(this.root);
+      this.advance(now);
+      if (this.root !== 0) this.set.dispatch(now);
+      if (!this.#isTouched) break;
+    }
+    this.#isTurning = false;
+    this.openssl.ERR_clear_error();
+    if (this.root === 0) this.release();
+    else this.#plan();
+    if (this.#isTouched) this.touch();
+  }
+
+  /** Closes the socket; the root is freed by then. */
+  protected release(): void {
+    if (this.#isReleased || this.#isTurning) return;
+    this.#isReleased = true;
+    this.due = Number.POSITIVE_INFINITY;
+    this.#group.endpoints.delete(this);
+    this.#group.poller.forget(this.#fd);
+    closeSocket(this.#fd);
+    this.set.release();
+  }
+
+  #plan(): void {
+    const memory = scratch();
+    const [time, isInfinite] = [memory.addressOf(0, 16), memory.addressOf(16, 4)];
+    this.openssl.SSL_get_event_timeout(this.root, time, isInfinite);
+    const { bytes } = memory;
+    const ms = Number(bytes.readBigInt64LE(0)) * 1000 + Number(bytes.readBigInt64LE(8)) / 1000;
+    this.due = bytes.readInt32LE(16) === 0 ? performance.now() + ms : Number.POSITIVE_INFINITY;
+    if (this.openssl.SSL_net_write_desired(this.root) === 1)
+      this.due = Math.min(this.due, performance.now() + blockedRetryMs);
+    this.#group.arm(this.due);
+  }
+}
