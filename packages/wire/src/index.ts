@@ -62,6 +62,9 @@ export { type WireGuardEnd, WireGuardSet, WireGuardTunnel } from './host-group/w
 export { H2Connection } from './http/h2-connection.ts';
 export type { H2Events } from './http/h2-events.ts';
 export { h2Error } from './http/h2-frame.ts';
+export { H3Connection } from './http/h3-connection.ts';
+export type { H3Events } from './http/h3-events.ts';
+export { h3Error } from './http/h3-frame.ts';
 export type { Header } from './http/hpack.ts';
 export { errorKindOf, type IcmpErrorKind, IcmpMessage, icmp4Type, icmp6Type, writeIcmp } from './icmp/icmp.ts';
 export {

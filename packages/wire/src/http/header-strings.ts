@@ -1,5 +1,8 @@
 import { huffmanLength, readHuffman, writeHuffman } from './huffman.ts';
 
+/** More bytes may make it whole. */
+export class EndsTooEarly extends RangeError {}
+
 /** Reads integers and texts of header blocks (RFC 7541, section 5). */
 export class HeaderReader {
   readonly bytes: Uint8Array;
@@ -17,7 +20,7 @@ export class HeaderReader {
   }
 
   byte(): number {
-    if (this.at >= this.end) throw new RangeError('the block ends too early');
+    if (this.at >= this.end) throw new EndsTooEarly('the block ends too early');
     return this.bytes[this.at++] as number;
   }
 
@@ -39,7 +42,7 @@ export class HeaderReader {
     const isCoded = (first & (1 << bits)) !== 0;
     const length = this.integer(first, bits);
     const start = this.at;
-    if (start + length > this.end) throw new RangeError('a text ends too early');
+    if (start + length > this.end) throw new EndsTooEarly('a text ends too early');
     this.at += length;
     if (isCoded) return readHuffman(this.bytes, start, this.at);
     let text = '';

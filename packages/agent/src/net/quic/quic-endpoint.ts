@@ -40,7 +40,7 @@ export class EndpointGroup {
     this.#at = Number.POSITIVE_INFINITY;
     let next = Number.POSITIVE_INFINITY;
     for (const endpoint of this.endpoints) {
-      if (endpoint.due <= now) endpoint.turn();
+      if (endpoint.due <= now) endpoint.iterate();
       if (endpoint.due < next) next = endpoint.due;
     }
     if (next < Number.POSITIVE_INFINITY) this.arm(Math.max(next, now + timerStepMs));
@@ -57,7 +57,7 @@ export abstract class QuicEndpoint implements Watcher, Flushable {
   readonly #group: EndpointGroup;
   readonly #fd: number;
   #isScheduled = false;
-  #isTurning = false;
+  #isIterating = false;
   #isTouched = false;
   #isReleased = false;
 
@@ -75,17 +75,17 @@ export abstract class QuicEndpoint implements Watcher, Flushable {
   protected abstract advance(now: number): void;
 
   ready(): void {
-    this.turn();
+    this.iterate();
   }
 
   flush(): void {
     this.#isScheduled = false;
-    this.turn();
+    this.iterate();
   }
 
-  /** Something is to be sent: now if a turn is under way, otherwise before the thread waits. */
+  /** Something is to be sent: now if an iteration is under way, otherwise before the thread waits. */
   touch(): void {
-    if (this.#isTurning) this.#isTouched = true;
+    if (this.#isIterating) this.#isTouched = true;
     else if (!this.#isScheduled && !this.#isReleased) {
       this.#isScheduled = true;
       this.#group.poller.scheduleFlush(this);
@@ -93,9 +93,9 @@ export abstract class QuicEndpoint implements Watcher, Flushable {
   }
 
   /** Receives, tells what has arrived, and sends. */
-  turn(): void {
-    if (this.root === 0 || this.#isTurning) return;
-    this.#isTurning = true;
+  iterate(): void {
+    if (this.root === 0 || this.#isIterating) return;
+    this.#isIterating = true;
     const now = performance.now();
     for (let round = 0; round < roundsAtOnce && this.root !== 0; round++) {
       this.#isTouched = false;
@@ -104,7 +104,7 @@ export abstract class QuicEndpoint implements Watcher, Flushable {
       if (this.root !== 0) this.set.dispatch(now);
       if (!this.#isTouched) break;
     }
-    this.#isTurning = false;
+    this.#isIterating = false;
     this.openssl.ERR_clear_error();
     if (this.root === 0) this.release();
     else this.#plan();
@@ -113,7 +113,7 @@ export abstract class QuicEndpoint implements Watcher, Flushable {
 
   /** Closes the socket; the root is freed by then. */
   protected release(): void {
-    if (this.#isReleased || this.#isTurning) return;
+    if (this.#isReleased || this.#isIterating) return;
     this.#isReleased = true;
     this.due = Number.POSITIVE_INFINITY;
     this.#group.endpoints.delete(this);

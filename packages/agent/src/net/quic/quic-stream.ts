@@ -120,7 +120,7 @@ export class OpensslStream implements QuicStream, Polled {
     }
   }
 
-  /** Called by the connection only, or after it was told. */
+  /** Called by the connection only, or after it has forgotten the stream. */
   free(): void {
     if (this.ssl === 0) return;
     this.#owner.set.remove(this);
@@ -136,7 +136,7 @@ export class OpensslStream implements QuicStream, Polled {
     if (kind === failure.wantRead) return;
     const state = this.#openssl.SSL_get_stream_read_state(this.ssl);
     this.#openssl.ERR_clear_error();
-    // The end of the connection is told by the connection.
+    // The connection reports its own end.
     if (kind !== failure.zeroReturn && state !== readState.resetByPeer) {
       this.#owner.set.remove(this);
       return;

@@ -72,8 +72,9 @@ const attempt = async (): Promise<void> => {
   close();
 };
 
-const atOnce = 100;
-for (let done = 0; done < connections; done += atOnce) await Promise.all(Array.from({ length: atOnce }, attempt));
+const concurrent = 100;
+for (let done = 0; done < connections; done += concurrent)
+  await Promise.all(Array.from({ length: concurrent }, attempt));
 
 const thrower = createSocket('udp4');
 const memory = () => process.memoryUsage().rss;
