@@ -16,6 +16,7 @@ export const packages: Record<string, string> = {
   dig: 'bind9-dnsutils',
   dnsmasq: 'dnsmasq-base',
   dhclient: 'isc-dhcp-client',
+  radvd: 'radvd',
   nft: 'nftables',
   ip: 'iproute2',
   tc: 'iproute2',

@@ -1,61 +1,19 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ResultRow, RowsRecord } from '@rushhour/protocol';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Totals } from '../engines/job.ts';
-import { type Side, startJobIn } from '../engines/namespaces.ts';
-import { requireProgram } from '../engines/programs.ts';
+import { describe, expect, it } from 'vitest';
+import { startJobIn } from '../engines/namespaces.ts';
 import { stopNeighbourDiscovery, useCable } from '../engines/use-cable.ts';
 import { type Sniffer, startSniffer } from '../stack/sniffer.ts';
+import {
+  addressesOf,
+  complaints,
+  rowsOf,
+  runProgram,
+  seconds,
+  temporaryFolder,
+  untilStopped,
+} from './access-results.ts';
 import { accessJob, profile, sessionsProfile } from './profiles.ts';
-
-const seconds = (value: number) => ({ mode: 'time', seconds: value }) as const;
-const untilStopped = { mode: 'continuous' } as const;
-
-/** All rows that were reported, oldest first. */
-const reportsOf = ({ summaries }: Totals): ResultRow[] =>
-  summaries.flatMap(({ records = [] }) => (records as RowsRecord[]).flatMap(({ rows }) => rows));
-
-/** The last state of each row. */
-const rowsOf = (totals: Totals): ResultRow[] =>
-  new Map(reportsOf(totals).map((row) => [row.index, row])).values().toArray();
-
-/** Addresses that established sessions had while the job ran. */
-const addressesOf = (totals: Totals): unknown[] => [
-  ...new Set(reportsOf(totals).flatMap(({ state, cells }) => (state === 'up' ? [cells['address']] : []))),
-];
-
-/** Packets that tshark finds wrong or warns about. */
-const complaints = async (sniffer: Sniffer, filter: string): Promise<string[][]> =>
-  sniffer.fields(`(${filter}) && (_ws.malformed || _ws.expert.severity >= 0x600000)`, [
-    '_ws.col.info',
-    '_ws.expert.message',
-  ]);
-
-const runProgram = (side: Side, program: string, args: string[]) => {
-  requireProgram(program);
-  const child = spawn('ip', ['netns', 'exec', side.namespace, program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (bytes: Buffer) => {
-      output += bytes.toString();
-    });
-  const exited = once(child, 'exit');
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await exited;
-  });
-  return { child, exited, output: () => output };
-};
-
-const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'rushhour-access-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-};
 
 describe('access sessions', () => {
   const cable = useCable('test', stopNeighbourDiscovery);

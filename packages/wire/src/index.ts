@@ -2,7 +2,10 @@ export { AccessClient, type AccessClientOptions } from './access/access-client.t
 export { AccessGateway, type AccessGatewayOptions } from './access/access-gateway.ts';
 export type { SessionCause } from './access/causes.ts';
 export type { DhcpClientOptions } from './access/dhcp/client.ts';
+export type { Dhcpv6ClientOptions } from './access/dhcpv6/client.ts';
 export type { IpoeOptions } from './access/ipoe.ts';
+export type { Ipoe6Options } from './access/ipv6/ipoe6.ts';
+export type { Ipoe6GatewayOptions } from './access/ipv6/ipoe6-gateway.ts';
 export { lineCapacity, untagged, type VlanPlan } from './access/lines.ts';
 export { PacedSink } from './access/paced-sink.ts';
 export type { PppOptions } from './access/ppp/ppp.ts';

@@ -93,7 +93,11 @@ export class AccessMeters implements SubscriberListener {
       const { arpSent, arpReceived, arpTimeouts, echoSent, echoReceived } = ipoe.counters;
       this.#follow(name, 'arp', { sent: arpSent, received: arpReceived, timeouts: arpTimeouts });
       if (ipoe.dhcp !== undefined) this.#follow(name, 'dhcp', ipoe.dhcp.counters);
-      this.#followProof(name, echoSent, echoReceived);
+      const { ipv6 } = ipoe;
+      if (ipv6 !== undefined) this.#follow(name, 'nd', ipv6.counters);
+      if (ipv6?.dhcpv6 !== undefined) this.#follow(name, 'dhcpv6', ipv6.dhcpv6.counters);
+      const { echoSent: sent6 = 0, echoReceived: received6 = 0 } = ipv6?.counters ?? {};
+      this.#followProof(name, echoSent + sent6, echoReceived + received6);
     }
     if (pppoe === undefined) return;
     const { ppp, counters } = pppoe;
@@ -104,8 +108,10 @@ export class AccessMeters implements SubscriberListener {
     this.#followProof(name, counters.echoSent, counters.echoReceived);
   }
 
-  followGateway(name: string, { ipoe, pppoe }: AccessGateway): void {
+  followGateway(name: string, { ipoe, ipoe6, pppoe }: AccessGateway): void {
     if (ipoe !== undefined) this.#follow(name, 'dhcp', ipoe.dhcp.counters);
+    if (ipoe6 !== undefined) this.#follow(name, 'nd', ipoe6.counters);
+    if (ipoe6?.dhcpv6 !== undefined) this.#follow(name, 'dhcpv6', ipoe6.dhcpv6.counters);
     if (pppoe === undefined) return;
     this.#follow(name, 'pppoe', pppoe.counters);
     for (const protocol of ['lcp', 'auth', 'ipcp', 'ip6cp'] as const)

@@ -9,6 +9,7 @@ export interface Profiles {
   readonly sessions?: SessionsProfile;
   readonly ipoe?: IpoeProfile;
   readonly dhcp?: DhcpProfile;
+  readonly dhcpv6?: Dhcpv6Profile;
   readonly pppoe?: PppoeProfile;
   readonly ppp?: PppProfile;
 }
@@ -58,7 +59,12 @@ export interface SessionsProfile {
     readonly reconnectDelaySec: number;
     readonly maxAttempts: number;
   };
-  readonly traffic: { readonly ipv4PacketsPerSec: number; readonly dscp: number; readonly label: string };
+  readonly traffic: {
+    readonly ipv4PacketsPerSec: number;
+    readonly ipv6PacketsPerSec: number;
+    readonly dscp: number;
+    readonly label: string;
+  };
 }
 
 export interface IpoeProfile {
@@ -68,6 +74,12 @@ export interface IpoeProfile {
     readonly addressStart: string;
     readonly gateway: string;
     readonly addressStep: number;
+  };
+  readonly ipv6: {
+    readonly enabled: boolean;
+    readonly method: 'dhcpv6' | 'slaac' | 'static';
+    readonly addressStart: string;
+    readonly gateway: string;
   };
   readonly neighbours: {
     readonly timeoutSec: number;
@@ -105,6 +117,30 @@ export interface DhcpProfile {
     readonly dnsServers: readonly string[];
     readonly domain: string;
     readonly answerDelayMs: number;
+  };
+}
+
+export interface Dhcpv6Profile {
+  readonly client: {
+    readonly timeoutSec: number;
+    readonly retries: number;
+    readonly address: boolean;
+    readonly prefix: boolean;
+    readonly prefixLength: number;
+    readonly rapidCommit: boolean;
+    readonly duid: 'll' | 'llt' | 'uuid';
+    readonly release: boolean;
+  };
+  readonly relay: { readonly enabled: boolean; readonly interfaceId: string; readonly remoteId: string };
+  readonly server: {
+    readonly poolStart: string;
+    readonly poolSize: number;
+    readonly delegatedFrom: string;
+    readonly delegatedLength: number;
+    readonly preferredSec: number;
+    readonly validSec: number;
+    readonly dnsServers: readonly string[];
+    readonly domain: string;
   };
 }
 

@@ -18,7 +18,7 @@ const ids = { enabled: true, circuitId: 'own {n}', remoteId: 'own-{n}' };
 const pppoe = { discovery: { serviceName: '', acName: '' }, accessLine: ids };
 const ppp = { lcp: {}, auth: {}, ipcp: {}, ip6cp: {} };
 const dhcp = { client: { hostName: '', vendorClass: '', parameters: [] }, relay: ids };
-const ipoe = { ipv4: { method: 'dhcp' }, neighbours: { trustedGateways: [] } };
+const ipoe = { ipv4: { enabled: true, method: 'dhcp' }, ipv6: { enabled: false }, neighbours: { trustedGateways: [] } };
 const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
 const accessOf = (profiles: object) => clientOptionsOf({ sessions, ...profiles } as unknown as Profiles, share).access;
 

@@ -18,6 +18,7 @@ import {
   requireProfile,
   textOf,
 } from './access-profiles.ts';
+import { ipoe6OptionsOf } from './ipv6-options.ts';
 
 /** The subscribers of one interface: which of all they are. */
 export interface Share {
@@ -80,17 +81,22 @@ const dhcpOptions = (profiles: Profiles, { client, relay }: DhcpProfile, first: 
     : undefined,
 });
 
-const ipoeOptions = (profiles: Profiles, first: number, dscp: number): IpoeOptions => {
-  const { ipv4, neighbours } = requireProfile(profiles, 'ipoe');
-  const isStatic = ipv4.method === 'static';
+const ipv4Options = (profiles: Profiles, first: number): IpoeOptions['ipv4'] => {
+  const { ipv4 } = requireProfile(profiles, 'ipoe');
+  if (!ipv4.enabled) return undefined;
+  if (ipv4.method === 'dhcp') return { dhcp: dhcpOptions(profiles, requireProfile(profiles, 'dhcp'), first) };
   return {
-    ipv4: isStatic
-      ? {
-          first: (address4(ipv4.addressStart) + first * ipv4.addressStep) | 0,
-          gateway: address4(ipv4.gateway),
-          step: ipv4.addressStep,
-        }
-      : { dhcp: dhcpOptions(profiles, requireProfile(profiles, 'dhcp'), first) },
+    first: (address4(ipv4.addressStart) + first * ipv4.addressStep) | 0,
+    gateway: address4(ipv4.gateway),
+    step: ipv4.addressStep,
+  };
+};
+
+const ipoeOptions = (profiles: Profiles, first: number, dscp: number): IpoeOptions => {
+  const { neighbours } = requireProfile(profiles, 'ipoe');
+  return {
+    ipv4: ipv4Options(profiles, first),
+    ipv6: ipoe6OptionsOf(profiles, first, dscp),
     releases: profiles.dhcp?.client.release ?? false,
     neighbours: {
       timeoutMs: neighbours.timeoutSec * second,
@@ -199,6 +205,7 @@ export const clientOptionsOf = (
       maxAttempts: life.maxAttempts,
     },
     proofPerSec: traffic.ipv4PacketsPerSec,
+    proof6PerSec: traffic.ipv6PacketsPerSec,
     access: isPpp
       ? { pppoe: pppoeOptions(profiles, first, traffic.dscp) }
       : { ipoe: ipoeOptions(profiles, first, traffic.dscp) },

@@ -1,6 +1,7 @@
 import type { AccessGatewayOptions, PppoeServerOptions } from '@rushhour/wire';
 import { bytesOf, numberIn, type Profiles, requireProfile, textOf } from './access-profiles.ts';
 import { address4, pppLinkOptions, vlanPlanOf } from './client-options.ts';
+import { gateway6OptionsOf } from './ipv6-options.ts';
 
 const pppoeOptions = (profiles: Profiles): PppoeServerOptions & { readonly answerDelayMs: number } => {
   const { server } = requireProfile(profiles, 'pppoe');
@@ -52,6 +53,7 @@ const dhcpOptions = (profiles: Profiles): AccessGatewayOptions['dhcp'] => {
 /** What the profiles say about the gateway of an interface. */
 export const gatewayOptionsOf = (profiles: Profiles): Omit<AccessGatewayOptions, 'sink' | 'random' | 'mac'> => ({
   outerTpid: vlanPlanOf(profiles).outerTpid,
-  dhcp: profiles.dhcp === undefined ? undefined : dhcpOptions(profiles),
+  dhcp: profiles.dhcp === undefined || profiles.ipoe?.ipv4.enabled === false ? undefined : dhcpOptions(profiles),
+  ipv6: gateway6OptionsOf(profiles),
   pppoe: profiles.pppoe === undefined ? undefined : pppoeOptions(profiles),
 });

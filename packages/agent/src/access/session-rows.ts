@@ -8,6 +8,9 @@ import {
   writeMapped,
 } from '@rushhour/wire';
 
+type Ipoe6 = NonNullable<NonNullable<AccessClient['ipoe']>['ipv6']>;
+type Dhcpv6Server = NonNullable<NonNullable<AccessGateway['ipoe6']>['dhcpv6']>;
+
 /** Rows that are reported in one go; the rest follows in the next. */
 const maxRows = 5000;
 
@@ -78,6 +81,17 @@ const historyOf = (table: AccessClient['subscribers']['table'], session: number)
   };
 };
 
+/** Address, delegated prefix and gateway of a session; null: there is none. */
+const ipv6Cells = ({ address, gateway, dhcpv6 }: Ipoe6, session: number) => {
+  const textAt = (all: Int32Array) => (all[session * 4] === 0 ? null : formatAddress(all, session * 4));
+  const length = dhcpv6?.prefixLength[session] ?? 0;
+  return {
+    ipv6: textAt(address),
+    gateway6: textAt(gateway),
+    prefix: dhcpv6 === undefined || length === 0 ? null : `${formatAddress(dhcpv6.prefix, session * 4)}/${length}`,
+  };
+};
+
 /** The row of a subscriber. */
 export const clientRow = (client: AccessClient, { first, interface: name, session }: RowContext): ResultRow => {
   const { lines, ipoe, pppoe, subscribers } = client;
@@ -88,7 +102,8 @@ export const clientRow = (client: AccessClient, { first, interface: name, sessio
     const address = textOfAddress(ipoe.address[session] as number);
     const gateway = textOfAddress(ipoe.gateway[session] as number);
     const leaseSec = ipoe.dhcp?.leaseSec[session] ?? null;
-    return { index: first + session, state, cells: { ...identity, address, gateway, leaseSec, ...cells } };
+    const network = { ...(ipoe.ipv6 && ipv6Cells(ipoe.ipv6, session)), address, gateway, leaseSec };
+    return { index: first + session, state, cells: { ...identity, ...network, ...cells } };
   }
   const ppp = pppoe?.ppp;
   const isOpen = ppp?.ipcp.isOpen(session) === true;
@@ -139,6 +154,23 @@ export const leaseRow = (
       vlan: textOfTags(dhcp.tagsOf(lease)),
       address: isActive ? textOfAddress(dhcp.addressAt(lease)) : null,
       leaseSec: isActive ? dhcp.leaseSec : null,
+    },
+  };
+};
+
+/** The row of a DHCPv6 lease of a gateway. */
+export const lease6Row = (dhcpv6: Dhcpv6Server, { first, interface: name, session: lease }: RowContext): ResultRow => {
+  dhcpv6.writeClientMac(lease, mac, 0);
+  const isActive = dhcpv6.isActive(lease);
+  const ipv6 = isActive && dhcpv6.writeAddress(lease, words) ? formatAddress(words, 0) : null;
+  const prefix =
+    isActive && dhcpv6.writePrefix(lease, words) ? `${formatAddress(words, 0)}/${dhcpv6.delegatedLength}` : null;
+  return {
+    index: first + lease,
+    state: isActive ? 'up' : 'idle',
+    cells: {
+      ...{ interface: name, mac: formatMac(mac), vlan: textOfTags(dhcpv6.tagsOf(lease)) },
+      ...{ ipv6, prefix, leaseSec: isActive ? dhcpv6.validSec : null },
     },
   };
 };

@@ -21,6 +21,8 @@ export interface AccessClientOptions {
   readonly listener?: SubscriberListener;
   /** Packets a second that each session sends to prove that it works. */
   readonly proofPerSec: number;
+  /** The same over IPv6. */
+  readonly proof6PerSec?: number;
   readonly access: { readonly ipoe: IpoeOptions } | { readonly pppoe: PppoeClientOptions };
 }
 
@@ -34,13 +36,13 @@ class ProofPace {
     this.#perMs = perSec / 1000;
   }
 
-  run(elapsedMs: number, { subscribers, protocol }: AccessClient): void {
-    const { table } = subscribers;
+  run(elapsedMs: number, { table }: Subscribers, prove: (session: number) => void): void {
+    if (this.#perMs === 0) return;
     this.#budget = Math.min(table.count, this.#budget + elapsedMs * this.#perMs * table.count);
     for (; this.#budget >= 1; this.#budget--) {
       const session = this.#next;
       this.#next = (session + 1) % table.count;
-      if (table.state[session] === sessionState.up) protocol.prove(session);
+      if (table.state[session] === sessionState.up) prove(session);
     }
   }
 }
@@ -54,7 +56,8 @@ export class AccessClient {
   readonly protocol: Ipoe | Pppoe;
   readonly frames: FrameWriter;
   readonly #ethernet = new EthernetHeader();
-  readonly #proof: ProofPace | undefined;
+  readonly #proof: ProofPace;
+  readonly #proof6: ProofPace;
   #isLinkUp = true;
   /** Takes IP packets of sessions for the hosts above them. */
   onPacket: ((session: number, memory: Memory, start: number, end: number) => void) | undefined;
@@ -82,7 +85,8 @@ export class AccessClient {
       this.protocol = this.pppoe;
     }
     subscribers.protocol = this.protocol;
-    if (options.proofPerSec > 0) this.#proof = new ProofPace(options.proofPerSec);
+    this.#proof = new ProofPace(options.proofPerSec);
+    this.#proof6 = new ProofPace(options.proof6PerSec ?? 0);
   }
 
   get isLinkUp(): boolean {
@@ -122,6 +126,8 @@ export class AccessClient {
   advance(nowMs: number): void {
     const before = this.subscribers.timers.nowMs;
     this.subscribers.advance(nowMs);
-    this.#proof?.run(this.subscribers.timers.nowMs - before, this);
+    const elapsedMs = this.subscribers.timers.nowMs - before;
+    this.#proof.run(elapsedMs, this.subscribers, (session) => this.protocol.prove(session));
+    this.#proof6.run(elapsedMs, this.subscribers, (session) => this.ipoe?.ipv6?.prove(session));
   }
 }

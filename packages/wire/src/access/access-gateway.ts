@@ -1,11 +1,12 @@
 import type { Memory } from '../bytes/memory.ts';
-import { EthernetHeader } from '../ethernet/ethernet.ts';
+import { EthernetHeader, etherType } from '../ethernet/ethernet.ts';
 import type { FrameSink } from '../host-group/hosts.ts';
 import type { SessionCause } from './causes.ts';
 import { DelayedSink } from './delayed-sink.ts';
 import type { DhcpServerOptions } from './dhcp/server.ts';
 import { FrameWriter } from './frames.ts';
 import { IpoeGateway } from './ipoe-gateway.ts';
+import { Ipoe6Gateway, type Ipoe6GatewayOptions } from './ipv6/ipoe6-gateway.ts';
 import { PppoeServer, type PppoeServerOptions } from './pppoe/server.ts';
 
 export interface AccessGatewayOptions {
@@ -21,11 +22,16 @@ export interface AccessGatewayOptions {
   /** A DHCP lease is confirmed, or over. */
   readonly onLease?: ((lease: number, isActive: boolean) => void) | undefined;
   readonly dhcp?: (DhcpServerOptions & { readonly answerDelayMs: number }) | undefined;
+  /** IPv6 of subscribers without PPP. */
+  readonly ipv6?: Ipoe6GatewayOptions | undefined;
+  /** A DHCPv6 lease is confirmed, or over. */
+  readonly onLease6?: ((lease: number, isActive: boolean) => void) | undefined;
 }
 
 /** The far end of subscribers on one port: frames in by `receive`, out through the sink, time by `advance`. */
 export class AccessGateway {
   readonly ipoe: IpoeGateway | undefined;
+  readonly ipoe6: Ipoe6Gateway | undefined;
   readonly pppoe: PppoeServer | undefined;
   readonly frames: FrameWriter;
   readonly #ethernet = new EthernetHeader();
@@ -42,6 +48,8 @@ export class AccessGateway {
       const dhcpFrames = this.#delayedFrames(options, dhcp.answerDelayMs);
       this.ipoe = new IpoeGateway({ frames: this.frames, dhcpFrames, mac, onLease, onPacket }, dhcp);
     }
+    const { ipv6, onLease6 } = options;
+    if (ipv6 !== undefined) this.ipoe6 = new Ipoe6Gateway({ frames: this.frames, mac, onLease: onLease6 }, ipv6);
     if (pppoe !== undefined) {
       const offerFrames = this.#delayedFrames(options, pppoe.answerDelayMs);
       const host = { frames: this.frames, offerFrames, mac, random, onEstablished, onEnded, onPacket };
@@ -74,12 +82,14 @@ export class AccessGateway {
     const header = this.#ethernet;
     if (!header.parse(memory, start, end)) return;
     this.ipoe?.receive(memory, start, header, end);
+    if (header.type === etherType.ipv6) this.ipoe6?.receive(memory, start, header, end);
     this.pppoe?.receive(memory, start, header, end);
   }
 
   /** Milliseconds since the start. */
   advance(nowMs: number): void {
     this.ipoe?.dhcp.advance(nowMs);
+    this.ipoe6?.advance(nowMs);
     this.pppoe?.advance(nowMs);
     for (const sink of this.#delayed) sink.advance(nowMs);
   }

@@ -32,6 +32,9 @@ export const sessionCauses = [
   'DHCPv6: refused',
   'DHCPv6: lease expired',
   'pool exhausted',
+  'router advertisement: expired',
+  'IPv6: gateway does not answer',
+  'IPv6: address in use',
 ] as const;
 export type SessionCause = (typeof sessionCauses)[number];
 

@@ -1,4 +1,3 @@
-import { KeyTable } from '../bytes/key-table.ts';
 import type { Memory } from '../bytes/memory.ts';
 import { ArpMessage, arpBytes, arpOperation, writeArp } from '../ethernet/arp.ts';
 import { copyMac, etherType, isSameMac, macBytes, vlanIds } from '../ethernet/ethernet.ts';
@@ -6,20 +5,25 @@ import { icmp4Type } from '../icmp/icmp.ts';
 import { ipProtocol } from '../ip/header-fields.ts';
 import { Ipv4Header } from '../ip/ipv4.ts';
 import { udpBytes } from '../udp/udp.ts';
+import { AddressIndex } from './address-index.ts';
 import type { SessionCause } from './causes.ts';
 import { type DhcpClientOptions, DhcpClients } from './dhcp/client.ts';
 import { dhcpPort } from './dhcp/message.ts';
 import { echoPacketBytes, icmpTypeOf, writeEcho } from './echo.ts';
 import { broadcastMac, type FrameWriter } from './frames.ts';
+import { Ipoe6, type Ipoe6Options } from './ipv6/ipoe6.ts';
 import type { Lines } from './lines.ts';
 import type { AccessProtocol, Subscribers } from './subscribers.ts';
 import { type TimerKind, timerKind } from './timers.ts';
 
 export interface IpoeOptions {
-  /** Where addresses come from: DHCP, or first address, gateway and distance. */
+  /** Where addresses come from: DHCP, or first address, gateway and distance; undefined: no IPv4. */
   readonly ipv4:
     | { readonly dhcp: DhcpClientOptions }
-    | { readonly first: number; readonly gateway: number; readonly step: number };
+    | { readonly first: number; readonly gateway: number; readonly step: number }
+    | undefined;
+  /** Undefined: no IPv6. */
+  readonly ipv6?: Ipoe6Options | undefined;
   readonly releases: boolean;
   readonly neighbours: {
     readonly timeoutMs: number;
@@ -45,17 +49,18 @@ export interface IpoeHost {
 /** Subscribers whose packets go directly over Ethernet: an address, and a gateway that answers. */
 export class Ipoe implements AccessProtocol {
   readonly dhcp: DhcpClients | undefined;
+  readonly ipv6: Ipoe6 | undefined;
   readonly address: Int32Array;
   readonly gateway: Int32Array;
   readonly counters = { arpSent: 0, arpReceived: 0, arpTimeouts: 0, echoSent: 0, echoReceived: 0, invalid: 0 };
   readonly #gatewayMacs: Uint8Array;
   readonly #attempts: Uint8Array;
   readonly #isKnown: Uint8Array;
+  /** IPv4 of the session is set up. */
+  readonly #isReady: Uint8Array;
   readonly #options: IpoeOptions;
   readonly #host: IpoeHost;
-  readonly #sessions = new KeyTable({ width: 1, seed: 0x6a09e667 });
-  #slotSession: Int32Array;
-  readonly #slotOf: Int32Array;
+  readonly #sessions: AddressIndex;
   readonly #key = new Int32Array(1);
   readonly #arp = new ArpMessage();
   readonly #ip = new Ipv4Header();
@@ -71,41 +76,49 @@ export class Ipoe implements AccessProtocol {
     this.#gatewayMacs = new Uint8Array(count * macBytes);
     this.#attempts = new Uint8Array(count);
     this.#isKnown = new Uint8Array(count);
-    this.#slotSession = new Int32Array(16);
-    this.#slotOf = new Int32Array(count).fill(-1);
-    if ('dhcp' in options.ipv4) this.dhcp = this.#createDhcp(options.ipv4.dhcp);
+    this.#sessions = new AddressIndex(count, 1);
+    this.#isReady = new Uint8Array(count);
+    const { ipv4, ipv6 } = options;
+    if (ipv4 !== undefined && 'dhcp' in ipv4) this.dhcp = this.#createDhcp(ipv4.dhcp);
+    if (ipv6 !== undefined) this.ipv6 = this.#createIpv6(ipv6);
   }
 
   start(session: number): void {
     const { ipv4 } = this.#options;
     const { subscribers } = this.#host;
+    this.#isReady[session] = ipv4 === undefined ? 1 : 0;
+    if (ipv4 === undefined) subscribers.onStep(session, 'IPv6');
+    this.ipv6?.start(session);
     if (this.dhcp !== undefined) {
       subscribers.onStep(session, 'DHCP');
       this.dhcp.start(session);
-    } else if ('first' in ipv4) this.#setAddress(session, (ipv4.first + session * ipv4.step) | 0, ipv4.gateway);
+    } else if (ipv4 !== undefined && 'first' in ipv4)
+      this.#setAddress(session, (ipv4.first + session * ipv4.step) | 0, ipv4.gateway);
   }
 
   stop(session: number): void {
     this.dhcp?.stop(session, this.#options.releases);
+    this.ipv6?.stop(session);
     this.drop(session);
     this.#host.subscribers.onDown(session, 'stopped');
   }
 
   drop(session: number): void {
     this.dhcp?.stop(session, false);
+    this.ipv6?.drop(session);
     this.#clearAddress(session);
   }
 
   onTimer(session: number, kind: TimerKind): void {
     if (kind === timerKind.ipv4) this.dhcp?.onTimer(session);
     else if (kind === timerKind.keepAlive) this.#onArpTimer(session);
+    else this.ipv6?.onTimer(session, kind);
   }
 
   /** The session that has an address, or -1. */
   sessionOf(address: number): number {
     this.#key[0] = address;
-    const slot = this.#sessions.find(this.#key, 0);
-    return slot < 0 ? -1 : (this.#slotSession[slot] as number);
+    return this.#sessions.find(this.#key, 0);
   }
 
   /** IPv4 address of a session; 0: it has none. */
@@ -138,10 +151,12 @@ export class Ipoe implements AccessProtocol {
   receive(memory: Memory, frame: number, header: { type: number; payload: number; tags: number }, end: number): void {
     if (header.type === etherType.arp) this.#receiveArp(memory, header.payload, end, header.tags);
     else if (header.type === etherType.ipv4) this.#receiveIp(memory, frame, header, end);
+    else if (header.type === etherType.ipv6) this.ipv6?.receive(memory, frame, header, end);
   }
 
   /** Sends an echo request to the gateway: the proof that the session carries packets. */
   prove(session: number): void {
+    if (this.address[session] === 0) return;
     const { frames, subscribers } = this.#host;
     const at = frames.begin(session, echoPacketBytes);
     if (at < 0) return;
@@ -178,6 +193,26 @@ export class Ipoe implements AccessProtocol {
     );
   }
 
+  #createIpv6(options: Ipoe6Options): Ipoe6 {
+    const { frames, lines, subscribers, random } = this.#host;
+    return new Ipoe6(
+      {
+        ...{ frames, lines, subscribers, random },
+        onReady: (session) => this.#onReady(session),
+        onFailed: (session, cause) => this.#fail(session, cause),
+      },
+      options,
+    );
+  }
+
+  /** One version of IP is set up: the session is up when all are. */
+  #onReady(session: number): void {
+    const { subscribers } = this.#host;
+    if (this.#isReady[session] === 0) return;
+    if (this.ipv6 === undefined || this.ipv6.isReady(session)) subscribers.onUp(session);
+    else subscribers.onStep(session, 'IPv6');
+  }
+
   #onBound(session: number, isNew: boolean): void {
     const dhcp = this.dhcp as DhcpClients;
     const address = dhcp.address[session] as number;
@@ -199,20 +234,14 @@ export class Ipoe implements AccessProtocol {
       return;
     }
     this.#key[0] = address;
-    const slot = this.#sessions.add(this.#key, 0);
-    if (slot >= this.#slotSession.length) {
-      const grown = new Int32Array(this.#slotSession.length * 2);
-      grown.set(this.#slotSession);
-      this.#slotSession = grown;
-    }
-    this.#slotSession[slot] = session;
-    this.#slotOf[session] = slot;
+    this.#sessions.set(session, this.#key, 0);
     this.address[session] = address;
     this.gateway[session] = gateway;
     this.#isKnown[session] = 0;
     // A network without a gateway has nothing that must answer.
     if (gateway === 0) {
-      this.#host.subscribers.onUp(session);
+      this.#isReady[session] = 1;
+      this.#onReady(session);
       return;
     }
     this.#host.subscribers.onStep(session, 'gateway');
@@ -221,9 +250,7 @@ export class Ipoe implements AccessProtocol {
   }
 
   #clearAddress(session: number): void {
-    const slot = this.#slotOf[session] as number;
-    if (slot >= 0) this.#sessions.remove(slot);
-    this.#slotOf[session] = -1;
+    this.#sessions.clear(session);
     this.address[session] = 0;
     this.gateway[session] = 0;
     this.#host.subscribers.timers.clear(session, timerKind.keepAlive);
@@ -275,7 +302,8 @@ export class Ipoe implements AccessProtocol {
     else timers.clear(session, timerKind.keepAlive);
     if (this.#isKnown[session] === 1) return;
     this.#isKnown[session] = 1;
-    this.#host.subscribers.onUp(session);
+    this.#isReady[session] = 1;
+    this.#onReady(session);
   }
 
   #checkConflict(session: number, { bytes }: Memory): void {

@@ -10,10 +10,12 @@ export const timerKind = {
   keepAlive: 3,
   /** End of a session by plan, and the next attempt. */
   life: 4,
+  /** Checks of the IPv6 gateway of a session that is up. */
+  keepAlive6: 5,
 } as const;
 export type TimerKind = (typeof timerKind)[keyof typeof timerKind];
 
-const kinds = 5;
+const kinds = 6;
 /** The wheel holds less than 25 days in milliseconds; a later timer fires early and is set again. */
 export const maxTimerMs = 2 ** 30;
 

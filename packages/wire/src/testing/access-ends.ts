@@ -2,7 +2,11 @@ import { AccessClient, type AccessClientOptions } from '../access/access-client.
 import { AccessGateway, type AccessGatewayOptions } from '../access/access-gateway.ts';
 import type { DhcpClientOptions } from '../access/dhcp/client.ts';
 import type { DhcpServerOptions } from '../access/dhcp/server.ts';
+import type { Dhcpv6ClientOptions } from '../access/dhcpv6/client.ts';
+import type { Dhcpv6ServerOptions } from '../access/dhcpv6/server.ts';
 import type { IpoeOptions } from '../access/ipoe.ts';
+import type { Ipoe6Options } from '../access/ipv6/ipoe6.ts';
+import type { Ipoe6GatewayOptions } from '../access/ipv6/ipoe6-gateway.ts';
 import { untagged } from '../access/lines.ts';
 import type { PppoeClientOptions } from '../access/pppoe/client.ts';
 import type { PppoeServerOptions } from '../access/pppoe/server.ts';
@@ -41,6 +45,41 @@ export const ipoeOptions: IpoeOptions = {
   releases: true,
   neighbours: { timeoutMs: 1000, retries: 3, intervalMs: 30_000, trusted: [] },
   dscp: 0,
+};
+
+export const dhcpv6ClientOptions: Dhcpv6ClientOptions = {
+  timeoutMs: 1000,
+  retries: 10,
+  wantsAddress: true,
+  wantsPrefix: true,
+  prefixLength: 56,
+  rapidCommit: false,
+  duid: 'll',
+  duidTimeSec: 0x2f000000,
+};
+
+export const dhcpv6ServerOptions: Dhcpv6ServerOptions = {
+  poolStart: parseAddress('2001:db8:1::2'),
+  poolSize: 4096,
+  delegatedFrom: parseAddress('2001:db8:4000::'),
+  delegatedFromLength: 36,
+  delegatedLength: 56,
+  preferredSec: 1800,
+  validSec: 3600,
+  dnsServers: [parseAddress('2001:db8:1::1')],
+  domains: Uint8Array.of(4, 116, 101, 115, 116, 0),
+};
+
+export const ipoe6Options: Ipoe6Options = {
+  method: { dhcpv6: dhcpv6ClientOptions },
+  releases: true,
+  neighbours: { timeoutMs: 1000, retries: 3, intervalMs: 30_000, trusted: [] },
+  dscp: 0,
+};
+
+export const gateway6Options: Ipoe6GatewayOptions = {
+  address: parseAddress('fe80::1'),
+  dhcpv6: dhcpv6ServerOptions,
 };
 
 export const clientOptions = {

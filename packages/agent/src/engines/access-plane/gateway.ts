@@ -6,7 +6,7 @@ import { AccessPort } from '../../access/access-port.ts';
 import { firstProfiles, type Profiles } from '../../access/access-profiles.ts';
 import { GatewayGroup, type GatewayLink } from '../../access/gateway-group.ts';
 import { gatewayOptionsOf } from '../../access/gateway-options.ts';
-import { ChangedRows, gatewayRow, leaseRow } from '../../access/session-rows.ts';
+import { ChangedRows, gatewayRow, lease6Row, leaseRow } from '../../access/session-rows.ts';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 
@@ -25,14 +25,18 @@ class GatewayPort implements GatewayLink {
   readonly #port: AccessPort;
   readonly #changed: ChangedRows;
   readonly #changedLeases: ChangedRows;
+  readonly #changedLeases6: ChangedRows;
   readonly #first: number;
+  readonly #poolSize: number;
 
   constructor(port: AccessPort, profiles: Profiles, first: number, meters: AccessMeters) {
     this.name = port.device.name;
     this.#port = port;
     this.#first = first;
+    this.#poolSize = profiles.dhcp?.server.poolSize ?? 0;
     this.#changed = new ChangedRows(profiles.pppoe?.server.maxSessions ?? 0);
     this.#changedLeases = new ChangedRows(profiles.dhcp?.server.poolSize ?? 0);
+    this.#changedLeases6 = new ChangedRows(profiles.dhcpv6?.server.poolSize ?? 0);
     this.gateway = new AccessGateway({
       ...gatewayOptionsOf(profiles),
       sink: port.sink,
@@ -48,6 +52,7 @@ class GatewayPort implements GatewayLink {
           (wasUp ? meters.onFlap : meters.onFailed)(session, cause);
       },
       onLease: (lease) => this.#changedLeases.add(lease),
+      onLease6: (lease) => this.#changedLeases6.add(lease),
     });
     port.open({
       receive: (memory, start, end) => this.gateway.receive(memory, start, end),
@@ -70,23 +75,28 @@ class GatewayPort implements GatewayLink {
   }
 
   get established(): number {
-    const { ipoe, pppoe } = this.gateway;
-    return (ipoe?.dhcp.active ?? 0) + (pppoe?.table.counts[sessionState.up] ?? 0);
+    const { ipoe, ipoe6, pppoe } = this.gateway;
+    const leases = Math.max(ipoe?.dhcp.active ?? 0, ipoe6?.dhcpv6?.active ?? 0);
+    return leases + (pppoe?.table.counts[sessionState.up] ?? 0);
   }
 
   get existing(): number {
-    const { ipoe, pppoe } = this.gateway;
-    return (ipoe?.dhcp.used ?? 0) + (pppoe?.count ?? 0);
+    const { ipoe, ipoe6, pppoe } = this.gateway;
+    return Math.max(ipoe?.dhcp.used ?? 0, ipoe6?.dhcpv6?.used ?? 0) + (pppoe?.count ?? 0);
   }
 
   report(context: EngineContext<AccessPlaneConfig>): void {
-    const { pppoe, ipoe } = this.gateway;
+    const { pppoe, ipoe, ipoe6 } = this.gateway;
     const { name } = this;
     for (const session of pppoe === undefined ? [] : this.#changed.take())
       context.putRow('sessions', gatewayRow(pppoe as PppoeServer, { first: this.#first, interface: name, session }));
     const first = this.#first + (pppoe?.table.count ?? 0);
     for (const session of ipoe === undefined ? [] : this.#changedLeases.take())
       context.putRow('sessions', leaseRow((ipoe as IpoeGateway).dhcp, { first, interface: name, session }));
+    const first6 = first + this.#poolSize;
+    for (const session of this.#changedLeases6.take())
+      if (ipoe6?.dhcpv6 !== undefined)
+        context.putRow('sessions', lease6Row(ipoe6.dhcpv6, { first: first6, interface: name, session }));
   }
 
   end(): void {
@@ -114,8 +124,9 @@ class GatewayRun implements PreparedEngine {
     try {
       for (const [index, name] of config.interfaces.entries()) {
         const port = new AccessPort(name, host.isCaptured ?? false);
-        const capacity = (profiles.pppoe?.server.maxSessions ?? 0) + (profiles.dhcp?.server.poolSize ?? 0);
-        const first = index * capacity;
+        const { pppoe, dhcp, dhcpv6 } = profiles;
+        const leases = (dhcp?.server.poolSize ?? 0) + (dhcpv6?.server.poolSize ?? 0);
+        const first = index * ((pppoe?.server.maxSessions ?? 0) + leases);
         this.#ports.push(new GatewayPort(port, profiles, first, this.#meters));
       }
     } catch (error) {

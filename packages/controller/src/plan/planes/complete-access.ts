@@ -7,8 +7,8 @@ type Given = Readonly<Record<string, unknown[]>>;
 
 /** Protocols that agents speak, by side of the entry. */
 const spoken: Record<'client' | 'server', ReadonlySet<string>> = {
-  client: new Set(['accessLine', 'links', 'sessions', 'ipoe', 'dhcp', 'pppoe', 'ppp']),
-  server: new Set(['accessLine', 'ipoe', 'dhcp', 'pppoe', 'ppp']),
+  client: new Set(['accessLine', 'links', 'sessions', 'ipoe', 'dhcp', 'dhcpv6', 'pppoe', 'ppp']),
+  server: new Set(['accessLine', 'ipoe', 'dhcp', 'dhcpv6', 'pppoe', 'ppp']),
 };
 
 interface Found {
@@ -37,10 +37,13 @@ export const completeAccess = (given: Given, { entry, path, issues }: Found): Re
     else if (configs.length > 1) refuse(`/${protocol}/1`, `an entry has one profile of ${protocol}`);
   }
   const isPpp = given['pppoe'] !== undefined || given['ppp'] !== undefined;
-  const isIpoe = given['ipoe'] !== undefined || given['dhcp'] !== undefined;
+  const isIpoe = ['ipoe', 'dhcp', 'dhcpv6'].some((name) => given[name] !== undefined);
   if (!isPpp && !isIpoe) refuse('', 'needs a profile of ipoe, dhcp, pppoe or ppp: how subscribers come in');
   if (side === 'client' && isPpp && isIpoe)
-    refuse(`/${given['ipoe'] ? 'ipoe' : 'dhcp'}/0`, 'sessions have either PPP or no PPP: use one entry for each');
+    refuse(
+      `/${['ipoe', 'dhcp', 'dhcpv6'].find((name) => given[name])}/0`,
+      'sessions have either PPP or no PPP: use one entry for each',
+    );
   const needed: Protocol[] = [
     ...(side === 'client' ? (['sessions'] as const) : []),
     ...(isIpoe ? (['ipoe', 'dhcp'] as const) : []),
@@ -48,8 +51,10 @@ export const completeAccess = (given: Given, { entry, path, issues }: Found): Re
   ];
   const profiles: Record<string, unknown[]> = { ...given };
   for (const protocol of needed) profiles[protocol] ??= [defaultProfile(protocol)];
+  if (configOf(profiles, 'ipoe')?.ipv6.enabled) profiles['dhcpv6'] ??= [defaultProfile('dhcpv6')];
   for (const [pointer, message] of [
     ...memberRefusals(profiles),
+    ...ipv6Refusals(profiles),
     ...(side === 'client' ? lineRefusals(profiles) : []),
     ...vlanRefusals(profiles, side),
   ])
@@ -61,24 +66,47 @@ type Refusal = readonly [pointer: string, message: string];
 
 /** Members whose values agents cannot do. */
 const memberRefusals = (profiles: Given): Refusal[] => {
-  const [accessLine, ipoe, dhcp] = [
+  const [accessLine, dhcp, ppp] = [
     configOf(profiles, 'accessLine'),
-    configOf(profiles, 'ipoe'),
     configOf(profiles, 'dhcp'),
+    configOf(profiles, 'ppp'),
   ];
-  const [sessions, ppp] = [configOf(profiles, 'sessions'), configOf(profiles, 'ppp')];
   const cases: [boolean | undefined, Refusal][] = [
     [accessLine?.ancp.enabled, ['/accessLine/0', '/ancp/enabled: agents do not speak ANCP yet']],
-    [ipoe?.ipv6.enabled, ['/ipoe/0', '/ipv6/enabled: sessions have IPv4 only yet']],
-    [ipoe?.ipv4.enabled === false, ['/ipoe/0', '/ipv4/enabled: sessions need IPv4']],
-    [
-      ipoe?.neighbours.trustedGateways.some((text) => text.includes(':')),
-      ['/ipoe/0', '/neighbours/trustedGateways: sessions have IPv4 only yet'],
-    ],
     [dhcp?.relay.gatewayAddress?.includes(':'), ['/dhcp/0', '/relay/gatewayAddress: must be an IPv4 address']],
     [ppp?.ipcp.address?.includes(':'), ['/ppp/0', '/ipcp/address: must be an IPv4 address']],
     [ppp && !ppp.ipcp.enabled && !ppp.ip6cp.enabled, ['/ppp/0', '/ipcp/enabled: sessions need IPv4 or IPv6']],
-    [(sessions?.traffic.ipv6PacketsPerSec ?? 0) > 0, ['/sessions/0', '/traffic/ipv6PacketsPerSec: only IPv4 yet']],
+  ];
+  return cases.flatMap(([isAsked, refusal]) => (isAsked ? [refusal] : []));
+};
+
+/** IPv6 of sessions without PPP. */
+const ipv6Refusals = (profiles: Given): Refusal[] => {
+  const [ipoe, dhcpv6, sessions] = [
+    configOf(profiles, 'ipoe'),
+    configOf(profiles, 'dhcpv6'),
+    configOf(profiles, 'sessions'),
+  ];
+  const { client, server } = dhcpv6 ?? {};
+  const networkLength = Number(server?.delegatedFrom.split('/')[1] ?? 0);
+  const cases: [boolean | undefined, Refusal][] = [
+    [
+      dhcpv6 && !(ipoe?.ipv6.enabled && ipoe.ipv6.method === 'dhcpv6'),
+      ['/dhcpv6/0', 'needs a profile of ipoe with /ipv6/enabled and /ipv6/method dhcpv6'],
+    ],
+    [ipoe && !ipoe.ipv4.enabled && !ipoe.ipv6.enabled, ['/ipoe/0', '/ipv4/enabled: sessions need IPv4 or IPv6']],
+    [
+      client && !client.address && !client.prefix,
+      ['/dhcpv6/0', '/client/address: sessions need an address or a prefix'],
+    ],
+    [
+      server && server.delegatedLength < networkLength,
+      ['/dhcpv6/0', `/server/delegatedLength: is shorter than the ${networkLength} bits of /server/delegatedFrom`],
+    ],
+    [
+      (sessions?.traffic.ipv6PacketsPerSec ?? 0) > 0 && !ipoe?.ipv6.enabled,
+      ['/sessions/0', '/traffic/ipv6PacketsPerSec: needs a profile of ipoe with /ipv6/enabled'],
+    ],
   ];
   return cases.flatMap(([isAsked, refusal]) => (isAsked ? [refusal] : []));
 };
@@ -87,14 +115,27 @@ const memberRefusals = (profiles: Given): Refusal[] => {
 const lineRefusals = (profiles: Given): Refusal[] => {
   const line = configOf(profiles, 'accessLine')?.line;
   if (line === undefined) return [];
-  const described = [
-    ['dhcp', 'relay', configOf(profiles, 'dhcp')?.relay],
-    ['pppoe', 'accessLine', configOf(profiles, 'pppoe')?.accessLine],
+  const both = [
+    ['circuitId', 'circuitId'],
+    ['remoteId', 'remoteId'],
   ] as const;
-  return described.flatMap(([protocol, section, own]) => {
-    const byDefault = (defaultProfile(protocol) as Record<string, Record<string, string>>)[section];
-    return (['circuitId', 'remoteId'] as const).flatMap((name): Refusal[] => {
-      const isOther = own !== undefined && own[name] !== byDefault?.[name] && own[name] !== line[name];
+  const described = [
+    ['dhcp', 'relay', both],
+    [
+      'dhcpv6',
+      'relay',
+      [
+        ['interfaceId', 'circuitId'],
+        ['remoteId', 'remoteId'],
+      ],
+    ],
+    ['pppoe', 'accessLine', both],
+  ] as const;
+  return described.flatMap(([protocol, section, names]) => {
+    const sectionOf = (config: unknown) => (config as Record<string, Record<string, string>> | undefined)?.[section];
+    const [own, byDefault] = [sectionOf(profiles[protocol]?.[0]), sectionOf(defaultProfile(protocol))];
+    return names.flatMap(([name, lineName]): Refusal[] => {
+      const isOther = own !== undefined && own[name] !== byDefault?.[name] && own[name] !== line[lineName];
       return isOther ? [[`/${protocol}/0`, `/${section}/${name}: the access line of the entry says otherwise`]] : [];
     });
   });

@@ -25,6 +25,9 @@ const profiles = new Map([
   [9, { name: 'line', protocol: 'accessLine', config: { vlan: { outerEnd: 50 }, ancp: { enabled: true } } }],
   [10, { name: 'link', protocol: 'links', config: { vlan: { outer: 7 } } }],
   [11, { name: 'IPoE', protocol: 'ipoe', config: { ipv6: { enabled: true } } }],
+  [17, { name: 'DHCPv6', protocol: 'dhcpv6', config: {} }],
+  [18, { name: 'DHCPv6', protocol: 'dhcpv6', config: { client: { address: false, prefix: false } } }],
+  [19, { name: 'IPoE', protocol: 'ipoe', config: { ipv4: { enabled: false } } }],
   [15, { name: 'relay', protocol: 'dhcp', config: { relay: { circuitId: 'port {n}' } } }],
   [16, { name: 'line', protocol: 'accessLine', config: { line: { circuitId: 'olt {n}' } } }],
   [12, { name: 'RIP', protocol: 'rip', config: {} }],
@@ -99,6 +102,7 @@ describe('entries of the access plane', () => {
 
   it('get profiles that they need and do not name', () => {
     expect(Object.keys(profilesOf({ dhcp: [5] })).sort()).toEqual(['dhcp', 'ipoe', 'sessions']);
+    expect(Object.keys(profilesOf({ ipoe: [11] })).sort()).toEqual(['dhcp', 'dhcpv6', 'ipoe', 'sessions']);
     expect(profilesOf({ pppoe: [7] })).toMatchObject({
       sessions: [{ load: { count: 100 } }],
       pppoe: [{ discovery: { timeoutSec: 5 } }],
@@ -127,7 +131,9 @@ describe('entries of the access plane', () => {
       ],
     ],
     ['two circuit ids', { dhcp: [15], accessLine: [16] }, ['/accessPlane/0/dhcp/0 NOT_SUPPORTED']],
-    ['IPv6', { ipoe: [11] }, ['/accessPlane/0/ipoe/0 NOT_SUPPORTED']],
+    ['DHCPv6 without IPv6', { dhcp: [5], dhcpv6: [17] }, ['/accessPlane/0/dhcpv6/0 NOT_SUPPORTED']],
+    ['DHCPv6 that asks for nothing', { ipoe: [11], dhcpv6: [18] }, ['/accessPlane/0/dhcpv6/0 NOT_SUPPORTED']],
+    ['neither version of IP', { ipoe: [19] }, ['/accessPlane/0/ipoe/0 NOT_SUPPORTED']],
     ['a link of a server', { dhcp: [5], links: [10], isServer: true }, ['/accessPlane/0/links/0 NOT_SUPPORTED']],
   ])('are refused with %s', (_name, entry, codes) => {
     expect(codesOf(entry)).toEqual(codes);

@@ -43,7 +43,11 @@ const groupOf = (
 const profilesIn = ({ input }: PlanScope, { entry, path }: FoundGroup) => {
   const given = profilesOf(input, { entry, path, issues: new PlanIssues() }, accessProfiles) ?? {};
   const sessions = (given['sessions']?.[0] ?? defaultProfile('sessions')) as ProtocolConfig<'sessions'>;
-  return { load: sessions.load, ppp: given['ppp']?.[0] as ProtocolConfig<'ppp'> | undefined };
+  return {
+    load: sessions.load,
+    ppp: given['ppp']?.[0] as ProtocolConfig<'ppp'> | undefined,
+    ipoe: given['ipoe']?.[0] as ProtocolConfig<'ipoe'> | undefined,
+  };
 };
 
 const canBeUsed = (scope: PlanScope, { endpoint, path }: EmulatedEndpoint): boolean => {
@@ -81,13 +85,19 @@ export const sessionSenderOf = (
   const isPossible = canBeUsed(scope, one);
   const group = groupOf(scope, one, false);
   if (!isPossible || group === undefined || !mayEmulate(scope, one)) return undefined;
-  const { load, ppp } = profilesIn(scope, group);
+  const { load, ppp, ipoe } = profilesIn(scope, group);
   const share = scope.demands.sessionShareOf(path);
   const count = Math.floor((load.count - 1 - share.index) / share.count) + 1;
   if (count < 1) {
     const message = `has ${load.count} sessions for ${share.count} sources: each needs one of its own`;
     return issues.error(`${path}/accessGroup`, 'ACCESS_GROUP_EMPTY', message);
   }
+  if (ipoe?.ipv4.enabled === false)
+    return issues.error(
+      `${group.path}/ipoe/0`,
+      'NOT_SUPPORTED',
+      '/ipv4/enabled: sessions that carry traffic need IPv4',
+    );
   if (ppp?.ipcp.enabled === false)
     return issues.error(`${group.path}/ppp/0`, 'NOT_SUPPORTED', '/ipcp/enabled: sessions that carry traffic need IPv4');
   const startSec = Math.ceil(load.startDelaySec + load.count / load.startPerSec);

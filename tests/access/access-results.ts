@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ResultRow, RowsRecord } from '@rushhour/protocol';
+import { onTestFinished } from 'vitest';
+import type { Totals } from '../engines/job.ts';
+import type { Side } from '../engines/namespaces.ts';
+import { requireProgram } from '../engines/programs.ts';
+import type { Sniffer } from '../stack/sniffer.ts';
+
+export const seconds = (value: number) => ({ mode: 'time', seconds: value }) as const;
+export const untilStopped = { mode: 'continuous' } as const;
+
+/** All rows that were reported, oldest first. */
+const reportsOf = ({ summaries }: Totals): ResultRow[] =>
+  summaries.flatMap(({ records = [] }) => (records as RowsRecord[]).flatMap(({ rows }) => rows));
+
+/** The last state of each row. */
+export const rowsOf = (totals: Totals): ResultRow[] =>
+  new Map(reportsOf(totals).map((row) => [row.index, row])).values().toArray();
+
+/** Values of a column that established sessions had while the job ran. */
+export const columnOf = (totals: Totals, column: string): unknown[] => [
+  ...new Set(reportsOf(totals).flatMap(({ state, cells }) => (state === 'up' ? [cells[column]] : []))),
+];
+export const addressesOf = (totals: Totals): unknown[] => columnOf(totals, 'address');
+
+/** Packets that tshark finds wrong or warns about. */
+export const complaints = async (sniffer: Sniffer, filter: string): Promise<string[][]> =>
+  sniffer.fields(`(${filter}) && (_ws.malformed || _ws.expert.severity >= 0x600000)`, [
+    '_ws.col.info',
+    '_ws.expert.message',
+  ]);
+
+export const runProgram = (side: Side, program: string, args: string[]) => {
+  requireProgram(program);
+  const child = spawn('ip', ['netns', 'exec', side.namespace, program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (bytes: Buffer) => {
+      output += bytes.toString();
+    });
+  const exited = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  return { child, exited, output: () => output };
+};
+
+export const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'rushhour-access-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
