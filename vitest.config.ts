@@ -19,7 +19,7 @@ const withoutSql = inController([
   'assets/applications/{archive,played,trim}',
   'assets/certificates/{generate,private-keys-log}',
   'assets/files/{captures/captures,upload/unpack}',
-  'http/{anonymous-cost,fair-shares,sse,validation,mcp/*}',
+  'http/{anonymous-cost,fair-shares,sse,validation,mcp/*,guide/*}',
   'tasks/check/validate',
   'tasks/transfer/import/hostile-imports',
 ]);

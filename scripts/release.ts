@@ -14,10 +14,10 @@ must be given. --stage writes the unpacked controller into FOLDER instead.
 `;
 
 const packages = ['agent', 'cli', 'client', 'contract', 'controller', 'pcap', 'pools', 'protocol', 'wire'];
-const files = ['package.json', 'package-lock.json', '.npmrc', 'LICENSE', 'README.md', 'CHANGELOG.md', 'deploy', 'docs'];
+const documents = ['LICENSE', 'README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'docs'];
+const files = ['package.json', 'package-lock.json', '.npmrc', 'deploy', ...documents];
 
-const isShipped = (path: string) =>
-  !/(^|\/)(node_modules|testing|screenshots)(\/|$)|\.test\.tsx?$/.test(relative(root, path));
+const isShipped = (path: string) => !/(^|\/)(node_modules|testing)(\/|$)|\.test\.tsx?$/.test(relative(root, path));
 
 /** The version of the tag on this commit. */
 const taggedVersion = (): string | undefined => {

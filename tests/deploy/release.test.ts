@@ -60,6 +60,7 @@ describe('a release', () => {
       const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
       expect(page).toContain('/assets/');
       expect(await (await fetch(`${url}/v1/version`)).json()).toMatchObject({ data: { version } });
+      expect(await (await fetch(`${url}/guide/concepts`)).text()).toContain('/guide/pictures/concepts.svg');
       const script = await (await fetch(`${url}/agent/install.sh`)).text();
       expect(script).toContain(`version='${version}'`);
       expect(script).toMatch(new RegExp(`^archives='${process.arch} [0-9a-f]{64} [0-9a-f]{64}'$`, 'm'));

@@ -43,27 +43,44 @@ const cable = ({ from, to }: Link) => {
 
 interface LabNetwork {
   readonly namespaces: Record<'client' | 'device' | 'server', string>;
-  /** Addresses of the controller, as the client and the server reach it. */
-  readonly controllers: readonly [client: string, server: string];
+  /** Addresses of the controller, as the client, the server and an agent of the device reach it. */
+  readonly controllers: readonly [client: string, server: string, device: string];
   remove(): void;
 }
 
-const connectNamespaces = ({ client, device, server }: LabNetwork['namespaces']) => {
+/** Names of agents and of their interfaces in the test; the device has an agent of its own if it has a name. */
+export interface LabNames {
+  readonly client: string;
+  readonly server: string;
+  readonly clientInterface: string;
+  readonly serverInterface: string;
+  readonly deviceInterfaces: readonly [outer: string, inner: string];
+  readonly device?: string;
+}
+
+const defaultNames: LabNames = {
+  ...{ client: 'outside', server: 'inside', clientInterface: 'out', serverInterface: 'in' },
+  deviceInterfaces: ['outer', 'inner'],
+};
+
+const connectNamespaces = ({ client, device, server }: LabNetwork['namespaces'], names: LabNames) => {
   for (const namespace of [client, device, server]) {
     ip('netns', 'add', namespace);
     ip('-n', namespace, 'link', 'set', 'lo', 'up');
   }
-  cable({ from: [client, 'out', addresses.client], to: [device, 'outer', addresses.device] });
-  cable({ from: [server, 'in', addresses.server], to: [device, 'inner', addresses.deviceInside] });
+  const [outer, inner] = names.deviceInterfaces;
+  cable({ from: [client, names.clientInterface, addresses.client], to: [device, outer, addresses.device] });
+  cable({ from: [server, names.serverInterface, addresses.server], to: [device, inner, addresses.deviceInside] });
   ip('-n', client, 'route', 'add', '10.97.2.0/24', 'via', addresses.device);
   ip('-n', server, 'route', 'add', '10.97.1.0/24', 'via', addresses.deviceInside);
   ip('netns', 'exec', device, 'sysctl', '-qw', 'net.ipv4.ip_forward=1');
 };
 
-const createNetwork = (): LabNetwork => {
+const createNetwork = (names: LabNames): LabNetwork => {
   const id = `rs${process.pid % 100_000}`;
   // Several labs may exist at once, and all of them share the controller's namespace.
   const [first, second] = [0, 1].map((end) => `10.98.${(process.pid % 120) * 2 + end}`);
+  const third = `10.96.${process.pid % 250}`;
   const namespaces = { client: `${id}c`, device: `${id}d`, server: `${id}s` };
   const remove = () => {
     for (const namespace of Object.values(namespaces)) {
@@ -75,24 +92,27 @@ const createNetwork = (): LabNetwork => {
     }
   };
   try {
-    connectNamespaces(namespaces);
+    connectNamespaces(namespaces, names);
     cable({ from: [undefined, `${id}m1`, `${first}.1`], to: [namespaces.client, 'manage', `${first}.2`] });
     cable({ from: [undefined, `${id}m2`, `${second}.1`], to: [namespaces.server, 'manage', `${second}.2`] });
+    if (names.device !== undefined)
+      cable({ from: [undefined, `${id}m3`, `${third}.1`], to: [namespaces.device, 'manage', `${third}.2`] });
   } catch (error) {
     remove();
     throw error;
   }
-  return { namespaces, controllers: [`${first}.1`, `${second}.1`], remove };
+  return { namespaces, controllers: [`${first}.1`, `${second}.1`, `${third}.1`], remove };
 };
 
 /** A controller with the two agents of the lab. */
-const startAgents = async ({ namespaces, controllers }: LabNetwork) => {
+const startAgents = async ({ namespaces, controllers }: LabNetwork, names: LabNames) => {
   const system = await startSystem({}, { RUSHHOUR_HOST: '0.0.0.0' });
   const at = (address: string) => system.url.replace('0.0.0.0', address);
   try {
     const [client, server] = await Promise.all([
-      system.addAgent('outside', { namespace: namespaces.client, url: at(controllers[0]) }),
-      system.addAgent('inside', { namespace: namespaces.server, url: at(controllers[1]) }),
+      system.addAgent(names.client, { namespace: namespaces.client, url: at(controllers[0]) }),
+      system.addAgent(names.server, { namespace: namespaces.server, url: at(controllers[1]) }),
+      names.device && system.addAgent(names.device, { namespace: namespaces.device, url: at(controllers[2]) }),
     ]);
     return { system, client, server };
   } catch (error) {
@@ -110,9 +130,9 @@ const startIn = (namespace: string, program: string, args: readonly string[]) =>
   };
 };
 
-export const createLab = async (): Promise<Lab> => {
+export const createLab = async (names: LabNames = defaultNames): Promise<Lab> => {
   for (const program of ['ip', 'nft', 'nginx', 'haproxy']) requireProgram(program);
-  const network = createNetwork();
+  const network = createNetwork(names);
   const { device } = network.namespaces;
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-lab-'));
   const remove = () => {
@@ -120,7 +140,7 @@ export const createLab = async (): Promise<Lab> => {
     rmSync(folder, { recursive: true, force: true });
   };
   const stops: (() => Promise<void>)[] = [];
-  const agents = await startAgents(network).catch((error) => {
+  const agents = await startAgents(network, names).catch((error) => {
     remove();
     throw error;
   });

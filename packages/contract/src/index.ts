@@ -124,6 +124,7 @@ export type { TunnelDraft } from './collections/tunnels/routes.ts';
 export { type TunnelType, tunnelParams, tunnelSecretsOf } from './collections/tunnels/tunnel-params.ts';
 export type { AccessToken, ExtendedUser, LightUser, User, UserDraft } from './collections/users.ts';
 export { ErrorBody } from './envelopes.ts';
+export { memberDescriptions } from './member-descriptions.ts';
 export { toOpenApi } from './openapi.ts';
 export { initialGroups, type Permission, permissions } from './permissions.ts';
 export * from './route.ts';

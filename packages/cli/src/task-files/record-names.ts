@@ -11,6 +11,8 @@ export const namedKinds = [
   'dictionary',
   'application',
   'signature',
+  'campaign',
+  'interface',
 ] as const;
 export type NamedKind = (typeof namedKinds)[number] | 'plugin' | 'project';
 
@@ -24,6 +26,16 @@ type Light = { readonly id?: number; readonly ID?: number; readonly name?: strin
 const toNamed = ({ data }: { data: readonly unknown[] }): Named[] =>
   (data as readonly Light[]).map(({ id, ID, name, title }) => ({ id: id ?? ID ?? 0, name: name ?? title ?? '' }));
 
+/** Interfaces of all agents, as `edge-1/eth1`. */
+const readInterfaces = async (client: Client) => {
+  const { data: agents } = await client.agents.all();
+  const named = agents.map(async ({ id, name }) => {
+    const { data } = await client.agents.interfaces({ params: { id } });
+    return data.map((one) => ({ id: one.id, name: `${name}/${one.name}` }));
+  });
+  return { data: (await Promise.all(named)).flat() };
+};
+
 const readers: Readonly<Record<NamedKind, (client: Client) => Promise<{ data: readonly unknown[] }>>> = {
   agent: (client) => client.agents.all(),
   network: (client) => client.networks.all(),
@@ -33,6 +45,8 @@ const readers: Readonly<Record<NamedKind, (client: Client) => Promise<{ data: re
   dictionary: (client) => client.dictionaries.all(),
   application: (client) => client.applications.all(),
   signature: (client) => client.cve.all(),
+  campaign: (client) => client.compromisedHost.list({ query: { count: 100 } as never }),
+  interface: readInterfaces,
   plugin: (client) => client.tasks.plugins(),
   project: (client) => client.projects.list({ query: { count: 100 } as never }),
 };

@@ -1,7 +1,7 @@
 import type { Client } from '@rushhour/client/routes';
-import type { TaskTemplate } from '@rushhour/contract';
+import type { TaskTemplate, TemplateParameter } from '@rushhour/contract';
 import { UsageError } from '../exit-codes.ts';
-import type { RecordNames } from './record-names.ts';
+import { type NamedKind, namedKinds, type RecordNames } from './record-names.ts';
 
 /** The template with this name, or the only one whose name contains it. */
 export const findTemplate = async (client: Client, name: string): Promise<TaskTemplate> => {
@@ -30,6 +30,13 @@ const typed = (type: string, text: Value): Value => {
   return text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text);
 };
 
+/** The value of a parameter; the id of the record where the parameter asks for one and its name is given. */
+const parameterValue = async (parameter: TemplateParameter | undefined, value: Value, names: RecordNames) => {
+  const kind = parameter?.reference;
+  const isNamed = namedKinds.some((known) => known === kind) && typeof value === 'string' && !/^\d+$/.test(value);
+  return isNamed ? names.idOf(kind as NamedKind, value) : typed(parameter?.type ?? 'string', value);
+};
+
 export interface Filling {
   readonly agents: Readonly<Record<string, string>>;
   readonly parameters: Readonly<Record<string, Value>>;
@@ -51,10 +58,11 @@ export const fillTemplate = async (
 ): Promise<FilledTemplate> => {
   const slots = Object.entries(agents).map(async ([slot, agent]) => [slot, await names.idOf('agent', agent)] as const);
   const agentMap: Record<string, number> = Object.fromEntries(await Promise.all(slots));
-  const types = new Map(template.parameters.map(({ name, type }) => [name, type]));
-  const given = Object.fromEntries(
-    Object.entries(parameters).map(([name, value]) => [name, typed(types.get(name) ?? 'string', value)]),
+  const known = new Map(template.parameters.map((parameter) => [parameter.name, parameter]));
+  const values = Object.entries(parameters).map(
+    async ([name, value]) => [name, await parameterValue(known.get(name), value, names)] as const,
   );
+  const given: Record<string, Value> = Object.fromEntries(await Promise.all(values));
   const defaults = Object.fromEntries(template.parameters.map(({ name, default: value }) => [name, value]));
   const task = filled(template.task, { slots: agentMap, params: { ...defaults, ...given } }) as FilledTemplate['task'];
   return { templateID: template.id, agentMap, parameters: given, task };

@@ -10,6 +10,7 @@ import { serveAgentInstall } from './agent-install.ts';
 import { createHandlers, type Services } from './all-handlers.ts';
 import { serveDocs } from './docs.ts';
 import { answerClientError, noRoute, sendError } from './errors.ts';
+import { serveGuide } from './guide/guide.ts';
 import { createHostCheck } from './host-check.ts';
 import { parseJson, readBody } from './json-body.ts';
 import { serveAi } from './mcp/ai-routes.ts';
@@ -64,6 +65,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     mountAll(scope, ({ upload }) => upload !== undefined);
   });
   serveDocs(app);
+  serveGuide(app);
   await serveWeb(app);
   services.agents.attach(app.server);
   const loadRest = () =>

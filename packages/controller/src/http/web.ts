@@ -24,7 +24,7 @@ const notBuilt = `<!doctype html><title>Rushhour</title><p>The web interface is 
 
 /** Paths of the API and the probes: a missing one is an error, not a page. */
 const isForPrograms = (path: string) =>
-  /^\/(v1|docs|openapi\.json|mcp|agent|metrics|livez|readyz|assets)(\/|$)/.test(path);
+  /^\/(v1|docs|guide|openapi\.json|mcp|agent|metrics|livez|readyz|assets)(\/|$)/.test(path);
 
 /** Whether a request without a route asks for a page of the web interface. */
 export const wantsPage = ({ method, url, headers }: FastifyRequest) =>

@@ -91,6 +91,7 @@ const useActions = (typed: string): Destination[] => {
   const others: Destination[] = [
     { label: text.profile.title, to: '/profile', icon: IconUserCircle },
     { label: text.app.theme, to: '#theme', icon: IconMoon, run: toggle },
+    { label: text.app.guide, to: '#guide', icon: IconBook, run: () => window.open('/guide', '_blank', 'noreferrer') },
     { label: text.app.apiDocs, to: '#docs', icon: IconBook, run: () => window.open('/docs', '_blank', 'noreferrer') },
     { label: text.app.signOut, to: '#sign-out', icon: IconLogout, run: signOut },
   ];

@@ -100,6 +100,9 @@ export const AccountMenu = () => {
       <Menu.Dropdown>
         <Menu.Label>{user?.email}</Menu.Label>
         <Menu.Item renderRoot={(props) => <Link {...props} to="/profile" />}>{text.profile.title}</Menu.Item>
+        <Menu.Item component="a" href="/guide" target="_blank" rel="noreferrer">
+          {text.app.guide}
+        </Menu.Item>
         <Menu.Item component="a" href="/docs" target="_blank" rel="noreferrer">
           {text.app.apiDocs}
         </Menu.Item>

@@ -28,6 +28,7 @@ export const en = {
     broken: 'Something went wrong on this page',
     tryAgain: 'Try again',
     close: 'Close',
+    guide: 'Guide',
     apiDocs: 'API documentation',
     account: (name: string) => `Account of ${name}`,
     waiting: (name: string, count: number) => (count === 0 ? name : `${name} (${count})`),

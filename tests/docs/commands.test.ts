@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { commandsOf, documents, root } from './documents.ts';
+
+/** Commands that `how-to.test.ts` and `quick-start.test.ts` do not run themselves, and the test that does. */
+const elsewhere: readonly [command: RegExp, test: string, contains: string][] = [
+  [/^npm ci && npm (start|test)$/, 'tests/process/process.test.ts', 'prints credentials once'],
+  [/^RUSHHOUR_HOST=.*npm start$/, 'tests/process/process.test.ts', 'HTTPS uses the configured certificate'],
+  [/^curl .*install\.sh \| sh/, 'tests/deploy/agent-install.test.ts', 'the printed command works with curl'],
+  [/^npm run agent:(key|pack) /, 'packages/agent/src/upgrade/upgrade.test.ts', 'pack-agent.ts'],
+  [/^npm run agent:archive /, 'tests/deploy/agent-install.test.ts', "'archive'"],
+  [/^useradd /, 'tests/deploy/agent-install.test.ts', 'useradd'],
+  [/^npm run release /, 'tests/deploy/release.test.ts', 'scripts/release.ts'],
+  [/^rushhour (backup|restore) /, 'tests/process/backup.test.ts', 'backup'],
+  [/^rushhour audit verify$/, 'tests/cli/calls.test.ts', '`audit verify` reads'],
+  [
+    /^(npm run rushhour -- |rushhour )(login|watch|tasks|files|groups) ?/,
+    'tests/cli/calls.test.ts',
+    'streams print events',
+  ],
+  [/^rushhour token (create|list|revoke)/, 'tests/cli/run.test.ts', "'token', 'create'"],
+  [/^export RUSHHOUR_URL=/, 'tests/cli/run.test.ts', 'RUSHHOUR_TOKEN'],
+  [/^(npm run rushhour -- |rushhour )run /, 'tests/cli/run.test.ts', 'runs a template to its end'],
+  [/^(export (DATABASE_URL|S3_URL|RUSHHOUR_SECRET_KEY)=|npm start$)/, 'tests/process/process.test.ts', 'DATABASE_URL'],
+  // A program of others; the protocol and the header are what the test uses.
+  [/^claude mcp add /, 'packages/controller/src/http/mcp/mcp.behaviour.test.ts', 'StreamableHTTP'],
+];
+
+const isRunHere = (path: string) =>
+  (path.startsWith('docs/how-to/') && !path.endsWith('postgresql-s3.md')) || path === 'docs/quick-start.md';
+
+it('every command of the documents is run by a test', () => {
+  const commands = documents
+    .filter(({ path }) => !isRunHere(path))
+    .flatMap((document) => commandsOf(document).map((command) => ({ path: document.path, command })));
+  expect(commands.length).toBeGreaterThan(30);
+  const untested = commands.filter(({ command }) => !elsewhere.some(([pattern]) => pattern.test(command)));
+  expect(untested).toEqual([]);
+});
+
+it('the tests that run the others exist', () => {
+  const missing = elsewhere.filter(([, test, contains]) => {
+    const file = join(root, test);
+    return !existsSync(file) || !readFileSync(file, 'utf8').includes(contains);
+  });
+  expect(missing.map(([command, test]) => [String(command), test])).toEqual([]);
+});
