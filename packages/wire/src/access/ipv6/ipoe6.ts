@@ -189,16 +189,14 @@ export class Ipoe6 {
       this.counters.invalid++;
       return;
     }
-    if (icmp.type === icmp6Type.echoReply && session >= 0) this.#onEcho(session, end - payload + 40);
+    if (icmp.type === icmp6Type.echoReply && session >= 0) {
+      this.#host.subscribers.table.countReceived(session, end - payload + 40);
+      if (isSameAddress(this.#received, 0, this.gateway, session * addressWords)) this.counters.echoReceived++;
+    }
     if (hopLimit !== linkHopLimit || icmp.code !== 0) return;
     if (icmp.type === icmp6Type.routerAdvertisement) this.#onAdvertisement(memory, frame, { session, tags });
     else if (icmp.type === icmp6Type.neighbourSolicitation) this.#onSolicitation(memory, frame, tags);
     else if (icmp.type === icmp6Type.neighbourAdvertisement) this.#onNeighbour(memory, frame, tags);
-  }
-
-  #onEcho(session: number, bytes: number): void {
-    this.#host.subscribers.table.countReceived(session, bytes);
-    if (isSameAddress(this.#received, 0, this.gateway, session * addressWords)) this.counters.echoReceived++;
   }
 
   #onAdvertisement(memory: Memory, frame: number, { session, tags }: { session: number; tags: number }): void {
