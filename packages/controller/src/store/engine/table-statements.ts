@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Columns, maybeText, text } from './column.ts';
 import type { Engine } from './database.ts';
-import { contains, inList, patternOf, textOrder } from './expressions.ts';
+import { contains, containsAscii, inList, isAscii, patternOf, textOrder } from './expressions.ts';
 import { issuerNameOf } from './row.ts';
 import { type Statement, statement } from './statement.ts';
 
@@ -71,14 +71,17 @@ const activeFilters = ({ filters = {} }: PageRequest<object>) =>
     .filter(([, value]) => value !== undefined)
     .map(([name]) => name);
 
+const searchKind = ({ search }: PageRequest<object>) => (!search ? '' : isAscii(search) ? 'ascii' : 'text');
+
 /** The part of a request that determines its statements; equal keys share statements. */
 export const conditionsKey = (request: PageRequest<object>) =>
-  `${request.search ? 'search' : ''}|${activeFilters(request).join()}`;
+  `${searchKind(request)}|${activeFilters(request).join()}`;
 
 const restrict = (shape: TableShape, query: Any, request: PageRequest<object>, p: Any, engine: Engine) => {
   let built = query;
   if (request.search) {
-    built = built.where((eb: Any) => eb.or(shape.search.map((column) => contains(`t.${column}`, p.search, engine))));
+    const find = searchKind(request) === 'ascii' ? containsAscii : contains;
+    built = built.where((eb: Any) => eb.or(shape.search.map((column) => find(`t.${column}`, p.search, engine))));
   }
   for (const name of activeFilters(request)) {
     const condition = shape.filters[name];
@@ -93,15 +96,25 @@ const sortBy = ({ columns, computed }: TableShape, key: string, engine: Engine) 
   return isText ? textOrder(`t.${key}`, engine) : sql.ref(`t.${key}`);
 };
 
-/** Sorting is total: ties are broken by id, so that pages never overlap. */
+/**
+ * Sorting is total: ties are broken by id, so that pages never overlap. First the ids of the page are found, from an
+ * index where there is one; only the records of the page itself are read, whatever comes before it.
+ */
 export const pageStatement = (shape: TableShape, request: PageRequest<object>): Statement<object, Any> =>
-  statement((db, p: Any, engine) =>
-    restrict(shape, select(shape, db, engine, request.isLight), request, p, engine)
-      .orderBy(sortBy(shape, request.key, engine), request.order)
-      .orderBy(`t.${shape.idName}`, request.order)
-      .limit(p.limit)
-      .offset(p.offset),
-  );
+  statement((db, p: Any, engine) => {
+    const { name, idName, computed, isSoft } = shape;
+    const id = `t.${idName}`;
+    const sort = (query: Any) =>
+      query.orderBy(sortBy(shape, request.key, engine), request.order).orderBy(id, request.order);
+    const cut = (query: Any) =>
+      sort(restrict(shape, query, request, p, engine))
+        .limit(p.limit)
+        .offset(p.offset);
+    const records = select(shape, db, engine, request.isLight);
+    if (computed[request.key]) return cut(records);
+    const ids = (db as Any).selectFrom(`${name} as t`).select(id);
+    return sort(records.where(id, 'in', cut(isSoft ? ids.where('t.deletedAt', 'is', null) : ids)));
+  });
 
 export const countStatement = (shape: TableShape, request: PageRequest<object>): Statement<object, Any> =>
   statement((db: Any, p: Any, engine) => {

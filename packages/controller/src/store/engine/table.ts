@@ -90,6 +90,18 @@ export const createTable = <Name extends TableName, Computed = unknown, Filters 
   const byId = findStatement(shape);
   const byIds = findManyStatement(shape);
 
+  /** The records of a page. */
+  const rowsOf = async (executor: Executor, request: PageRequest<Filters>): Promise<Item[]> => {
+    const key = `${request.key}|${request.order}|${request.isLight === true}|${conditionsKey(request)}`;
+    const rows = await known(key, () => pageStatement(shape, request)).all(executor, parametersOf(request));
+    return (rows as Record<string, unknown>[]).map(decode);
+  };
+  /** How many records all pages have together. */
+  const count = async (executor: Executor, request: PageRequest<Filters>): Promise<number> => {
+    const counted = known(`count|${conditionsKey(request)}`, () => countStatement(shape, request));
+    return Number(((await counted.first(executor, parametersOf(request))) as { total: number }).total);
+  };
+
   return {
     find: (executor: Executor, id: number): Promise<Item | undefined> => {
       const found = executor.snapshot && remembered(executor.snapshot);
@@ -103,18 +115,11 @@ export const createTable = <Name extends TableName, Computed = unknown, Filters 
     findMany: async (executor: Executor, ids: readonly number[]): Promise<Item[]> =>
       (await byIds.all(executor, { ids: JSON.stringify(ids) })).map(decode),
 
+    rows: rowsOf,
+    count,
     page: async (executor: Executor, request: PageRequest<Filters>): Promise<{ rows: Item[]; total: number }> => {
-      const key = conditionsKey(request);
-      const sorted = known(`${request.key}|${request.order}|${request.isLight === true}|${key}`, () =>
-        pageStatement(shape, request),
-      );
-      const counted = known(`count|${key}`, () => countStatement(shape, request));
-      const parameters = parametersOf(request);
-      const [rows, count] = await Promise.all([sorted.all(executor, parameters), counted.first(executor, parameters)]);
-      return {
-        rows: (rows as Record<string, unknown>[]).map(decode),
-        total: Number((count as { total: number }).total),
-      };
+      const [rows, total] = await Promise.all([rowsOf(executor, request), count(executor, request)]);
+      return { rows, total };
     },
 
     ...createWriters(name, shape, known),

@@ -22,6 +22,7 @@ import { deliveries } from './021-deliveries.ts';
 import { accessTokens } from './022-access-tokens.ts';
 import { taskDevices } from './023-task-devices.ts';
 import { attackChanges } from './025-attack-changes.ts';
+import { listIndexes } from './026-list-indexes.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -50,4 +51,5 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   accessTokens,
   attackChanges,
   taskDevices,
+  listIndexes,
 ];

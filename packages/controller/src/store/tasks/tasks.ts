@@ -25,8 +25,9 @@ const ofProject = (column: string) =>
     string | null
   >`(select ${sql.ref(`p.${column}`)} from projects as p where ${sql.ref('p.ID')} = ${sql.ref('t.projectID')})`;
 
+/** The tasks that a record is used by, found once; looking for the link of each task takes the square of their number. */
 const uses = (kind: 'agent' | 'plugin') => (id: number) =>
-  sql`exists (select 1 from links as l where ${sql.ref('l.fromKind')} = 'task' and ${sql.ref('l.fromID')} = t.id and ${sql.ref('l.toKind')} = ${sql.lit(kind)} and ${sql.ref('l.toID')} = ${id})`;
+  sql`t.id in (select ${sql.ref('l.fromID')} from links as l where ${sql.ref('l.fromKind')} = 'task' and ${sql.ref('l.toKind')} = ${sql.lit(kind)} and ${sql.ref('l.toID')} = ${id})`;
 
 /** All tasks, deleted ones too: `find` with `findTask` where they must not be seen. Statuses are a JSON list. */
 export const tasks = createTable('tasks', {
@@ -47,10 +48,14 @@ export const tasks = createTable('tasks', {
     device: (name: string, engine) => sql`${jsonMember('t.device', 'name', engine)} = ${name}`,
     agentID: uses('agent'),
     pluginID: uses('plugin'),
-    deleted: (which: string) =>
-      sql`(${which} = 'all' or (${which} = 'only') = (${sql.ref('t.deletedAt')} is not null))`,
+    isLive: (_: true) => sql`${sql.ref('t.deletedAt')} is null`,
+    isDeleted: (_: true) => sql`${sql.ref('t.deletedAt')} is not null`,
   },
 });
+
+/** The filter of a list by whether tasks are marked deleted; a condition without a parameter can use an index. */
+export const deletedFilter = (which: 'no' | 'only' | 'all'): { isLive?: true; isDeleted?: true } =>
+  which === 'all' ? {} : which === 'only' ? { isDeleted: true } : { isLive: true };
 
 export type StoredTask = NonNullable<Awaited<ReturnType<typeof tasks.find>>>;
 

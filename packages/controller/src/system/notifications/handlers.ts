@@ -13,6 +13,7 @@ import {
   audiencesOf,
   countUnread,
   newestNotification,
+  notificationPage,
   notifications,
   notificationsAfter,
 } from '../../store/system/notifications.ts';
@@ -33,8 +34,14 @@ export const notificationHandlers = ({
       const audiences = audiencesFor(caller);
       const readAt = await readAtOf(caller);
       const offset = (page - 1) * count;
-      const filters = { audiences, severity, after: unread ? (readAt ?? '') : undefined };
-      const { rows, total } = await notifications.page(store.read, { key: 'id', order, limit: count, offset, filters });
+      const request = { order, limit: count, offset };
+      const { rows, total } = unread
+        ? await notifications.page(store.read, {
+            ...request,
+            key: 'id',
+            filters: { audiences, severity, after: readAt ?? '' },
+          })
+        : await notificationPage(store.read, { ...request, audiences, severity });
       caller.setHeader('x-unread-count', String(await countUnread(store.read, audiences, readAt)));
       const data = rows.map((row) => notificationOf(row, readAt));
       const isShown = deliveries === true && allows(caller.permissions, 'settings.read');

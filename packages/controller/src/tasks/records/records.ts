@@ -8,7 +8,7 @@ import type { Executor } from '../../store/engine/database.ts';
 import type { Secrets } from '../../store/engine/secrets.ts';
 import { devicesOfRuns } from '../../store/runs/run-devices.ts';
 import type { Store } from '../../store/store.ts';
-import { countTasks, findTask, tasks } from '../../store/tasks/tasks.ts';
+import { countTasks, deletedFilter, findTask, tasks } from '../../store/tasks/tasks.ts';
 import { definitionIssues } from '../check/check-definition.ts';
 import { referenceIssues } from '../check/reference-rules.ts';
 import { readDeviceRuns } from '../results/device-runs.ts';
@@ -71,7 +71,7 @@ export const taskRecordHandlers = ({ store, bus, runs }: Deps): Pick<Handlers<ty
   return {
     list: async ({ query: { full = false, status, deleted = 'no', ...query } }) => {
       const request = pageRequestOf(query, 'id');
-      const filters = { ...request.filters, deleted, status: status && `[${status}]` };
+      const filters = { ...request.filters, ...deletedFilter(deleted), status: status && `[${status}]` };
       const { rows, total } = await tasks.page(store.read, { ...request, filters, isLight: !full });
       return { cursor: cursorOf(request.limit, request.offset, total), data: rows.map(readable) };
     },

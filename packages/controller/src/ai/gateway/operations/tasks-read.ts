@@ -8,7 +8,7 @@ import type { Metrics } from '../../../metrics/metrics.ts';
 import type { Executor } from '../../../store/engine/database.ts';
 import { newestRunOf } from '../../../store/runs/runs.ts';
 import type { Store } from '../../../store/store.ts';
-import { findTask, openedSecrets, type StoredTask, tasks } from '../../../store/tasks/tasks.ts';
+import { deletedFilter, findTask, openedSecrets, type StoredTask, tasks } from '../../../store/tasks/tasks.ts';
 import { seesProject } from '../../keys/visibility.ts';
 import { partAt } from '../economy.ts';
 import { createRedactor } from '../redact.ts';
@@ -133,7 +133,7 @@ const listTasks =
     const { projectIDs } = key.constraints;
     const wanted = {
       ...filters,
-      deleted: 'no',
+      ...deletedFilter('no'),
       status: status === undefined ? undefined : `[${status}]`,
       projectIDs: projectIDs && JSON.stringify(projectIDs),
       createdFrom: from && new Date(from).toISOString(),
