@@ -81,10 +81,10 @@ it('the reference has every member of every plugin with its meaning, all metrics
 });
 
 it('leads nowhere else', async () => {
-  const ways = ['no-such-page', 'repository/package.json', 'repository/packages/controller/src/main.ts', 'style.css/x'];
-  for (const way of ways) {
-    const reply = await get(`/guide/${way}`);
-    expect([way, reply.status, await reply.text()]).toEqual([way, 404, expect.stringContaining('no such page')]);
+  const paths = ['no-such-page', 'repository/package.json', 'repository/packages/controller/src/main.ts', 'style.css/x'];
+  for (const path of paths) {
+    const reply = await get(`/guide/${path}`);
+    expect([path, reply.status, await reply.text()]).toEqual([path, 404, expect.stringContaining('no such page')]);
   }
   const outside = [
     '..%2fpackage.json',
@@ -93,5 +93,5 @@ it('leads nowhere else', async () => {
     'repository/..%2f..%2fetc/passwd',
     '.git/config',
   ];
-  for (const way of outside) expect((await get(`/guide/${way}`)).status, way).not.toBe(200);
+  for (const path of outside) expect((await get(`/guide/${path}`)).status, path).not.toBe(200);
 });
