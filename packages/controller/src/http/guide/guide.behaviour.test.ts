@@ -81,8 +81,8 @@ it('the reference has every member of every plugin with its meaning, all metrics
 });
 
 it('leads nowhere else', async () => {
-  const paths = ['no-such-page', 'repository/package.json', 'repository/packages/controller/src/main.ts', 'style.css/x'];
-  for (const path of paths) {
+  const none = ['no-such-page', 'repository/package.json', 'repository/packages/controller/src/main.ts', 'style.css/x'];
+  for (const path of none) {
     const reply = await get(`/guide/${path}`);
     expect([path, reply.status, await reply.text()]).toEqual([path, 404, expect.stringContaining('no such page')]);
   }
