@@ -85,7 +85,8 @@ describe('an AI key', () => {
     await page.getByRole('option', { name: 'human' }).click();
     await dialog.getByRole('button', { name: 'Save' }).click();
     const shown = page.getByRole('dialog', { name: 'Save this key now' });
-    const secret = (await shown.locator('pre').textContent()) ?? '';
+    const secret = (await shown.locator('pre').first().textContent()) ?? '';
+    await shown.getByText(`claude mcp add --transport http rushhour ${system.url}/mcp`).getByText(secret).waitFor();
     await shown.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('link', { name: 'Night shift' }).waitFor();
     expect(await page.content()).not.toContain(secret);
@@ -105,6 +106,17 @@ describe('an AI key', () => {
     });
     expect([confirmed.status, await confirmed.text()]).toEqual([200, expect.any(String)]);
     await system.client.tasks.stop({ params: { id: tasks[1] ?? 0 }, body: { mode: 'abort' } });
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it('is given to an assistant in the form of its client', async () => {
+    const { page, problems, context } = await signedIn('/ai-keys');
+    await page.getByRole('link', { name: 'Connect an assistant' }).click();
+    await page.getByRole('heading', { name: 'Connect an assistant' }).waitFor();
+    await page.getByRole('tab', { name: 'VS Code' }).click();
+    const config = JSON.parse((await page.locator('pre').textContent()) ?? '');
+    expect(config.servers.rushhour).toMatchObject({ type: 'http', url: `${system.url}/mcp` });
     expect(problems).toEqual([]);
     await context.close();
   });

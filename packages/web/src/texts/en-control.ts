@@ -112,6 +112,23 @@ export const control = {
     revoke: 'Revoke',
     revokeText: 'The key stops working immediately and its pending requests end. This cannot be undone.',
     actions: (name: string) => `Actions for ${name}`,
+    connect: 'Connect an assistant',
+    connectText:
+      'Assistants that speak MCP plan tests, run them within the limits of their key, and explain results. What a person must approve appears under Approvals.',
+    firstKey: 'Steps',
+    firstKeyText: 'create a key with the scopes the assistant needs. It is shown once.',
+    copyText: 'Copy the lines for your client and put the key in place of rh_ai_….',
+    snippets: 'Clients',
+    inTerminal: 'In a terminal',
+    others: 'Others',
+    streamableHttp: 'Streamable HTTP with a header',
+    prompts: 'Prompts',
+    promptTexts: {
+      plan_test: 'Makes a validated draft of a test for a goal, without starting it',
+      explain_result: 'Says what the last run of a task shows and whether it can be trusted',
+      compare_runs: 'Says what changed against another run',
+    },
+    more: 'The guide about assistants',
   },
   audit: {
     scope:

@@ -95,7 +95,8 @@ describe('a confirmation answers', () => {
   it('404 for unknown tokens, tokens of another key, or for another operation', async () => {
     const asked = await ask(await lab.newTask());
     const { approvalToken } = asked.data;
-    expect(await confirm(`rh_aat_${'0'.repeat(49)}`)).toEqual(refusal(404, 'TOKEN_NOT_FOUND'));
+    for (const unknown of [`rh_aat_${'0'.repeat(49)}`, 'x', 'rh_aat_', '☂ '.repeat(100)])
+      expect(await confirm(unknown)).toEqual(refusal(404, 'TOKEN_NOT_FOUND'));
     expect(await confirm(approvalToken, {}, (await lab.newKey()).call)).toEqual(refusal(404, 'TOKEN_NOT_FOUND'));
     expect(await call('POST', '/tasks/actions/confirm', { approvalToken })).toEqual(refusal(404, 'TOKEN_NOT_FOUND'));
   });

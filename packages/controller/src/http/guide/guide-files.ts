@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -26,6 +26,9 @@ export const fileAt = (address: string): string | undefined => {
     (file) => isShown(file) && /\.\w+$|LICENSE$|Dockerfile$/.test(file) && existsSync(repository + file),
   );
 };
+
+/** Documents of `docs` itself. */
+export const documentFiles = () => readdirSync(`${repository}docs`).filter((name) => name.endsWith('.md'));
 
 export const readRepositoryFile = (path: string) => readFileSync(repository + path);
 

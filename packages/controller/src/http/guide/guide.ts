@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Asset, serveAsset } from '../asset.ts';
-import { addressOf, fileAt, readRepositoryFile, resolverOf } from './guide-files.ts';
+import { addressOf, documentFiles, fileAt, readRepositoryFile, resolverOf } from './guide-files.ts';
 import { guidePage, guidePolicy, guideStyle } from './guide-page.ts';
 
 const types: Readonly<Record<string, string>> = { svg: 'image/svg+xml', png: 'image/png' };
@@ -12,9 +12,19 @@ const pageOf = (file: string, markdown = readRepositoryFile(file).toString()) =>
   resolve: resolverOf(file),
 });
 
+/** The start page; documents that it does not mention are added, so that every page can be found. */
+const startPage = () => {
+  const { markdown, ...page } = pageOf(startFile);
+  const more = documentFiles().filter((name) => name !== 'README.md' && !markdown.includes(`](${name})`));
+  const links = more.map(
+    (name) => `- [${/^# (.+)$/m.exec(readRepositoryFile(`docs/${name}`).toString())?.[1] ?? name}](${name})`,
+  );
+  return { ...page, markdown: more.length === 0 ? markdown : `${markdown}\n## More\n\n${links.join('\n')}\n` };
+};
+
 const htmlOf = (page: ReturnType<typeof pageOf>): Asset => ({
   type: 'text/html; charset=utf-8',
-  read: () => guidePage(page, pageOf(startFile)),
+  read: () => guidePage(page, startPage()),
 });
 
 /** A page made from the contract, a document, a picture or another file; nothing if there is none. */
@@ -25,7 +35,8 @@ const assetAt = async (address: string): Promise<Asset | undefined> => {
     const made = referencePage(address);
     if (made !== undefined) return htmlOf(pageOf(`docs/${address}.md`, made));
   }
-  const file = address === '' ? startFile : fileAt(address);
+  if (address === '') return htmlOf(startPage());
+  const file = fileAt(address);
   if (file === undefined) return undefined;
   const ending = file.split('.').at(-1) ?? '';
   if (ending === 'md') return htmlOf(pageOf(file));
@@ -35,7 +46,7 @@ const assetAt = async (address: string): Promise<Asset | undefined> => {
 const notFoundPage = (address: string) =>
   guidePage(
     pageOf('docs/', `# There is no such page\n\nThe guide has no page \`${address.replace(/[^\w/.-]/g, '')}\`.`),
-    pageOf(startFile),
+    startPage(),
   );
 
 /** The documents of the repository and the reference of the contract as a site. */

@@ -60,6 +60,13 @@ const inNetworks = {
   targets: [{ agent: { id: 2 }, network: { id: 2 } }],
 };
 
+/** A step that names the commanding host. */
+const beacon = {
+  ...{ idx: 0, name: 'beacon', tactic: 'command-and-control', technique: 'T1071.001', action: 'http-beacon' },
+  ...{ direction: 'outbound', protocol: 'http', port: 8081, params: {}, delayMs: 0, jitterPct: 0, repeat: 1 },
+  ...{ requires: [], onBlocked: 'stop', expect: 'block', remediation: '' },
+};
+
 /** Further values, for members that matter only there. */
 const variants: Readonly<Record<number, Values[]>> = {
   2: [{ sessionsPerSecond: 100 }],
@@ -86,7 +93,10 @@ const variants: Readonly<Record<number, Values[]>> = {
     { cveReplayParams: { signatureIds: [1], repeat: 20, variants: { enabled: true } } },
     { cveReplayParams: { signatureIds: [1], calibration: { ip: '10.0.0.9' } } },
   ],
-  19: [{ compromisedHostParams: { campaignIds: [1], hosts: 2 } }],
+  19: [
+    { compromisedHostParams: { campaignIds: [1], hosts: 2 } },
+    { compromisedHostParams: { campaign: { name: 'Own', parameters: [], steps: [beacon] } } },
+  ],
 };
 
 /** Members that neither change these plans nor are reported, and why. They are not walked. */
@@ -120,8 +130,6 @@ const exceptions: Readonly<Record<number, readonly string[]>> = {
     ),
     ...['direction', 'remediation', 'requires'].map((name) => `compromisedHostParams.campaign.steps.[].${name}`),
     'compromisedHostParams.parameters',
-    // Matter for more hosts or steps than this campaign has, or are silent: not told apart yet.
-    ...['c2.domain', 'c2.serverAgentId', 'hostSelection'].map((name) => `compromisedHostParams.${name}`),
   ],
 };
 

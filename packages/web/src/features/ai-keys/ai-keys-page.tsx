@@ -18,6 +18,7 @@ import { text } from '../../lib/text.ts';
 import { usePageSearch } from '../../lib/use-page-search.ts';
 import { KeyActions } from './key-actions.tsx';
 import { type KeyState, keySchema, keyStateOf, keyValue } from './key-schema.ts';
+import { SnippetTabs } from './snippet-tabs.tsx';
 
 const { aiKeys: words } = text;
 
@@ -85,7 +86,12 @@ export const AiKeysPage = () => {
     <>
       <ListPage
         title={text.nav.aiKeys}
-        actions={may('aiAdmin', 'createKey') && <NewKeyButton onClick={() => setEdited('new')} />}
+        actions={
+          <Group gap="xs">
+            <ConnectButton />
+            {may('aiAdmin', 'createKey') && <NewKeyButton onClick={() => setEdited('new')} />}
+          </Group>
+        }
         filters={<Filters state={state} q={q} onChange={filter} />}
         list={data}
         error={error}
@@ -106,6 +112,12 @@ export const AiKeysPage = () => {
     </>
   );
 };
+
+const ConnectButton = () => (
+  <Button variant="default" renderRoot={(props) => <Link {...props} to="/assistants" />}>
+    {words.connect}
+  </Button>
+);
 
 const NewKeyButton = ({ onClick }: { onClick: () => void }) => (
   <Button leftSection={<IconPlus size={16} />} onClick={onClick}>
@@ -196,6 +208,10 @@ const SecretDialog = ({ secret, onClose }: { secret: string; onClose: () => void
       </Code>
       <Group justify="flex-end">
         <CopyTextButton value={secret} />
+      </Group>
+      <Text fw={600}>{words.connect}</Text>
+      <SnippetTabs secret={secret} />
+      <Group justify="flex-end">
         <Button onClick={onClose}>{words.done}</Button>
       </Group>
     </Stack>
