@@ -156,6 +156,12 @@ export {
 } from './values/plugins/index.ts';
 export { toJsonSchema } from './values/plugins/json-schema.ts';
 export {
+  checkKinds,
+  type JourneyStepValues,
+  type JourneyValues,
+  stepKinds,
+} from './values/plugins/members/journeys.ts';
+export {
   type LoadPiece,
   loadCurveOf,
   stagesPeak,

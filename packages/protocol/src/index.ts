@@ -37,6 +37,7 @@ export {
 } from './engines/har-replay.ts';
 export { HostStack, StackHeader, StackNetwork, StackTcp, StackTunnel } from './engines/host-stack.ts';
 export { HttpClientConfig, HttpConfig, HttpServerConfig } from './engines/http.ts';
+export type { Journey, JourneyCheck, JourneyExtraction, JourneyStep, Journeys } from './engines/http-journeys.ts';
 export { IcmpClientConfig, IcmpConfig, IcmpServerConfig } from './engines/icmp.ts';
 export {
   IpsecLoadClientConfig,
@@ -57,6 +58,7 @@ export {
   PlaneCommand,
   planeActions,
 } from './engines/plane.ts';
+export type { PlayedDictionary } from './engines/played-dictionary.ts';
 export { longestRfc2544Sec, maxConfirmations, maxTrialsOf, Rfc2544Plan, Rfc2544Record } from './engines/rfc2544.ts';
 export { StatelessServerConfig } from './engines/stateless-server.ts';
 export { StreamClientConfig, StreamConfig, StreamModifier, StreamServerConfig } from './engines/stream.ts';
@@ -94,6 +96,13 @@ export { findTaken, type TakenFrom } from './har-take.ts';
 export { Histogram, histogramBytes } from './histogram.ts';
 export { Duration, FileReference, Job } from './job.ts';
 export { isLoopbackHost, joinTokenOf, parseJoinToken } from './join-token.ts';
+export {
+  findStatuses,
+  type JourneySystemValue,
+  type JourneyTemplate,
+  journeySystemValues,
+  journeyTemplateOf,
+} from './journey-text.ts';
 export { findInJson, findJsonPath, type JsonStep } from './json-path.ts';
 export { writeMail } from './mail.ts';
 export {

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { DataPath } from './data-path.ts';
 import { Listen, Port, Rotation, Sources } from './endpoint.ts';
 import { loadOf } from './load.ts';
+import { PlayedDictionary } from './played-dictionary.ts';
 
 const index = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -75,19 +76,6 @@ export const ApplicationPlay = Type.Object(
   { additionalProperties: false },
 );
 export type ApplicationPlay = Static<typeof ApplicationPlay>;
-
-const PlayedDictionary = Type.Object(
-  {
-    id: Type.Integer(),
-    type: Type.String(),
-    selection: Type.String(),
-    columns: Type.Array(Type.String(), { default: [] }),
-    rows: Type.Array(Type.Array(Type.String()), { default: [] }),
-    values: Type.Array(Type.String(), { default: [] }),
-    config: Type.Record(Type.String(), Type.Object({}, { additionalProperties: true }), { default: {} }),
-  },
-  { additionalProperties: false },
-);
 
 const shared = {
   applications: Type.Array(ApplicationPlay, { minItems: 1 }),

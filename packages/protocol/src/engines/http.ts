@@ -1,15 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { DataPath } from './data-path.ts';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
+import { Header } from './http-header.ts';
+import { Journeys } from './http-journeys.ts';
 import { Load } from './load.ts';
 import { Payload } from './payload.ts';
 import { TcpTuning } from './tcp-tuning.ts';
 import { TlsClientSettings, TlsServerSettings } from './tls-settings.ts';
-
-const Header = Type.Object(
-  { name: Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }), value: Type.String({ pattern: '^[^\\r\\n]*$' }) },
-  { additionalProperties: false },
-);
 
 const KeepAlive = Type.Object(
   {
@@ -53,6 +50,7 @@ export const HttpClientConfig = Type.Object(
       description: 'Redirects to follow on the same host.',
     }),
     expect: Expectation,
+    journeys: Type.Optional(Journeys),
     timeoutMs: Type.Integer({ minimum: 1, default: 10_000 }),
     connections: Type.Integer({
       minimum: 1,

@@ -153,6 +153,12 @@ export const tasks = {
     formats: { html: 'HTML', pdf: 'PDF', csv: 'CSV', json: 'JSON', junit: 'JUnit' },
     metric: 'Metric',
     columns: ['Total', 'Rate', 'p50', 'p95', 'p99', 'Max'],
+    journeys: {
+      title: 'Journeys',
+      journey: 'Journey',
+      step: 'Step',
+      columns: ['Count', 'Errors', 'Failed', 'p50', 'p95', 'p99', 'Max'],
+    },
     rfc2544: {
       title: 'RFC 2544',
       columns: [

@@ -61,6 +61,9 @@ enabled: Enabled | encapLimit: Encapsulation limit option | encapsulation: Encap
 encoding: Encoding | endpoints: Endpoints | endsAt: Ends at | enrolledAt: Enrolled | entryIdx: HAR entry
 epssMin: Minimum EPSS score | epssPercentile: EPSS percentile | epssScore: EPSS score | error: Error
 errorTaskCount: Failed tasks | ethernet: Carry Ethernet frames | evasions: Evasion techniques | events: Events
+journeys: Journeys | dictionaries: Dictionaries | inside: Inside | once: Once per user | extract: Extracted values
+variable: Variable | expression: Expression | thinkMs: Think time (ms) | thinkMaxMs: Maximum think time (ms)
+distribution: Distribution | endOnFailure: End iteration at first failure
 everyAttempts: Every n attempts | everyCases: Check every n cases | everyLoops: Every n loops
 exclude: Excluded packets | excludes: Excluded addresses | expect: Expected result | expectSha256: Expected SHA-256
 expiresAt: Expires | expiresBefore: Expires before | extractLength: Extracted bytes | extractOffset: Extraction offset

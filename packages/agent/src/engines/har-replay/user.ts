@@ -7,9 +7,9 @@ import {
   type HarScript,
   harEntryHeader,
 } from '@rushhour/protocol';
+import { CookieJar } from '../../net/cookie-jar.ts';
 import { type Answer, BrowserCache, contentOf, type Request, takenOf } from './answer.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
-import { CookieJar } from './cookie-jar.ts';
 import { ConnectionError } from './http-connection.ts';
 import type { HostMeters, ReplayMeters } from './meters.ts';
 import { headerText, render } from './template.ts';

@@ -2,18 +2,17 @@ import { performance } from 'node:perf_hooks';
 import type { HttpClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
-import { createStreamTransport } from '../../net/data-path.ts';
 import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf, cyclerOf } from '../../net/load/rotation.ts';
 import { IndexedSet } from '../../net/loop/indexed-set.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
-import { createSecureClient, tlsMetrics } from '../../net/secure-path.ts';
 import type { Transport } from '../../net/transport/transport.ts';
 import { LoadDrivenClient } from '../load-driven-client.ts';
 import { createExpectations } from './expectation.ts';
 import { createTimes, H1Slot } from './h1-slot.ts';
 import { H2Slot } from './h2-slot.ts';
+import { createHttpTransport } from './http-transport.ts';
 import { KnownHead } from './known-head.ts';
 import { HttpMeters } from './meters.ts';
 import { bodiesOf, createRequest } from './request.ts';
@@ -24,21 +23,6 @@ type Context = EngineContext<HttpClientConfig>;
 
 const failurePauseMs = 100;
 const maxDrainMs = 2000;
-
-const createTransport = ({ config, note, hostNetwork, samples }: Context): Transport => {
-  const { tls, tuning } = config;
-  const path = { path: config.dataPath, note, hostNetwork };
-  const isH2 = config.version === '2';
-  // A single request without a body is sent as one segment, so Nagle's algorithm cannot delay it.
-  const noDelay =
-    isH2 || tls !== undefined || config.keepAlive.enabled || config.body !== undefined || config.followRedirects > 0;
-  const options = { noDelay, keepAliveSec: 0, readSize: 'small', closesImmediately: true, tuning } as const;
-  if (tls === undefined) return createStreamTransport(path, options);
-  const alpn = isH2 ? ['h2'] : tls.alpn.length > 0 ? tls.alpn : ['http/1.1'];
-  // Data of the first flight can be replayed: only for requests that change nothing.
-  const earlyData = tls.earlyData === true && (config.method === 'GET' || config.method === 'HEAD');
-  return createSecureClient({ ...tls, earlyData }, { ...path, alpn, ...tlsMetrics(samples, 'http') }, options);
-};
 
 /** Chooses target and source of the next connection. */
 const createPlan = (context: Context, sources: SourcePool, transport: Transport): SlotPlan => {
@@ -90,7 +74,7 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
     this.#config = config;
     this.#requestIntervalMs = config.requestIntervalMs;
     this.#sources = sources;
-    const transport = createTransport(context);
+    const transport = createHttpTransport(context);
     this.#transport = transport;
     const plan = createPlan(context, sources, transport);
     const times = createTimes(config.connections * config.pipelining);

@@ -5,7 +5,10 @@ import { loadShare, shareOf } from '../../net/load/share.ts';
 import { securePathName } from '../../net/secure-path.ts';
 import { withCertificate } from '../../net/tls/tls-options.ts';
 import { prepareHttpClient } from './client.ts';
+import { prepareJourneyClient } from './journeys/client.ts';
 import { prepareHttpServer } from './server.ts';
+
+const sumOf = (shares: readonly number[]): number => shares.reduce((sum, share) => sum + share, 0);
 
 /** HTTP/1.1 and HTTP/2, both sides. */
 export const http: Engine<HttpConfig> & Divisible<HttpConfig> = {
@@ -14,18 +17,22 @@ export const http: Engine<HttpConfig> & Divisible<HttpConfig> = {
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
   check: async () => ({ isAvailable: true, path: `${streamPathName()}; TLS by ${securePathName()}` }),
   prepare({ config, ...context }) {
-    return config.role === 'client'
+    if (config.role === 'server') return prepareHttpServer({ ...context, config });
+    const { journeys } = config;
+    return journeys === undefined
       ? prepareHttpClient({ ...context, config })
-      : prepareHttpServer({ ...context, config });
+      : prepareJourneyClient({ ...context, config: { ...config, journeys } });
   },
   divide(config, index, count) {
     if (config.role === 'server') {
       return config.tls === undefined ? config : { ...config, tls: withCertificate(config.tls, config.listen) };
     }
-    const { load, sessionsPerSecond, totalSessions } = config;
+    const { load, sessionsPerSecond, totalSessions, journeys } = config;
+    const shares = Array.from({ length: count }, (_, core) => Math.max(1, shareOf(config.connections, core, count)));
     return {
       ...config,
-      connections: Math.max(1, shareOf(config.connections, index, count)),
+      connections: shares[index] as number,
+      ...(journeys && { journeys: { ...journeys, firstUser: sumOf(shares.slice(0, index)), users: sumOf(shares) } }),
       load: loadShare(load, count),
       ...(sessionsPerSecond !== undefined && { sessionsPerSecond: sessionsPerSecond / count }),
       ...(totalSessions !== undefined && { totalSessions: shareOf(totalSessions, index, count) }),

@@ -12,11 +12,19 @@ export interface ParserOptions {
   /** Responses to HEAD have no body, whatever Content-Length says. */
   readonly isHead: boolean;
   readonly findsLocation: boolean;
+  /** Keeps all headers, for `fields`. */
+  readonly keepsFields?: boolean;
+}
+
+export interface ResponseField {
+  readonly name: string;
+  readonly value: string;
 }
 
 export interface ResponseHead extends Head {
   readonly status: number;
   location: string | undefined;
+  fields: ResponseField[] | undefined;
 }
 
 export class ResponseParser extends MessageParser<ResponseHead> {
@@ -27,6 +35,11 @@ export class ResponseParser extends MessageParser<ResponseHead> {
     super();
     this.#events = events;
     this.#options = options;
+  }
+
+  /** Headers of the response, without those that frame it. */
+  get fields(): readonly ResponseField[] {
+    return this.head.fields ?? [];
   }
 
   protected override startLine(bytes: Buffer, at: number, stop: number): ResponseHead {
@@ -40,12 +53,28 @@ export class ResponseParser extends MessageParser<ResponseHead> {
     if (hundreds < 1 || hundreds > 9 || tens < 0 || tens > 9 || ones < 0 || ones > 9)
       throw new ProtocolError('no status');
     const status = hundreds * 100 + tens * 10 + ones;
-    return { status, isKeptAlive: bytes[at + 7] !== 48, isChunked: false, length: -1, location: undefined };
+    return {
+      status,
+      isKeptAlive: bytes[at + 7] !== 48,
+      isChunked: false,
+      length: -1,
+      location: undefined,
+      fields: undefined,
+    };
   }
 
   protected override otherHeader(bytes: Buffer, at: number, stop: number): void {
+    if (this.#options.keepsFields === true) this.#keepField(bytes, at, stop);
     if (!this.#options.findsLocation || ((bytes[at] as number) | 0x20) !== 0x6c) return;
     if (isNamed(bytes, at, 'location')) this.head.location = headerValue(bytes, at + 8, stop);
+  }
+
+  #keepField(bytes: Buffer, at: number, stop: number): void {
+    const colon = bytes.indexOf(0x3a, at);
+    if (colon < 0 || colon >= stop) return;
+    const name = bytes.toString('latin1', at, colon).trim().toLowerCase();
+    this.head.fields ??= [];
+    this.head.fields.push({ name, value: headerValue(bytes, colon, stop) });
   }
 
   protected override framing(): Framing | undefined {

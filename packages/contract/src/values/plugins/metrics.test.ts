@@ -8,7 +8,7 @@ const agent = join(import.meta.dirname, '../../../../agent/src');
 const engines = join(agent, 'engines');
 
 const sourceOf = (engine: string, folder = engines) =>
-  readdirSync(join(folder, engine))
+  readdirSync(join(folder, engine), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .map((file) => readFileSync(join(folder, engine, file), 'utf8'))
     .join('\n');

@@ -16,6 +16,10 @@ const each = (parent: string, names: readonly string[], message: string): Unsupp
 
 const isHttp2 = ({ httpParams }: Record<string, unknown>) =>
   (httpParams as { version?: string } | undefined)?.version === '2';
+const hasJourneys = ({ httpParams }: Record<string, unknown>) =>
+  ((httpParams as { journeys?: readonly unknown[] } | undefined)?.journeys?.length ?? 0) > 0;
+const isJourneyOverHttp2 = (values: Record<string, unknown>) => hasJourneys(values) && isHttp2(values);
+const ofJourneys = (path: string, message: string): UnsupportedMember => ({ path, message, when: hasJourneys });
 const rampStep: UnsupportedMember = {
   path: 'initialTps',
   message: 'has no effect without tpsRampStep, the rate by which it rises every second',
@@ -86,6 +90,16 @@ const unsupported: Readonly<Record<string, readonly UnsupportedMember[]>> = {
   http: [
     { path: 'httpParams/followRedirects', message: 'redirects are followed over HTTP/1.1 only', when: isHttp2 },
     { path: 'keepAlive/idleMs', message: 'idle connections are closed over HTTP/1.1 only', when: isHttp2 },
+    ...['method', 'path', 'url', 'query', 'cookies', 'body'].map((name) =>
+      ofJourneys(`httpParams/${name}`, 'has no effect: the steps of the journeys are the requests'),
+    ),
+    ofJourneys('httpParams/expect/bodyContains', 'has no effect: give the steps of the journeys checks'),
+    ofJourneys('httpParams/followRedirects', 'has no effect: write the redirected request as a step'),
+    ofJourneys('httpParams/pipelining', 'has no effect: requests at the same time are a parallel step'),
+    ofJourneys('maxStreams', 'has no effect: requests at the same time are a parallel step'),
+    ofJourneys('requestInterval', 'has no effect: use think steps'),
+    ofJourneys('reopenSessionTime', 'has no effect: use think steps'),
+    { path: 'httpParams/version', message: 'journeys are run over HTTP/1.1 only', when: isJourneyOverHttp2 },
   ],
   'ipsec-load': ipsecLoad,
   'ipsec-tunnel': ipsecTunnel,

@@ -40,7 +40,10 @@ import type { PlanDictionaries, PlanTables } from './dictionaries.ts';
 import { type PlanRecordings, recordingRequests } from './recordings.ts';
 import { type PlanSamples, sampleRequest } from './samples.ts';
 
-/** The applications of a task and the dictionaries their parameters draw from. */
+/** The members whose dictionaries agents draw from themselves. */
+const drawingMembers = ['/applicationParams/', '/httpParams/journeys/'];
+
+/** The applications of a task, and the dictionaries that agents draw from. */
 const loadApplications = async (
   read: Executor,
   references: readonly FoundReference[],
@@ -50,7 +53,9 @@ const loadApplications = async (
   const ids = [...new Set(played.map(({ id }) => id))];
   const rows = ids.length === 0 ? [] : await applications.findMany(read, ids);
   const byId = new Map(await Promise.all(rows.map(async (row) => [row.id, await completed(read, row)] as const)));
-  const named = references.filter(({ kind, path }) => kind === 'dictionary' && path.includes('/applicationParams/'));
+  const named = references.filter(
+    ({ kind, path }) => kind === 'dictionary' && drawingMembers.some((member) => path.includes(member)),
+  );
   const drawn = [...byId.values()].flatMap(({ parameters }) => parameters.flatMap(dictionaryOf));
   const dictionaries = [...named.map(({ id }) => id), ...drawn];
   return { byId, tables: dictionaries.length === 0 ? new Map() : await tables(read, dictionaries) };

@@ -69,6 +69,7 @@ const beacon = {
 
 /** Further values, for members that matter only there. */
 const variants: Readonly<Record<number, Values[]>> = {
+  1: [{ httpParams: { journeys: [{ steps: [{ path: '/a' }] }] } }],
   2: [{ sessionsPerSecond: 100 }],
   3: [{ packetsPerSecond: undefined }],
   4: [{ targets: [], dnsParams: { names: ['a.test'], server: '10.0.0.9' } }],
@@ -216,8 +217,10 @@ describe('every member of the values of a plugin changes its plan, or is reporte
       }
       return false;
     };
-    // Sources are the other side, and the load of clients says how long they are answered.
-    const members = membersOfPlugin(id).filter(({ path: [first] }) => first !== 'sources' && first !== 'isServer');
+    // Sources and journeys are the other side, and the load of clients says how long they are answered.
+    const members = membersOfPlugin(id).filter(
+      ({ path: [first, second] }) => first !== 'sources' && first !== 'isServer' && second !== 'journeys',
+    );
     const answering = baseOf(id, { ...inNetworks, sources: [], isServer: true });
     const silent = silentMembers(id, answering, members.filter(isOfServer));
     expect(silent.map(nameOf)).toEqual([]);

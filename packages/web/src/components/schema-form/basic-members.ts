@@ -9,7 +9,7 @@ const basic = new Set(
   maxCases malwareFiles delivery direction httpParams tcpParams udpParams dnsParams icmpParams wafModules payload
   pcapReplayParams harReplayParams applicationParams cveReplayParams fuzzingParams compromisedHostParams rocev2Params
   statelessServerParams tlsParams frameSizes tests trialSec enabled sample ipsecTunnelCount ipsecPsk
-  ipsecTunnelOpenRatePps ipsecLoadHsRatePps ipsecLoadConcurrentHs convergenceFlows mix`.split(/\s+/),
+  ipsecTunnelOpenRatePps ipsecLoadHsRatePps ipsecLoadConcurrentHs convergenceFlows mix journeys steps`.split(/\s+/),
 );
 
 /** Forms with fewer members show all of them. */

@@ -21,6 +21,7 @@ import { RunCharts } from './run-charts.tsx';
 import { ComparePicker, RunComparison, useOtherRun } from './run-compare.tsx';
 import { marksOf, useRunEvents } from './run-events.tsx';
 import { RunHosts } from './run-hosts.tsx';
+import { RunJourneys } from './run-journeys.tsx';
 import { type Kpi, planeKpis, rfc2544Kpis, securityKpis, trafficKpis } from './run-kpis.ts';
 import { RunResult } from './run-result.tsx';
 import { RunRows } from './run-rows.tsx';
@@ -100,6 +101,7 @@ export const RunPanel = (props: RunPanelProps) => {
         {result && <RunResult result={result} />}
       </Charts>
       {result?.rfc2544 && <RunRfc2544 rows={result.rfc2544} />}
+      {result && <RunJourneys summary={result.summary} />}
       {result && isSecurityTest(task) && <SecurityPanel taskId={id} runId={runId} />}
       {other && <RunComparison runId={runId} otherId={other.runId} />}
       <RunRows task={task} runId={runId} isActive={isLive} />

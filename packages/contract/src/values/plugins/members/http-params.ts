@@ -48,7 +48,8 @@ const response = item({
   chunked: Type.Boolean({ default: false, description: 'Chunked instead of with a length' }),
 });
 
-const members = {
+/** HTTP parameters of client and server. */
+export const httpMembers = {
   ...requestMembers,
   followRedirects: whole('Redirects to follow on the same host', 0, [0, 20]),
   expect: expectation,
@@ -60,13 +61,10 @@ const members = {
   responses: listOf('Answers of the server, mixed by weight, instead of `responseSize` and `delayMs`', response, 100),
 };
 
-/** HTTP parameters of client and server. */
-export const httpParams = section('HTTP', members);
-
 /** For attacks, which are requests themselves: what they carry besides, and how long they wait. */
 export const attackHttpParams = (timeoutMs: number) =>
   section('HTTP', {
-    ...ignoredAll(members),
+    ...ignoredAll(httpMembers),
     host: optionalText('Host header and server name of attempts and proofs that name none themselves', {
       maxLength: 255,
       pattern: '^[^\\s/]+$',

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
-import { whole } from '../../protocols/field.ts';
-import { httpParams, keepAlive } from '../members/http-params.ts';
+import { section, whole } from '../../protocols/field.ts';
+import { httpMembers, keepAlive } from '../members/http-params.ts';
+import { journeys } from '../members/journeys.ts';
 import { tcpOptions } from '../members/tcp-configuration.ts';
 import { requestTlsParams } from '../members/tls-params.ts';
 import { socketMembers } from '../members/traffic-members.ts';
@@ -14,13 +15,14 @@ import {
   gauge,
   generatorMetrics,
   latency,
+  latencyFamily,
   loadMetricsOf,
 } from '../metrics.ts';
 import { definePlugin } from '../plugin.ts';
 
 const schema = valuesOf({
   ...socketMembers,
-  httpParams,
+  httpParams: section('HTTP', { ...httpMembers, journeys }),
   keepAlive,
   tlsParams: requestTlsParams,
   tcpConfiguration: tcpOptions,
@@ -62,6 +64,25 @@ export const http = definePlugin({
       rpsUnlimited: true,
       duration: { mode: 'time', seconds: 60, rampUpSec: 5, warmUpSec: 5 },
     },
+    {
+      sources: [agent(1)],
+      targets: [agent(2)],
+      httpParams: {
+        connections: 10,
+        journeys: [
+          {
+            name: 'shop',
+            steps: [
+              { name: 'start', path: '/', checks: [{ kind: 'status', value: '200' }] },
+              { kind: 'think', thinkMs: 500, thinkMaxMs: 2000, distribution: 'uniform' },
+              { name: 'search', path: '/search?q=shoes' },
+            ],
+          },
+        ],
+      },
+      rpsUnlimited: true,
+      duration: { mode: 'time', seconds: 30 },
+    },
   ],
   metrics: [
     counter('http.requests', 'Requests sent', { better: 'higher' }),
@@ -83,6 +104,15 @@ export const http = definePlugin({
     latency('http.ttfb', 'From the time a request was written to the first byte of its answer'),
     latency('http.connect', 'Opening of TCP connections'),
     latency('http.tls', 'TLS handshakes'),
+    counter('http.iterations', 'Iterations of journeys that have ended', { better: 'higher' }),
+    counter('http.checksFailed', 'Checks of journeys that did not hold', { better: 'lower' }),
+    family('http.journeyIterations', 'journey', 'Iterations that have ended, by journey'),
+    family('http.journeyFailed', 'journey', 'Iterations with a failed request or check, by journey', 'lower'),
+    latencyFamily('http.journeyTime', 'journey', 'From the begin of an iteration to its end, by journey'),
+    family('http.stepRequests', 'step', 'Requests, by journey and step'),
+    family('http.stepErrors', 'step', 'Requests without an answer, by journey and step', 'lower'),
+    family('http.stepChecksFailed', 'step', 'Checks that did not hold, by journey and step', 'lower'),
+    latencyFamily('http.stepLatency', 'step', 'From the time a step was due to its end, by journey and step'),
     counter('http.served', 'Requests answered by the server', { better: 'higher' }),
     counter('http.accepted', 'Connections taken by the server'),
     ...loadMetricsOf('http'),

@@ -1,20 +1,14 @@
 import type { ApplicationParameter, ApplicationValues } from '@rushhour/contract';
-import {
-  createDraw,
-  type DictionaryDraft,
-  DraftError,
-  findDictionaryReference,
-  issuesOfParameter,
-} from '@rushhour/pools';
-import type { ApplicationPlay, ApplicationServerConfig, PlayedParameter } from '@rushhour/protocol';
+import { createDraw, DraftError, findDictionaryReference, issuesOfParameter } from '@rushhour/pools';
+import type { ApplicationPlay, PlayedDictionary, PlayedParameter } from '@rushhour/protocol';
 import type { PlanApplication } from '../../core/plan-input.ts';
 import type { PlanScope } from '../../core/plan-scope.ts';
+import { playedTable } from '../played-table.ts';
 
 type Played = ApplicationValues['applicationParams']['applications'][number];
-type PlayedTable = ApplicationServerConfig['dictionaries'][number];
 
 /** The dictionaries that agents need, by id. */
-export type TableBook = Map<number, PlayedTable>;
+export type TableBook = Map<number, PlayedDictionary>;
 
 interface Work {
   readonly given: Played;
@@ -115,14 +109,6 @@ const takeTable = (scope: PlanScope, parameter: ApplicationParameter, path: stri
   work.tables.set(reference.dictionaryId, playedTable(reference.dictionaryId, table.draft));
   return true;
 };
-
-const playedTable = (id: number, { type, selection, columns, rows, values, config }: DictionaryDraft): PlayedTable => ({
-  ...{ id, type, selection: selection ?? 'sequential' },
-  columns: [...(columns ?? [])],
-  rows: (rows ?? []).map((row) => [...row]),
-  values: [...(values ?? [])],
-  config: { ...(config ?? {}) },
-});
 
 const extractsArePlayed = (scope: PlanScope, { application, sessions, path }: Work): boolean => {
   const played = new Set(sessions.map(({ sessionIndex }) => sessionIndex));

@@ -7,6 +7,7 @@ import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '
 import { estimateTcp, type TrafficEstimate } from '../../core/traffic-estimate.ts';
 import { clientTls, serverTls, type TlsParams } from '../../endpoints/tls-settings.ts';
 import { type MeasuredPayload, payloadAt } from '../payloads.ts';
+import { journeysFor, type PlannedJourneys, planJourneys } from './http-journeys.ts';
 import { loadOf, tuningOf } from './load-and-tuning.ts';
 
 type HttpParams = HttpValues['httpParams'];
@@ -83,13 +84,14 @@ const planHttp = (scope: PlanScope, values: HttpValues): Traffic => {
   const tls = values.tlsParams ?? (request.isHttps ? plainTls : undefined);
   reportOddities(scope, values);
   const answers = answersOf(scope, values);
+  const journeys = planJourneys(scope, values);
   return {
     engine: 'http',
     transport: 'tcp',
     defaultPorts: tls === undefined ? '18080' : '18443',
     rates: [rpsUnlimited ? undefined : requestsPerSecond, sessionsPerSecond],
     totals: [totalSessions],
-    client: (part) => clientOf(scope, { values, request, tls, answers, part }),
+    client: (part) => clientOf(scope, { values, request, tls, answers, journeys, part }),
     server: () => ({ config: serverOf(scope, { values, tls, answers }) }),
   };
 };
@@ -114,16 +116,18 @@ interface ClientWork {
   readonly request: HttpRequest;
   readonly tls: TlsParams | undefined;
   readonly answers: Answers;
+  readonly journeys: PlannedJourneys | undefined;
   readonly part: ClientPart;
 }
 
 const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
-  const { values, request, tls, part } = work;
+  const { values, request, tls, journeys, part } = work;
   const { httpParams: params, totalSessions } = values;
   const body = params.body && payloadAt(scope, params.body, 'httpParams', 'body');
   const sessionsPerSecond = part.rate(values.sessionsPerSecond);
   const load = loadOf(part, { ...values, rate: values.rpsUnlimited ? undefined : values.requestsPerSecond });
-  const config: Omit<HttpClientConfig, 'body'> & { body?: object } = {
+  const connections = part.concurrentShare(params.connections, maxConcurrent.tcp);
+  const config: Omit<HttpClientConfig, 'body' | 'journeys'> & { body?: object; journeys?: object } = {
     role: 'client',
     targets: part.targets,
     rotation: part.rotation,
@@ -138,7 +142,8 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     followRedirects: params.followRedirects,
     expect: params.expect,
     timeoutMs: params.timeoutMs,
-    connections: part.concurrentShare(params.connections, maxConcurrent.tcp),
+    connections,
+    ...(journeys && { journeys: journeysFor(scope, journeys, part, connections) }),
     pipelining: params.pipelining,
     maxStreams: values.maxStreams,
     load,

@@ -69,6 +69,10 @@ const cookieOf = (line: string, { host, path }: CookieScope): Cookie | undefined
 export class CookieJar {
   readonly #cookies = new Map<string, Cookie>();
 
+  get isEmpty(): boolean {
+    return this.#cookies.size === 0;
+  }
+
   keep(headers: readonly HarHeader[], scope: CookieScope): void {
     for (const { name, value } of headers) {
       if (name.toLowerCase() !== 'set-cookie') continue;

@@ -1,0 +1,27 @@
+import type { HttpClientConfig } from '@rushhour/protocol';
+import type { EngineContext } from '../../engine.ts';
+import { createStreamTransport } from '../../net/data-path.ts';
+import { createSecureClient, tlsMetrics } from '../../net/secure-path.ts';
+import type { Transport } from '../../net/transport/transport.ts';
+
+/** The transport of a client: plain or by TLS. */
+export const createHttpTransport = ({
+  config,
+  note,
+  hostNetwork,
+  samples,
+}: EngineContext<HttpClientConfig>): Transport => {
+  const { tls, tuning, journeys } = config;
+  const path = { path: config.dataPath, note, hostNetwork };
+  const isH2 = config.version === '2';
+  // A single request without a body is sent as one segment, so Nagle's algorithm cannot delay it.
+  const isSingle = !config.keepAlive.enabled && config.body === undefined && config.followRedirects === 0;
+  const noDelay = isH2 || tls !== undefined || journeys !== undefined || !isSingle;
+  const options = { noDelay, keepAliveSec: 0, readSize: 'small', closesImmediately: true, tuning } as const;
+  if (tls === undefined) return createStreamTransport(path, options);
+  const alpn = isH2 ? ['h2'] : tls.alpn.length > 0 ? tls.alpn : ['http/1.1'];
+  // Data of the first flight can be replayed: only for requests that change nothing.
+  const isSafe = journeys === undefined && (config.method === 'GET' || config.method === 'HEAD');
+  const earlyData = tls.earlyData === true && isSafe;
+  return createSecureClient({ ...tls, earlyData }, { ...path, alpn, ...tlsMetrics(samples, 'http') }, options);
+};
