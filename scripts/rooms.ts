@@ -33,6 +33,7 @@ export const packages: readonly Package[] = [
       'host-group',
       'access',
       'control',
+      'quic',
       'http',
       'index.ts',
     ],

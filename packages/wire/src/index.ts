@@ -126,6 +126,7 @@ export type { LinkCarrier, LinkCodec, LinkPayload } from './links/link.ts';
 export { createMpls, type MplsLabel } from './links/mpls.ts';
 export { createVxlan } from './links/vxlan.ts';
 export { NeighbourCache } from './neighbours/neighbour-cache.ts';
+export { AckTracker } from './quic/ack-tracker.ts';
 export { type CloseCause, TcpConnection, type TcpEvents, tcpState } from './tcp/connection.ts';
 export {
   defaultTcpLimits,

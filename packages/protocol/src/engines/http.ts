@@ -8,6 +8,11 @@ import { Payload } from './payload.ts';
 import { TcpTuning } from './tcp-tuning.ts';
 import { TlsClientSettings, TlsServerSettings } from './tls-settings.ts';
 
+const HttpVersion = Type.Union([Type.Literal('1.1'), Type.Literal('2'), Type.Literal('3')], {
+  default: '1.1',
+  description: 'HTTP/3 needs TLS settings.',
+});
+
 const KeepAlive = Type.Object(
   {
     enabled: Type.Boolean({ default: true }),
@@ -36,7 +41,7 @@ export const HttpClientConfig = Type.Object(
     sources: Sources,
     dataPath: Type.Optional(DataPath),
     tuning: Type.Optional(TcpTuning),
-    version: Type.Union([Type.Literal('1.1'), Type.Literal('2')], { default: '1.1' }),
+    version: HttpVersion,
     tls: Type.Optional(TlsClientSettings),
     method: Type.String({ pattern: '^[A-Z]+$', default: 'GET' }),
     path: Type.String({ pattern: '^/[^\\s]*$', default: '/', description: 'Path with query.' }),
@@ -68,7 +73,7 @@ export const HttpClientConfig = Type.Object(
       minimum: 1,
       maximum: 10_000,
       default: 1,
-      description: 'Requests in flight per HTTP/2 connection.',
+      description: 'Requests in flight per HTTP/2 or HTTP/3 connection.',
     }),
     load: Load,
     sessionsPerSecond: Type.Optional(
@@ -99,7 +104,13 @@ export const HttpServerConfig = Type.Object(
     dataPath: Type.Optional(DataPath),
     tuning: Type.Optional(TcpTuning),
     listen: Type.Array(Listen, { minItems: 1 }),
-    version: Type.Union([Type.Literal('1.1'), Type.Literal('2')], { default: '1.1' }),
+    version: HttpVersion,
+    altSvc: Type.Optional(
+      Type.Boolean({
+        description: 'HTTP/1.1 and HTTP/2: serve HTTP/3 on the same ports, too, and say so in every response.',
+      }),
+    ),
+    retry: Type.Optional(Type.Boolean({ description: 'HTTP/3: have clients prove their address by a Retry packet.' })),
     tls: Type.Optional(TlsServerSettings),
     responses: Type.Array(
       Type.Object(

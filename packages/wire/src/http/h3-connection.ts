@@ -1,3 +1,4 @@
+import { readVarint, varintLengthAt } from '../quic/varint.ts';
 import type { H3Events, H3Options } from './h3-events.ts';
 import {
   failH3,
@@ -10,9 +11,7 @@ import {
   h3StreamType,
   numbersFrame,
   readH3Settings,
-  readVarint,
   readVarints,
-  varintLengthAt,
 } from './h3-frame.ts';
 import { H3FrameReader } from './h3-reader.ts';
 import { H3Request, type H3RequestOwner } from './h3-request.ts';

@@ -1,4 +1,5 @@
-import { failH3, H3StreamError, h3Error, h3Frame, isReservedFrame, readVarint, varintLengthAt } from './h3-frame.ts';
+import { readVarint, varintLengthAt } from '../quic/varint.ts';
+import { failH3, H3StreamError, h3Error, h3Frame, isReservedFrame } from './h3-frame.ts';
 
 /** Frames of one stream. */
 export interface H3FrameHandler {

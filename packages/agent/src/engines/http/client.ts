@@ -7,11 +7,15 @@ import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf, cyclerOf } from '../../net/load/rotation.ts';
 import { IndexedSet } from '../../net/loop/indexed-set.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
-import type { Transport } from '../../net/transport/transport.ts';
+import type { QuicClient } from '../../net/quic/quic-client.ts';
+import { createQuicPath } from '../../net/quic/quic-path.ts';
+import { tlsMetrics } from '../../net/secure-path.ts';
+import type { Message, Transport } from '../../net/transport/transport.ts';
 import { LoadDrivenClient } from '../load-driven-client.ts';
 import { createExpectations } from './expectation.ts';
 import { createTimes, H1Slot } from './h1-slot.ts';
 import { H2Slot } from './h2-slot.ts';
+import { H3Slot } from './h3-slot.ts';
 import { createHttpTransport } from './http-transport.ts';
 import { KnownHead } from './known-head.ts';
 import { HttpMeters } from './meters.ts';
@@ -24,18 +28,32 @@ type Context = EngineContext<HttpClientConfig>;
 const failurePauseMs = 100;
 const maxDrainMs = 2000;
 
+/** TCP or QUIC, as the version of HTTP needs it. */
+type Carrier =
+  | { readonly kind: 'tcp'; readonly transport: Transport }
+  | { readonly kind: 'quic'; readonly transport: QuicClient };
+
+const createCarrier = (context: Context): Carrier => {
+  const { config, samples } = context;
+  if (config.version !== '3') return { kind: 'tcp', transport: createHttpTransport(context) };
+  return {
+    kind: 'quic',
+    transport: createQuicPath(context).createClient(config.tls, ['h3'], tlsMetrics(samples, 'http')),
+  };
+};
+
 /** Chooses target and source of the next connection. */
-const createPlan = (context: Context, sources: SourcePool, transport: Transport): SlotPlan => {
+const createPlan = (context: Context, sources: SourcePool, carrier: Carrier): SlotPlan => {
   const { config } = context;
   const bodies = bodiesOf(config);
+  const prepare = (bytes: Buffer): Message =>
+    carrier.kind === 'tcp' ? carrier.transport.prepareMessage(bytes) : { bytes, address: 0 };
   const httpTargets = config.targets.map((target) => ({
     target,
     weight: target.weight,
     address: context.addressOf(target.host),
     meters: new HttpMeters(context.samples.target(`${target.host}:${target.port}`)),
-    nextRequest: cyclerOf(
-      bodies.map((body) => ({ message: transport.prepareMessage(createRequest(config, target, { body })), body })),
-    ),
+    nextRequest: cyclerOf(bodies.map((body) => ({ message: prepare(createRequest(config, target, { body })), body }))),
     known: new KnownHead<ResponseHead>(),
   }));
   const choose = chooserOf(httpTargets, config.rotation);
@@ -65,7 +83,7 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
   readonly #sessions: LoadDriver;
   readonly #requests: LoadDriver;
   readonly #active = new IndexedSet<Slot>();
-  readonly #transport: Transport;
+  readonly #carrier: Carrier;
 
   constructor(context: Context, sources: SourcePool) {
     super();
@@ -74,24 +92,18 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
     this.#config = config;
     this.#requestIntervalMs = config.requestIntervalMs;
     this.#sources = sources;
-    const transport = createHttpTransport(context);
-    this.#transport = transport;
-    const plan = createPlan(context, sources, transport);
-    const times = createTimes(config.connections * config.pipelining);
-    this.#slots = Array.from({ length: config.connections }, (_, index) =>
-      config.version === '2'
-        ? new H2Slot({ index, plan, transport, owner: this })
-        : new H1Slot({ index, plan, transport, times, owner: this }),
-    );
+    const carrier = createCarrier(context);
+    this.#carrier = carrier;
+    this.#slots = this.#createSlots(createPlan(context, sources, carrier));
     const lag = samples.histogram(generatorLoadMetrics.scheduleLag);
     const sessionWait = samples.histogram(generatorLoadMetrics.sessionWait);
-    const drivers = { duration, lag, sessionWait, createAlarm: transport.createAlarm };
+    const drivers = { duration, lag, sessionWait, createAlarm: carrier.transport.createAlarm };
     // With one request per connection the request rate is the connection rate.
     const isOneShot = !config.keepAlive.enabled && config.sessionsPerSecond === undefined;
     const sessionLoad = isOneShot
       ? config.load
       : { ...(config.sessionsPerSecond && { rate: config.sessionsPerSecond }) };
-    const depth = config.version === '2' ? config.maxStreams : config.pipelining;
+    const depth = config.version === '1.1' ? config.pipelining : config.maxStreams;
     const isClosed = config.load.rate === undefined && config.sessionsPerSecond === undefined;
     this.#sessions = new LoadDriver({
       ...drivers,
@@ -135,7 +147,7 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
   protected override async release(): Promise<void> {
     for (const slot of this.#slots) slot.abandon();
     this.#context.samples.gauge('http.concurrent').set(0);
-    await this.#transport.close();
+    await this.#carrier.transport.close();
     await this.#sources.close();
   }
 
@@ -167,6 +179,17 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
     const waitMs = hasFailed && !this.#sessions.isPaced ? Math.max(reopenSessionMs, failurePauseMs) : reopenSessionMs;
     if (waitMs === 0) this.#sessions.offer(slot.index, now);
     else this.lifecycle.schedule(waitMs, () => this.#sessions.offer(slot.index, performance.now()));
+  }
+
+  #createSlots(plan: SlotPlan): Slot[] {
+    const { config } = plan;
+    const carrier = this.#carrier;
+    const times = createTimes(config.connections * config.pipelining);
+    return Array.from({ length: config.connections }, (_, index) => {
+      if (carrier.kind === 'quic') return new H3Slot({ index, plan, quic: carrier.transport, owner: this });
+      const deps = { index, plan, transport: carrier.transport, owner: this };
+      return config.version === '2' ? new H2Slot(deps) : new H1Slot({ ...deps, times });
+    });
   }
 
   #connect(slot: Slot, intended: number): void {

@@ -2,7 +2,7 @@ import { H2Connection, type H2Events, type Header } from '@rushhour/wire';
 import type { IndexedMember, IndexedSet } from '../../net/loop/indexed-set.ts';
 import type { Chunk, Connection, ConnectionEvents } from '../../net/transport/transport.ts';
 import type { ServerMeters } from './meters.ts';
-import type { Response } from './response.ts';
+import { type Response, responseHeaders } from './response.ts';
 
 export interface H2ServerDeps {
   readonly next: () => Response;
@@ -11,24 +11,6 @@ export interface H2ServerDeps {
   /** Open connections. */
   readonly connections: IndexedSet<H2ServerConnection>;
 }
-
-const headersOf = new WeakMap<Response, readonly Header[]>();
-const perConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
-
-/** The same list every time: the encoder remembers the block of a list. */
-const responseHeaders = (response: Response): readonly Header[] => {
-  const known = headersOf.get(response);
-  if (known !== undefined) return known;
-  const own = response.headers.map(({ name, value }): Header => [name.toLowerCase(), value]);
-  const hasNoBody = response.status === 204 || response.status === 304;
-  const headers: Header[] = [
-    [':status', String(response.status)],
-    ...(hasNoBody ? [] : [['content-length', String(response.body.length)] as const]),
-    ...own.filter(([name]) => !perConnection.has(name) && name !== 'content-length'),
-  ];
-  headersOf.set(response, headers);
-  return headers;
-};
 
 /** One HTTP/2 connection of a server. */
 export class H2ServerConnection implements ConnectionEvents, H2Events, IndexedMember {

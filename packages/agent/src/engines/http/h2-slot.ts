@@ -4,7 +4,7 @@ import { H2Connection, type H2Events, type Header, h2Error } from '@rushhour/wir
 import type { Chunk, Connection, ConnectionEvents, Transport } from '../../net/transport/transport.ts';
 import type { Expectation } from './expectation.ts';
 import type { HttpMeters } from './meters.ts';
-import { authorityOf } from './request.ts';
+import { requestHeaders } from './request.ts';
 import type { Slot, SlotOwner, SlotPlan } from './slot.ts';
 
 interface InFlight {
@@ -23,7 +23,6 @@ export interface H2SlotDeps {
 
 /** So many streams every server is expected to allow; more are opened once its settings are known. */
 const streamsAtOnce = 100;
-const perConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'host']);
 
 /** HTTP/2 on consecutive connections, with up to `maxStreams` requests in flight. */
 export class H2Slot implements Slot, ConnectionEvents, H2Events {
@@ -246,16 +245,7 @@ export class H2Slot implements Slot, ConnectionEvents, H2Events {
     this.#headers.set(this.#target, known);
     const found = known.get(bodyLength);
     if (found !== undefined) return found;
-    const own = this.#config.headers.map(({ name, value }): Header => [name.toLowerCase(), value]);
-    const headers: Header[] = [
-      [':method', this.#config.method],
-      [':scheme', this.#config.tls === undefined ? 'http' : 'https'],
-      [':path', this.#config.path],
-      [':authority', authorityOf(this.#config, this.#target)],
-      ...own.filter(([name]) => !perConnection.has(name)),
-    ];
-    if (bodyLength >= 0 && !own.some(([name]) => name === 'content-length'))
-      headers.push(['content-length', String(bodyLength)]);
+    const headers = requestHeaders(this.#config, this.#target, bodyLength);
     known.set(bodyLength, headers);
     return headers;
   }

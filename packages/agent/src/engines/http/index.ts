@@ -2,6 +2,7 @@ import { HttpConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
 import { streamPathName } from '../../net/data-path.ts';
 import { loadShare, shareOf } from '../../net/load/share.ts';
+import { quicPathName } from '../../net/quic/quic-path.ts';
 import { securePathName } from '../../net/secure-path.ts';
 import { withCertificate } from '../../net/tls/tls-options.ts';
 import { prepareHttpClient } from './client.ts';
@@ -10,12 +11,15 @@ import { prepareHttpServer } from './server.ts';
 
 const sumOf = (shares: readonly number[]): number => shares.reduce((sum, share) => sum + share, 0);
 
-/** HTTP/1.1 and HTTP/2, both sides. */
+/** HTTP/1.1, HTTP/2 and HTTP/3, both sides. */
 export const http: Engine<HttpConfig> & Divisible<HttpConfig> = {
   id: 'http',
   config: HttpConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
-  check: async () => ({ isAvailable: true, path: `${streamPathName()}; TLS by ${securePathName()}` }),
+  check: async () => ({
+    isAvailable: true,
+    path: `${streamPathName()}; TLS by ${securePathName()}; ${quicPathName()}`,
+  }),
   prepare({ config, ...context }) {
     if (config.role === 'server') return prepareHttpServer({ ...context, config });
     const { journeys } = config;

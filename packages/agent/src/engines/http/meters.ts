@@ -1,6 +1,7 @@
 import type { Histogram } from '@rushhour/protocol';
 import type { Counter, Gauge, Samples } from '../../engine.ts';
 import { countError } from '../../net/metrics/count-error.ts';
+import type { PacketMeters } from '../../net/quic/packet-observer.ts';
 
 /** Server metrics. */
 export class ServerMeters {
@@ -82,6 +83,22 @@ export class HttpMeters {
   /** Counts a resumed TLS session; the metric exists only where sessions are resumed. */
   resumed(): void {
     this.#samples.counter('http.resumed').add(1);
+  }
+
+  /** The metrics of QUIC exist only with HTTP/3. */
+  quicHandshake(microseconds: number): void {
+    this.#samples.histogram('http.quicHandshake').record(microseconds);
+  }
+
+  packets(): PacketMeters {
+    const sent = this.#samples.counter('http.quicPackets');
+    const lost = this.#samples.counter('http.quicLost');
+    const roundTrip = this.#samples.histogram('http.quicRtt');
+    return {
+      onSent: () => sent.add(1),
+      onLost: (count) => lost.add(count),
+      onRoundTrip: (microseconds) => roundTrip.record(microseconds),
+    };
   }
 
   unanswered(count: number): void {

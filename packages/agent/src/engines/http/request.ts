@@ -1,4 +1,5 @@
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
+import type { Header } from '@rushhour/wire';
 import { messagesOf } from '../../net/load/payload.ts';
 
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
@@ -16,6 +17,23 @@ export const bodiesOf = ({ body }: HttpClientConfig): readonly (Buffer | undefin
 
 const hasHeader = (config: HttpClientConfig, name: string): boolean =>
   config.headers.some((header) => header.name.toLowerCase() === name);
+
+const perConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'host']);
+
+/** The request as a list of headers, for HTTP/2 and HTTP/3. `bodyLength` -1: there is no body. */
+export const requestHeaders = (config: HttpClientConfig, target: Target, bodyLength: number): readonly Header[] => {
+  const own = config.headers.map(({ name, value }): Header => [name.toLowerCase(), value]);
+  const headers: Header[] = [
+    [':method', config.method],
+    [':scheme', config.tls === undefined ? 'http' : 'https'],
+    [':path', config.path],
+    [':authority', authorityOf(config, target)],
+    ...own.filter(([name]) => !perConnection.has(name)),
+  ];
+  if (bodyLength >= 0 && !own.some(([name]) => name === 'content-length'))
+    headers.push(['content-length', String(bodyLength)]);
+  return headers;
+};
 
 /** The request as bytes, built once and sent repeatedly. `body` belongs to the configured method only. */
 export const createRequest = (

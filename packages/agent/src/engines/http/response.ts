@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { HttpServerConfig } from '@rushhour/protocol';
+import type { Header } from '@rushhour/wire';
 import { messagesOf } from '../../net/load/payload.ts';
 import { cyclerOf } from '../../net/load/rotation.ts';
 import type { Message } from '../../net/transport/transport.ts';
@@ -64,4 +65,22 @@ const responseWith = (body: Buffer, response: ResponseConfig, keep: Keep): Respo
     keptAlive: kept(formsOf(response, body, 'keep-alive'), keep),
     closing: kept(formsOf(response, body, 'close'), keep),
   };
+};
+
+const headersOf = new WeakMap<Response, readonly Header[]>();
+const perConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
+
+/** For HTTP/2 and HTTP/3. The same list every time: the encoder remembers the block of a list. */
+export const responseHeaders = (response: Response): readonly Header[] => {
+  const known = headersOf.get(response);
+  if (known !== undefined) return known;
+  const own = response.headers.map(({ name, value }): Header => [name.toLowerCase(), value]);
+  const hasNoBody = response.status === 204 || response.status === 304;
+  const headers: Header[] = [
+    [':status', String(response.status)],
+    ...(hasNoBody ? [] : [['content-length', String(response.body.length)] as const]),
+    ...own.filter(([name]) => !perConnection.has(name) && name !== 'content-length'),
+  ];
+  headersOf.set(response, headers);
+  return headers;
 };

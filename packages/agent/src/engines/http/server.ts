@@ -1,16 +1,18 @@
-import type { HttpServerConfig } from '@rushhour/protocol';
+import type { HttpServerConfig, Listen } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { createStreamTransport } from '../../net/data-path.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { IndexedSet } from '../../net/loop/indexed-set.ts';
+import { createQuicPath } from '../../net/quic/quic-path.ts';
 import { createSecureServer, tlsMetrics } from '../../net/secure-path.ts';
 import type { Connection, ConnectionEvents, Listener, Transport } from '../../net/transport/transport.ts';
 import { H2ServerConnection } from './h2-server-connection.ts';
+import { H3ServerConnection } from './h3-server-connection.ts';
 import { KnownHead } from './known-head.ts';
 import { ServerMeters } from './meters.ts';
 import type { RequestHead } from './request-parser.ts';
-import { createResponse } from './response.ts';
+import { createResponse, type Keep, type Response } from './response.ts';
 import { ServerConnection, type ServerDeps } from './server-connection.ts';
 
 type Context = EngineContext<HttpServerConfig>;
@@ -31,13 +33,20 @@ interface Acceptor {
   readonly accept: (connection: Connection) => ConnectionEvents;
 }
 
-const createAcceptor = ({ config }: Context, transport: Transport, meters: ServerMeters): Acceptor => {
-  const keep = (bytes: Uint8Array) => transport.prepareMessage(bytes);
+/** The responses in turn; those of HTTP/1.1 and HTTP/2 tell where HTTP/3 is, if it is. */
+const createNext = ({ responses, altSvc, listen }: HttpServerConfig, keep: Keep): (() => Response) => {
+  const offer = { name: 'Alt-Svc', value: `h3=":${listen[0]?.port}"; ma=86400` };
   const choose = chooserOf(
-    config.responses.map((response) => createResponse(response, keep)),
+    responses.map((response) =>
+      createResponse(altSvc ? { ...response, headers: [...response.headers, offer] } : response, keep),
+    ),
     'roundRobin',
   );
-  const next = () => choose(0).next();
+  return () => choose(0).next();
+};
+
+const createAcceptor = ({ config }: Context, transport: Transport, meters: ServerMeters): Acceptor => {
+  const next = createNext(config, (bytes) => transport.prepareMessage(bytes));
   if (config.version === '2') {
     const connections = new IndexedSet<H2ServerConnection>();
     const deps = { next, meters, idleMs: config.keepAlive.idleMs, connections };
@@ -49,27 +58,66 @@ const createAcceptor = ({ config }: Context, transport: Transport, meters: Serve
   return { connections, accept: (connection) => new ServerConnection(connection, deps) };
 };
 
+/** What listens, whichever the version is. */
+interface Service {
+  readonly connections: Iterable<{ sweep(now: number): void }>;
+  listen(where: Listen & { readonly isShared: boolean }): Promise<Listener>;
+  close(): Promise<void>;
+}
+
+const createTcpService = (context: Context, meters: ServerMeters): Service => {
+  const transport = createTransport(context, meters);
+  const { connections, accept } = createAcceptor(context, transport, meters);
+  return { connections, listen: (where) => transport.listen(where, accept), close: () => transport.close() };
+};
+
+const createQuicService = (context: Context, meters: ServerMeters): Service => {
+  const { config, samples } = context;
+  const observer = { ...tlsMetrics(samples, 'http'), onHandshakeError: (code: string) => meters.error(code) };
+  const server = createQuicPath(context).createServer(config.tls, {
+    ...observer,
+    alpn: ['h3'],
+    listen: config.listen,
+    sendsRetry: config.retry ?? false,
+  });
+  const connections = new IndexedSet<H3ServerConnection>();
+  const next = createNext({ ...config, altSvc: false }, (bytes) => ({ bytes, address: 0 }));
+  const deps = { next, meters, idleMs: config.keepAlive.idleMs, connections };
+  return {
+    connections,
+    listen: (where) => server.listen(where, (connection) => new H3ServerConnection(connection, deps)),
+    close: () => server.close(),
+  };
+};
+
+const createServices = (context: Context, meters: ServerMeters): Service[] => {
+  const { version, altSvc } = context.config;
+  return [
+    ...(version === '3' ? [] : [createTcpService(context, meters)]),
+    ...(version === '3' || altSvc ? [createQuicService(context, meters)] : []),
+  ];
+};
+
 /** Listens from preparation on, so that clients can connect at the common start. */
 export const prepareHttpServer = async (context: Context): Promise<PreparedEngine> => {
   const { config, core, signal, samples } = context;
-  const meters = new ServerMeters(samples);
-  const transport = createTransport(context, meters);
-  const { connections, accept } = createAcceptor(context, transport, meters);
+  const services = createServices(context, new ServerMeters(samples));
   const { idleMs } = config.keepAlive;
   const sweep = () => {
     const now = performance.now();
-    for (const connection of connections) connection.sweep(now);
+    for (const { connections } of services) for (const connection of connections) connection.sweep(now);
   };
   const sweeper = idleMs > 0 ? setInterval(sweep, Math.min(100, Math.max(5, idleMs / 4))) : undefined;
   const listeners: Listener[] = [];
   const close = async () => {
     clearInterval(sweeper);
     await Promise.all(listeners.map((listener) => listener.close()));
-    await transport.close();
+    await Promise.all(services.map((service) => service.close()));
   };
   try {
-    for (const listen of config.listen)
-      listeners.push(await transport.listen({ ...listen, isShared: core.count > 1 }, accept));
+    for (const listen of config.listen) {
+      for (const service of services) listeners.push(await service.listen({ ...listen, isShared: core.count > 1 }));
+    }
   } catch (error) {
     await close();
     throw error;

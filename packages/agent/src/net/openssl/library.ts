@@ -153,11 +153,17 @@ const load = (): Openssl => {
   const library = koffi.load(null);
   const declare = (all: Record<string, string>) =>
     Object.fromEntries(Object.entries(all).map(([name, declaration]) => [name, library.func(declaration)]));
+  // A name can be declared once only.
+  const prototypes = new Map<string, unknown>();
+  const pointerTo = (prototype: string): unknown => {
+    const known = prototypes.get(prototype) ?? koffi.pointer(koffi.proto(prototype));
+    prototypes.set(prototype, known);
+    return known;
+  };
   return {
     ...(declare({ ...declarations, ...textDeclarations }) as unknown as Openssl),
     view: (address, length) => koffi.view(BigInt(address), length),
-    callback: (prototype, handler) =>
-      Number(koffi.address(koffi.register(handler, koffi.pointer(koffi.proto(prototype))))),
+    callback: (prototype, handler) => Number(koffi.address(koffi.register(handler, pointerTo(prototype)))),
   };
 };
 

@@ -38,6 +38,17 @@ export const alertsOf = (engine: string): MetricDescription[] => [
   family(`${engine}.alerts.received`, 'alert', 'TLS alerts received, by name, such as handshakeFailure'),
 ];
 
+/** QUIC. Every tenth connection is watched for packets, since that costs time. */
+export const quicMetricsOf = (engine: string): MetricDescription[] => [
+  latency(`${engine}.quicHandshake`, 'QUIC handshakes'),
+  latency(
+    `${engine}.quicRtt`,
+    'Smoothed round-trip time of QUIC connections that are watched, at each acknowledgement',
+  ),
+  counter(`${engine}.quicPackets`, 'QUIC packets sent on connections that are watched'),
+  counter(`${engine}.quicLost`, 'QUIC packets lost of those', { better: 'lower' }),
+];
+
 /** Failures of an engine by class. */
 export const errorsOf = (engine: string): MetricDescription =>
   family(

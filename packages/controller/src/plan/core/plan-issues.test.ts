@@ -118,7 +118,24 @@ describe('a plan tells', () => {
       {},
       [],
     ],
-    ['a version of HTTP that no engine speaks', { httpParams: { version: '3' } }, {}, ['httpParams/version ENUM']],
+    ['a version of HTTP that no engine speaks', { httpParams: { version: '4' } }, {}, ['httpParams/version ENUM']],
+    ['nothing of HTTP/3', { httpParams: { version: '3' } }, {}, []],
+    [
+      'what HTTP/3 cannot do',
+      {
+        httpParams: { version: '3', followRedirects: 3, altSvc: true, pipelining: 2 },
+        tlsParams: { versions: ['1.2'], earlyData: true },
+      },
+      {},
+      [
+        'httpParams/followRedirects NOT_SUPPORTED',
+        'httpParams/pipelining NOT_SUPPORTED',
+        'tlsParams/earlyData NOT_SUPPORTED',
+        'httpParams/altSvc NOT_SUPPORTED',
+        'tlsParams/versions NOT_SUPPORTED',
+      ],
+    ],
+    ['HTTP/3 beside HTTP in the clear', { httpParams: { altSvc: true } }, {}, ['httpParams/altSvc NOT_SUPPORTED']],
     ['time that ramps use up', { duration: { seconds: 5, rampUpSec: 5 } }, {}, ['duration/seconds DURATION_TOO_SHORT']],
     [
       'more connections than ports',

@@ -14,11 +14,15 @@ interface UnsupportedMember {
 const each = (parent: string, names: readonly string[], message: string): UnsupportedMember[] =>
   names.map((name) => ({ path: `${parent}/${name}`, message }));
 
-const isHttp2 = ({ httpParams }: Record<string, unknown>) =>
-  (httpParams as { version?: string } | undefined)?.version === '2';
+const versionOf = ({ httpParams }: Record<string, unknown>) =>
+  (httpParams as { version?: string } | undefined)?.version ?? '1.1';
+const isMultiplexed = (values: Record<string, unknown>) => versionOf(values) !== '1.1';
+const isHttp3 = (values: Record<string, unknown>) => versionOf(values) === '3';
+const hasNoQuic = (values: Record<string, unknown>) =>
+  !isHttp3(values) && (values['httpParams'] as { altSvc?: boolean } | undefined)?.altSvc !== true;
 const hasJourneys = ({ httpParams }: Record<string, unknown>) =>
   ((httpParams as { journeys?: readonly unknown[] } | undefined)?.journeys?.length ?? 0) > 0;
-const isJourneyOverHttp2 = (values: Record<string, unknown>) => hasJourneys(values) && isHttp2(values);
+const isMultiplexedJourney = (values: Record<string, unknown>) => hasJourneys(values) && isMultiplexed(values);
 const ofJourneys = (path: string, message: string): UnsupportedMember => ({ path, message, when: hasJourneys });
 const rampStep: UnsupportedMember = {
   path: 'initialTps',
@@ -88,8 +92,12 @@ const wafRequest = 'payloads are carried by the requests of wafModules.http: set
 /** Members that a schema accepts and no engine uses, by plugin. A value other than the default is refused. */
 const unsupported: Readonly<Record<string, readonly UnsupportedMember[]>> = {
   http: [
-    { path: 'httpParams/followRedirects', message: 'redirects are followed over HTTP/1.1 only', when: isHttp2 },
-    { path: 'keepAlive/idleMs', message: 'idle connections are closed over HTTP/1.1 only', when: isHttp2 },
+    { path: 'httpParams/followRedirects', message: 'redirects are followed over HTTP/1.1 only', when: isMultiplexed },
+    { path: 'keepAlive/idleMs', message: 'idle connections are closed over HTTP/1.1 only', when: isMultiplexed },
+    { path: 'httpParams/pipelining', message: 'HTTP/3 has streams instead: use maxStreams', when: isHttp3 },
+    { path: 'httpParams/retry', message: 'has no effect without HTTP/3', when: hasNoQuic },
+    { path: 'tlsParams/earlyData', message: 'QUIC has no early data here', when: isHttp3 },
+    { path: 'tcpConfiguration', message: 'HTTP/3 does not use TCP', when: isHttp3 },
     ...['method', 'path', 'url', 'query', 'cookies', 'body'].map((name) =>
       ofJourneys(`httpParams/${name}`, 'has no effect: the steps of the journeys are the requests'),
     ),
@@ -99,7 +107,7 @@ const unsupported: Readonly<Record<string, readonly UnsupportedMember[]>> = {
     ofJourneys('maxStreams', 'has no effect: requests at the same time are a parallel step'),
     ofJourneys('requestInterval', 'has no effect: use think steps'),
     ofJourneys('reopenSessionTime', 'has no effect: use think steps'),
-    { path: 'httpParams/version', message: 'journeys are run over HTTP/1.1 only', when: isJourneyOverHttp2 },
+    { path: 'httpParams/version', message: 'journeys are run over HTTP/1.1 only', when: isMultiplexedJourney },
   ],
   'ipsec-load': ipsecLoad,
   'ipsec-tunnel': ipsecTunnel,

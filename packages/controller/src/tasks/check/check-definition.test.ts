@@ -85,7 +85,7 @@ describe('values', () => {
   });
 
   it('are refused with all their problems at once and the place of each', () => {
-    const wrong = { httpParams: { method: 'get', version: '3' }, requestsPerSecond: 0, packetsPerSecond: 5 };
+    const wrong = { httpParams: { method: 'get', version: '4' }, requestsPerSecond: 0, packetsPerSecond: 5 };
     expect(codes(http(), http(wrong))).toEqual([
       '1/values/packetsPerSecond UNKNOWN_MEMBER',
       '1/values/httpParams/version ENUM',

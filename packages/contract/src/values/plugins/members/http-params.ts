@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { choice, section, whole } from '../../protocols/field.ts';
+import { choice, flag, section, whole } from '../../protocols/field.ts';
 import { optionalPayload, payload } from './payload.ts';
 import { ignoredAll, item, listOf, milliseconds, optionalText } from './values.ts';
 
@@ -25,7 +25,7 @@ const expectation = section('What makes an answer good', {
 
 /** One request. */
 export const requestMembers = {
-  version: choice('HTTP version', ['1.1', '2']),
+  version: choice('HTTP version; 3 is always encrypted', ['1.1', '2', '3']),
   method: Type.String({ default: 'GET', pattern: '^[A-Z]{1,32}$', description: 'Method' }),
   path: Type.String({ default: '/', maxLength: 8192, pattern: '^/[^\\s]*$', description: 'Path, may hold a query' }),
   url: optionalText('Full address instead of `path`, `query` and `host`; traffic goes to `targets` all the same', {
@@ -58,6 +58,8 @@ export const httpMembers = {
   pipelining: whole('Requests under way on one HTTP/1.1 connection', 1, [1, 1000]),
   responseSize: whole('Bytes the server answers with', 0, [0, 67_108_864]),
   delayMs: milliseconds('Wait of the server before each answer', 0),
+  altSvc: flag('The server offers HTTP/3 on the same ports and says so in its answers over HTTP/1.1 and HTTP/2'),
+  retry: flag('The server has clients prove their address by a Retry packet; HTTP/3 only'),
   responses: listOf('Answers of the server, mixed by weight, instead of `responseSize` and `delayMs`', response, 100),
 };
 

@@ -17,6 +17,7 @@ import {
   latency,
   latencyFamily,
   loadMetricsOf,
+  quicMetricsOf,
 } from '../metrics.ts';
 import { definePlugin } from '../plugin.ts';
 
@@ -29,7 +30,7 @@ const schema = valuesOf({
   ...requestLoad,
   ...sessionLoad,
   requestInterval: milliseconds('Milliseconds between an answer and the next request of a connection', 0),
-  maxStreams: whole('Requests under way on one HTTP/2 connection', 1, [1, 10_000]),
+  maxStreams: whole('Requests under way on one HTTP/2 or HTTP/3 connection', 1, [1, 10_000]),
 });
 export type HttpValues = Static<typeof schema>;
 
@@ -40,7 +41,7 @@ export const http = definePlugin({
   name: 'http',
   title: 'HTTP',
   description:
-    'HTTP/1.1 and HTTP/2, in the clear or by TLS, both sides. With `requestsPerSecond` requests begin at set times and latency counts from those times; with `rpsUnlimited` each connection goes as fast as answers come.',
+    'HTTP/1.1 and HTTP/2, in the clear or by TLS, and HTTP/3, both sides. With `requestsPerSecond` requests begin at set times and latency counts from those times; with `rpsUnlimited` each connection goes as fast as answers come.',
   kind: 'traffic',
   hazard: 0,
   canPause: true,
@@ -104,6 +105,7 @@ export const http = definePlugin({
     latency('http.ttfb', 'From the time a request was written to the first byte of its answer'),
     latency('http.connect', 'Opening of TCP connections'),
     latency('http.tls', 'TLS handshakes'),
+    ...quicMetricsOf('http'),
     counter('http.iterations', 'Iterations of journeys that have ended', { better: 'higher' }),
     counter('http.checksFailed', 'Checks of journeys that did not hold', { better: 'lower' }),
     family('http.journeyIterations', 'journey', 'Iterations that have ended, by journey'),

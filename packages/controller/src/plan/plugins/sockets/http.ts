@@ -77,23 +77,39 @@ const answerHeadBytes = 120;
 
 type Answers = readonly { measured: MeasuredPayload; response: object; weight: number }[];
 
-/** HTTP/1.1 and HTTP/2, both sides. */
+/** HTTP/1.1, HTTP/2 and HTTP/3, both sides. */
 const planHttp = (scope: PlanScope, values: HttpValues): Traffic => {
   const { httpParams, requestsPerSecond, rpsUnlimited, sessionsPerSecond, totalSessions } = values;
   const request = requestOf(httpParams);
-  const tls = values.tlsParams ?? (request.isHttps ? plainTls : undefined);
+  const isHttp3 = httpParams.version === '3';
+  const tls = values.tlsParams ?? (request.isHttps || isHttp3 ? plainTls : undefined);
+  reportQuic(scope, values, tls);
   reportOddities(scope, values);
   const answers = answersOf(scope, values);
   const journeys = planJourneys(scope, values);
   return {
     engine: 'http',
-    transport: 'tcp',
+    transport: isHttp3 ? 'udp' : 'tcp',
     defaultPorts: tls === undefined ? '18080' : '18443',
     rates: [rpsUnlimited ? undefined : requestsPerSecond, sessionsPerSecond],
     totals: [totalSessions],
     client: (part) => clientOf(scope, { values, request, tls, answers, journeys, part }),
     server: () => ({ config: serverOf(scope, { values, tls, answers }) }),
   };
+};
+
+/** What HTTP/3 cannot do. */
+const reportQuic = (scope: PlanScope, { httpParams }: HttpValues, tls: TlsParams | undefined): void => {
+  const { version, altSvc } = httpParams;
+  if (version !== '3' && !altSvc) return;
+  const member = version === '3' ? 'version' : 'altSvc';
+  const refuse = (message: string, ...at: string[]) =>
+    scope.issues.error(pointerIn(scope, ...at), 'NOT_SUPPORTED', message);
+  if (version === '3' && altSvc) refuse('tells of HTTP/3 over HTTP/1.1 and HTTP/2', 'httpParams', 'altSvc');
+  if (tls === undefined) refuse('HTTP/3 needs a certificate: give tlsParams', 'httpParams', member);
+  if (scope.stack !== undefined) refuse('HTTP/3 runs on kernel sockets, not on emulated hosts', 'httpParams', member);
+  if (tls !== undefined && tls.versions.length > 0 && !tls.versions.includes('1.3'))
+    refuse('HTTP/3 needs TLS 1.3', 'tlsParams', 'versions');
 };
 
 const reportOddities = (scope: PlanScope, { httpParams, requestsPerSecond, ...values }: HttpValues): void => {
@@ -200,6 +216,8 @@ const serverOf = (
 ): Omit<HttpServerConfig, 'listen' | 'responses'> & { responses: object[] } => ({
   role: 'server',
   version: values.httpParams.version,
+  ...(values.httpParams.altSvc && { altSvc: true }),
+  ...(values.httpParams.retry && { retry: true }),
   ...(tls && { tls: serverTls(scope, tls) }),
   responses: answers.map(({ response }) => response),
   keepAlive: values.keepAlive,
