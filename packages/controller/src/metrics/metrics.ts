@@ -15,7 +15,7 @@ import { knownMetrics, metricsOfRun, planMetric } from './read/metric-plan.ts';
 import type { TrafficPhase } from './read/phases.ts';
 import { secondAt } from './read/run-facts.ts';
 import { readSeries } from './read/series.ts';
-import { readSummary, readTotals, type TotalsOf } from './read/summary.ts';
+import { readSummary, readTotals, readTotalsByAgent, type TotalsOf } from './read/summary.ts';
 import { readValue, type ValueQuery } from './read/value.ts';
 import type { Aggregation } from './rollup/aggregate.ts';
 import { startUpkeep, type Upkeep } from './rollup/upkeep.ts';
@@ -137,6 +137,12 @@ export class Metrics {
   async totalsOf(runId: number, of: TotalsOf = {}): Promise<MetricValue[]> {
     const run = await this.#runs.open(runId);
     return run === undefined ? [] : readTotals(this.#read, run, of);
+  }
+
+  /** What each agent of the run came to; agents that reported nothing are left out. */
+  async totalsByAgent(runId: number): Promise<Map<number, MetricValue[]>> {
+    const run = await this.#runs.open(runId);
+    return run === undefined ? new Map() : readTotalsByAgent(this.#read, run);
   }
 
   /** The names of everything the run has, common metrics first. */

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase } from '../testing/postgres.ts';
 import { files } from './assets/files.ts';
 import type { Compiled, Executor } from './engine/database.ts';
+import { samplesBetween } from './runs/samples.ts';
 import { openStore, type Store } from './store.ts';
 import { audiencesOf, countUnread, notificationPage } from './system/notifications.ts';
 import { countTasks, deletedFilter, tasks } from './tasks/tasks.ts';
@@ -101,6 +102,15 @@ describe('lists read an index', () => {
     expect(await planOf((read) => countTasks(read, {}))).not.toMatch(wholeTable);
     const search = { ...page, search: 'task 29', filters: live };
     expect(await planOf((read) => tasks.page(read, search))).not.toMatch(wholeTable);
+  });
+
+  it('samples of one agent, without those of the others', async () => {
+    const plan = await planOf(async (read) => {
+      for await (const _ of samplesBetween(read, { runID: 1, agent: 3, fromAt: 1, toAt: 2_000_000 }))
+        expect(_).toEqual([]);
+    });
+    expect(plan).toContain('runSamples_seq_unique');
+    expect(plan).not.toContain('runSamples_runID_toAt_index');
   });
 
   it('notifications of a user', async () => {

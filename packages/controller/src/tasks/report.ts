@@ -38,7 +38,9 @@ export const reportHandlers = ({ store, metrics }: Deps): Pick<Handlers<typeof a
     if (!isTerminal(run.status) && format !== 'json') {
       throw conflict('RUN_ACTIVE', `run ${runId} is active: only the JSON report is available before it ends`);
     }
-    const data = await readReportData({ read: store.read, metrics }, task.comment, run);
+    const data = await readReportData({ read: store.read, metrics }, task.comment, run, {
+      isBrief: format === 'junit',
+    });
     const answer = await writers[format](data, wanted, caller.signal);
     const how = format === 'html' ? 'inline' : 'attachment';
     return { ...answer, headers: { ...answer.headers, 'content-disposition': `${how}; filename="${name}"` } };

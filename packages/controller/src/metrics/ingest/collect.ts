@@ -1,4 +1,5 @@
 import type { Executor } from '../../store/engine/database.ts';
+import { everyAgent } from '../../store/runs/samples.ts';
 import { readLosses } from '../read/losses.ts';
 import { authoritativeSide, type MetricPlan } from '../read/metric-plan.ts';
 import type { SecondSlot } from '../read/phases.ts';
@@ -19,7 +20,7 @@ export interface Collecting<S extends Spread> {
   readonly by: Grouping;
   createSpread(): S;
   /** The second that what was measured counts in, undefined for none; each in its own when left out. */
-  secondOf?(side: Side, second: number): SecondSlot | undefined;
+  secondOf?(side: Side, second: number, agentId: number): SecondSlot | undefined;
   readonly agentId?: number | undefined;
   /** Each second is read once, as soon as it is complete. */
   readonly isLive?: boolean;
@@ -124,7 +125,8 @@ export const collectWindows = async <S extends Spread>(
   const everySide = agentId === undefined ? [...facts.sides.values()] : (facts.agents.get(agentId)?.sides ?? []);
   const visit = visitorOf(run, labelled, everySide)[by];
   const add = (measured: Measured) => {
-    const moved = secondOf === undefined ? measured : movedTo(measured, secondOf(measured.side, measured.second));
+    const { side, second, agentId: id } = measured;
+    const moved = secondOf === undefined ? measured : movedTo(measured, secondOf(side, second, id));
     if (moved !== undefined) visit(moved);
   };
   const losses = await readLosses(read, run, { ...span, isLive });
@@ -132,8 +134,9 @@ export const collectWindows = async <S extends Spread>(
   const isMerged = agentId === undefined && !isByAgent && by !== 'target';
   if (isMerged) await scanMerged(read, run, span, add);
   else {
-    const addLosses = (id: number) => losses.filter((loss) => loss.agentId === id).forEach(add);
-    await scanAgents(read, run, { ...span, agentId }, isByAgent ? eachWith(add, addLosses) : add);
+    const each = isByAgent ? eachWith(add, losses) : { visit: add, finish: () => {} };
+    await scanAgents(read, run, { ...span, agentId }, each.visit);
+    each.finish();
   }
   if (isMerged || by === 'target') losses.forEach(add);
   else if (!isByAgent) losses.filter((loss) => loss.agentId === agentId).forEach(add);
@@ -141,12 +144,21 @@ export const collectWindows = async <S extends Spread>(
 };
 
 /** Agents come one after another: before the first measurement of each, its losses are added. */
-const eachWith = (add: (measured: Measured) => void, addLosses: (agentId: number) => void) => {
-  let last: number | undefined;
-  return (measured: Measured) => {
-    const isNext = measured.agentId !== last;
-    last = measured.agentId;
-    if (isNext) addLosses(measured.agentId);
-    add(measured);
+const eachWith = (add: (measured: Measured) => void, losses: readonly Measured[]) => {
+  const byAgent = Map.groupBy(losses, ({ agentId }) => agentId);
+  const addLosses = (agentId: number) => {
+    byAgent.get(agentId)?.forEach(add);
+    byAgent.delete(agentId);
+  };
+  return {
+    visit: (measured: Measured) => {
+      addLosses(measured.agentId);
+      add(measured);
+    },
+    /** Losses of agents that measured nothing else. */
+    finish: () => {
+      byAgent.delete(everyAgent);
+      for (const agentId of [...byAgent.keys()]) addLosses(agentId);
+    },
   };
 };

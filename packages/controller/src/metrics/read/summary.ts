@@ -92,3 +92,25 @@ export const readTotals = async (
   await collectWindows(read, run, options, (_, window) => totals.push(...valuesOf(window, isReported)));
   return totals;
 };
+
+/** What each agent came to, as `readTotals` says of one: all of them in one pass over what they sent. */
+export const readTotalsByAgent = async (read: Executor, run: OpenRun): Promise<Map<number, MetricValue[]>> => {
+  await readPhases(read, run);
+  const { facts, phases } = run;
+  const steady = new Set([...facts.agents].filter(([, { sides }]) => phases.hasSteady(sides)).map(([id]) => id));
+  const totals = new Map<number, MetricValue[]>();
+  const options = {
+    plans: plansOf(run),
+    by: 'agent',
+    fromSec: 1,
+    toSec: run.newestSecond,
+    createSpread: () => new TotalSpread(),
+    secondOf: (side: Side, second: number, agentId: number) =>
+      steady.has(agentId) ? phases.steadySecond(side, second) : { second, countsTime: true },
+  } as const;
+  await collectWindows(read, run, options, ({ agentID }, window) => {
+    const id = Number(agentID);
+    totals.set(id, valuesOf(window, isReportedFor(facts.agents.get(id)?.sides ?? [], run)));
+  });
+  return totals;
+};

@@ -122,7 +122,8 @@ const ofAgent = statement((db, p: TimeSpan & PageAfter & { agent: number }) =>
     .selectAll()
     .where('runID', '=', p.runID)
     .where('agentID', '=', p.agent)
-    .where('toAt', '>=', p.fromAt)
+    // An expression keeps the database from the time index, which would read all agents to find one.
+    .where(sql<boolean>`"toAt" + 0 >= ${p.fromAt}`)
     .where('fromAt', '<=', p.toAt)
     .where(after(p))
     .orderBy('agentID')

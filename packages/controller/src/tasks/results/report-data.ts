@@ -3,9 +3,8 @@ import { type Metrics, type SeriesSelection, UnknownMetric } from '../../metrics
 import { chartOf, type ReportChart, type ReportData } from '../../metrics/report/report-data.ts';
 import { readSecurityReport } from '../../security/verdicts/security-report.ts';
 import type { Executor } from '../../store/engine/database.ts';
-import { runAgentsOf } from '../../store/runs/run-agents.ts';
 import { runEventsAfter } from '../../store/runs/run-results.ts';
-import { readRunAgent } from './run-agents.ts';
+import { readRunAgents } from './run-agents.ts';
 import { readRunResult } from './run-detail.ts';
 import type { FoundRun } from './run-record.ts';
 import { eventOf } from './task-stream.ts';
@@ -45,19 +44,23 @@ const chartsOf = async ({ metrics }: Deps, { id, definition }: FoundRun): Promis
   ];
 };
 
-/** Collects the data of a report. */
-export const readReportData = async (deps: Deps, comment: string, run: FoundRun): Promise<ReportData> => {
-  const { read, metrics } = deps;
-  const agents = await runAgentsOf(read, run.id);
+/** Collects the data of a report; of a brief one only what the run came to, without its agents, events and charts. */
+export const readReportData = async (
+  deps: Deps,
+  comment: string,
+  run: FoundRun,
+  { isBrief = false } = {},
+): Promise<ReportData> => {
+  const { read } = deps;
   const result = await readRunResult(deps, run, true);
   return {
     title: comment || `Task ${run.taskID}`,
     generatedAt: new Date().toISOString(),
     isPartial: !isTerminal(run.status),
     run: result,
-    agents: await Promise.all(agents.map((agent) => readRunAgent({ read, metrics }, agent))),
-    events: (await runEventsAfter(read, run.id, 0)).map(eventOf),
-    charts: await chartsOf(deps, run),
+    agents: isBrief ? [] : await readRunAgents(deps, run.id),
+    events: isBrief ? [] : (await runEventsAfter(read, run.id, 0)).map(eventOf),
+    charts: isBrief ? [] : await chartsOf(deps, run),
     security: (await readSecurityReport(read, run, result.thresholds)) ?? null,
   };
 };

@@ -2,8 +2,10 @@ import type { MetricValue, RunAgent, RunTableRow } from '@rushhour/contract';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { agents as agentTable } from '../../store/agents/agents.ts';
 import type { Executor } from '../../store/engine/database.ts';
-import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
+import { type RunAgentRecord, runAgentsOf } from '../../store/runs/run-agents.ts';
 import type { RunRow } from '../../store/runs/run-rows.ts';
+
+type AgentRow = NonNullable<Awaited<ReturnType<typeof agentTable.find>>>;
 
 const sumOf = (metrics: readonly MetricValue[], isWanted: (name: string) => boolean) => {
   const found = metrics.filter(({ metric }) => isWanted(metric));
@@ -20,21 +22,19 @@ const saturationOf = (jobs: RunAgentRecord['orders']) => {
   return all;
 };
 
-const versionOf = async (read: Executor, agentId: number, engines: readonly string[]) => {
-  const agent = await agentTable.find(read, agentId);
+const versionOf = (agent: AgentRow | undefined, engines: readonly string[]) => {
   const versions = (agent?.engines ?? [])
     .filter(({ engine }) => engines.includes(engine))
     .map(({ version }) => version);
   return [...new Set(versions)].join(', ');
 };
 
-/** The contribution of one agent to a run. */
-export const readRunAgent = async (
-  { read, metrics }: { read: Executor; metrics: Pick<Metrics, 'totalsOf'> },
-  { runID, agentID, name, role, state, orders, error }: RunAgentRecord,
-): Promise<RunAgent> => {
+const runAgentOf = (
+  { agentID, name, role, state, orders, error }: RunAgentRecord,
+  agent: AgentRow | undefined,
+  totals: MetricValue[],
+): RunAgent => {
   const engines = [...new Set(orders.map(({ engine }) => engine))];
-  const totals = await metrics.totalsOf(runID, { agentId: agentID });
   const isDrop = (metric: string) => metric === 'agentDrops' || metric.endsWith('.bufferDrops');
   return {
     id: agentID,
@@ -42,7 +42,7 @@ export const readRunAgent = async (
     role,
     state,
     engines,
-    engineVersion: await versionOf(read, agentID, engines),
+    engineVersion: versionOf(agent, engines),
     cpuMaxPct: totals.find(({ metric }) => metric === 'agentCpuPct')?.max ?? null,
     drops: sumOf(totals, isDrop),
     errors: sumOf(totals, (metric) => metric === 'errors') ?? 0,
@@ -51,6 +51,31 @@ export const readRunAgent = async (
     metrics: totals,
     error,
   };
+};
+
+/** The contribution of one agent to a run. */
+export const readRunAgent = async (
+  { read, metrics }: { read: Executor; metrics: Pick<Metrics, 'totalsOf'> },
+  record: RunAgentRecord,
+): Promise<RunAgent> => {
+  const { runID, agentID } = record;
+  const totals = await metrics.totalsOf(runID, { agentId: agentID });
+  return runAgentOf(record, await agentTable.find(read, agentID), totals);
+};
+
+/** The contributions of all agents of a run, read together. */
+export const readRunAgents = async (
+  { read, metrics }: { read: Executor; metrics: Pick<Metrics, 'totalsByAgent'> },
+  runId: number,
+): Promise<RunAgent[]> => {
+  const records = await runAgentsOf(read, runId);
+  const found = await agentTable.findMany(
+    read,
+    records.map(({ agentID }) => agentID),
+  );
+  const agents = new Map(found.map((agent) => [agent.id, agent]));
+  const totals = await metrics.totalsByAgent(runId);
+  return records.map((record) => runAgentOf(record, agents.get(record.agentID), totals.get(record.agentID) ?? []));
 };
 
 /** A row of a table as clients read it. */
