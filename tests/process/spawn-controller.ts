@@ -30,6 +30,7 @@ export const spawnController = async (
       RUSHHOUR_LOG_LEVEL: 'error',
       RUSHHOUR_LOCAL_AGENTS: '0',
       RUSHHOUR_ALLOW_HTTP: 'true',
+      RUSHHOUR_LIBRARY: 'off',
       ...env,
     },
   });

@@ -8,6 +8,7 @@ describe('the configuration', () => {
       port: 8080,
       logLevel: 'info',
       localAgents: 2,
+      library: true,
       dataDir: expect.stringMatching(/\/data$/),
       agentArchives: expect.stringMatching(/\/data\/agent-archives$/),
     });

@@ -30,6 +30,8 @@ export interface Config {
   localAgents?: number;
   /** Account of these agents when the controller is root. */
   agentUser?: string;
+  /** Whether the library of applications is stored. */
+  library?: boolean;
   /** Keys that may sign upgrade packages of agents, in addition to the release keys. */
   packageKeys?: readonly string[];
 }
@@ -70,6 +72,7 @@ export const readConfig = (env: Environment): Config => {
     logLevel,
     localAgents,
     dataDir,
+    library: !['off', '0', 'false'].includes(env['RUSHHOUR_LIBRARY'] ?? ''),
     agentArchives: resolve(env['RUSHHOUR_AGENT_ARCHIVES'] || join(dataDir, 'agent-archives')),
     ...(databaseUrl && { databaseUrl }),
     ...(s3Url && { s3Url }),

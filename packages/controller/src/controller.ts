@@ -8,8 +8,9 @@ import { createAgents } from './agents/gateway/agents.ts';
 import { createInstaller } from './agents/installer.ts';
 import { startLocalAgents } from './agents/local-agents.ts';
 import { createApprovalService } from './ai/approvals/approval-service.ts';
+import { ensureLibrary, libraryIds } from './assets/applications/ensure-library.ts';
 import { ensureBuiltinDictionaries } from './assets/dictionaries/ensure-builtin.ts';
-import { createFileService } from './assets/files/file-service.ts';
+import { createFileService, type FileService } from './assets/files/file-service.ts';
 import { type Bus, localBus } from './bus/local.ts';
 import { choresOf } from './chores.ts';
 import type { Config } from './config.ts';
@@ -35,6 +36,8 @@ import { build } from './system/build.ts';
 import { createDispatcher } from './system/delivery/dispatcher.ts';
 import { createHealth } from './system/health.ts';
 import { startHousekeeping } from './system/housekeeping.ts';
+import { allBuiltin } from './tasks/templates/builtin/all-builtin.ts';
+import { mixTemplates } from './tasks/templates/builtin/mixes.ts';
 import { ensureBuiltinTemplates } from './tasks/templates/ensure-builtin.ts';
 
 /** Contents of files: in the data folder, or in an object store, whose client is loaded only where it is used. */
@@ -98,6 +101,19 @@ const unreadMs = 50;
 const openBus = async ({ databaseUrl }: Config, log: Logger): Promise<Bus> =>
   databaseUrl ? (await import('./bus/postgres.ts')).postgresBus(databaseUrl, log) : localBus();
 
+/** Mixes of applications refer to those of the library, which the first start stores only later. */
+const ensureTemplates = async (store: Store) =>
+  ensureBuiltinTemplates(store, [...allBuiltin, ...mixTemplates(await libraryIds(store.read))]);
+
+/** In the background: the first start of a release writes a hundred applications. */
+const storeLibrary = async (store: Store, files: FileService, log: Logger) => {
+  try {
+    if (await ensureLibrary({ store, files })) await ensureTemplates(store);
+  } catch (error) {
+    log.error({ err: error }, 'could not store the library of applications');
+  }
+};
+
 /** Built-in records of every installation. Without the object store the samples are left for the next start. */
 const ensureBuiltin = async (
   store: Store,
@@ -105,7 +121,7 @@ const ensureBuiltin = async (
   deps: Omit<Parameters<typeof ensureBuiltinSamples>[0], 'store'>,
 ) => {
   await ensureBuiltinDictionaries(store);
-  await ensureBuiltinTemplates(store);
+  await ensureTemplates(store);
   await ensureBuiltinSignatures(store);
   await ensureBuiltinSamples({ store, ...deps }).catch((error: unknown) =>
     log.error({ err: error }, 'could not store the built-in test files'),
@@ -171,11 +187,13 @@ export const startController = async (config: Config) => {
   const { store, settings, bus, files, agents, runs, metrics, health } = services;
   const app = await buildApp({ ...appOptionsOf(config), log, ...services });
   let localAgents: ReturnType<typeof startLocalAgents> | undefined;
+  let library: Promise<void> | undefined;
   const close = async () => {
     health.setReady(false);
     // Requests that arrived but were not read yet count as in flight.
     await sleep(unreadMs);
     await localAgents?.close();
+    await library;
     await stopRuns();
     await agents.close();
     await app.close();
@@ -194,6 +212,7 @@ export const startController = async (config: Config) => {
   health.setReady(true);
   logStates(bus, log);
   storage.startRecovery();
+  if (config.library) library = storeLibrary(store, files, log);
   const { port } = app.server.address() as AddressInfo;
   const { tls, dataDir, localAgents: count = 0, agentUser: user, packageKeys = [] } = config;
   const localUrl = urlOf(config, reachable(config.host), port);
@@ -202,7 +221,7 @@ export const startController = async (config: Config) => {
     controllerKey: agents.controllerKey,
   });
   const url = urlOf(config, config.host, port);
-  return { url, credentials, store, settings, bus, files, agents, runs, metrics, log, close };
+  return { url, credentials, store, settings, bus, files, agents, runs, metrics, log, library, close };
 };
 
 /** One JSON object a line, as agents write them: time in ISO 8601, level by name, source and message. */

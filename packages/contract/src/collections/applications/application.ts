@@ -161,6 +161,9 @@ export const Application = Component('Application', {
     Type.Integer({ description: 'The smaller capture that is played instead, see `POST /applications/{id}/trim`' }),
   ),
   pcapMd5: Type.String({ description: 'MD5 of the capture that is played' }),
+  source: OneOf(['user', 'builtin'], {
+    description: 'Those of the library cannot be changed or deleted: copy them instead',
+  }),
   sessionCount: Type.Integer(),
   parameterCount: Type.Integer(),
   parameters: Type.Array(ApplicationParameter),

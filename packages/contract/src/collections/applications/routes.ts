@@ -61,6 +61,7 @@ const crud = crudRoutes({
     protocol: optional.oneOf(['tcp', 'udp'], { description: 'Has a session of this protocol' }),
     mode: optional.oneOf(['stateful', 'packet']),
     pcapFileId: Type.Optional(Id),
+    source: optional.oneOf(['user', 'builtin'], { description: 'Own applications, or those of the library' }),
   }),
 });
 

@@ -15,7 +15,8 @@ interface NewCapture {
   readonly category: 'pcap';
   readonly kind: 'pcap';
   readonly mime: string;
-  readonly source: 'trimmed' | 'import';
+  readonly source: 'trimmed' | 'import' | 'builtin';
+  readonly tags?: string;
   readonly original_sha256?: string;
 }
 
@@ -32,7 +33,9 @@ export interface ApplicationFiles {
 
 const mimes = { pcap: 'application/vnd.tcpdump.pcap', pcapng: 'application/x-pcapng' };
 
-export const captureFacts = (facts: Pick<NewCapture, 'name' | 'source' | 'original_sha256'> & { format: string }) => {
+export const captureFacts = (
+  facts: Pick<NewCapture, 'name' | 'source' | 'original_sha256' | 'tags'> & { format: string },
+) => {
   const { format, ...rest } = facts;
   const mime = format === 'pcapng' ? mimes.pcapng : mimes.pcap;
   return { ...rest, mime, category: 'pcap', kind: 'pcap' } as const;

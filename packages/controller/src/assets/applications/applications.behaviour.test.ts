@@ -42,6 +42,7 @@ describe('an application', () => {
       pcapFileId,
       trimmedPcapFileId: null,
       pcapMd5: createHash('md5').update(shopCapture()).digest('hex'),
+      source: 'user',
       sessionCount: 3,
       parameterCount: 1,
       parameters: [

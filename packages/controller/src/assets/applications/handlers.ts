@@ -1,7 +1,7 @@
 import type { AnalyzeBody, api, NewApplication } from '@rushhour/contract';
 import type { Caller } from '../../caller.ts';
 import { allRecords, assertAllFound, assertFresh, one, pageRequestOf, shownPage } from '../../crud.ts';
-import { invalid } from '../../errors.ts';
+import { forbidden, invalid } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { type ApplicationRow, applications, removeMembers } from '../../store/assets/applications.ts';
 import type { Change } from '../../store/engine/change.ts';
@@ -79,6 +79,7 @@ const removeApplications =
         array,
         rows.map(({ id }) => id),
       );
+      assertOwn(rows);
       await assertUnused(tx, 'application', array);
       await removeMembers(tx, array);
       await applications.remove(tx, array);
@@ -116,6 +117,7 @@ export const applicationHandlers = (services: Deps): Handlers<typeof api.applica
     create: ({ body }, caller) => create(services, body, caller),
     update: async ({ body: { id, updatedAt, ...patch } }, caller) => {
       const before = await findApplication(store.read, id);
+      assertOwn([before]);
       assertFresh('application', before, updatedAt);
       const change = changeOf(before, patch);
       const found = change.playable && (await checked(services, change.playable, change.fileId, caller.signal));
@@ -130,11 +132,20 @@ export const applicationHandlers = (services: Deps): Handlers<typeof api.applica
     },
     removeMany: removeApplications(services),
     analyze: analyzeApplication(services),
-    trim: ({ params, body }, caller) => trimStored(deps, params.id, body, caller),
+    trim: async ({ params, body }, caller) => {
+      assertOwn([await findApplication(store.read, params.id)]);
+      return trimStored(deps, params.id, body, caller);
+    },
     export: ({ params, query }, caller) => exportApplication(deps, params.id, query, caller),
     import: async ({ body, upload }, caller) =>
       upload ? importArchive(deps, upload, maxBytes(services), caller) : importDocument(deps, body as never, caller),
   };
+};
+
+const assertOwn = (rows: readonly Pick<ApplicationRow, 'id' | 'source'>[]) => {
+  const ids = rows.filter(({ source }) => source === 'builtin').map(({ id }) => id);
+  if (ids.length > 0)
+    throw forbidden('BUILT_IN', 'applications of the library stay as they are: copy them instead', { ids });
 };
 
 const light = (row: ApplicationRow) => ({ ...row, parameters: [], sessions: [] });

@@ -69,7 +69,8 @@ const targetFor = async (executor: Executor, name: string, onConflict: 'rename' 
   if (id === undefined) return answer('created', '');
   const taken = `application ${id} has the name "${name}"`;
   if (onConflict === 'skip') return answer('skipped', taken);
-  if (onConflict === 'replace') return { ...answer('replaced', taken), id };
+  const isOwn = (await applications.find(executor, id))?.source !== 'builtin';
+  if (onConflict === 'replace' && isOwn) return { ...answer('replaced', taken), id };
   for (let number = 2; ; number++) {
     const free = `${name.slice(0, 118)} (${number})`;
     if ((await findNamed(executor, free)) === undefined) return answer('renamed', taken, free);

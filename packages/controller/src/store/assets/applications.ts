@@ -20,6 +20,7 @@ export const applications = createTable('applications', {
     protocol: (protocol: string) =>
       sql`exists (select 1 from ${sql.table('applicationSessions')} as m where ${sql.ref('m.applicationId')} = ${sql.ref('t.id')} and ${sql.ref('m.protocol')} = ${protocol})`,
     mode: equals('mode'),
+    source: equals('source'),
     pcapFileId: equals('pcapFileId'),
   },
 });

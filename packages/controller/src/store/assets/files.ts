@@ -108,6 +108,15 @@ const openUploads = statement((db, p: { issuerID: number }) =>
 export const countOpenUploads = async (executor: Executor, issuerID: number) =>
   Number((await openUploads.first(executor, { issuerID }))?.count ?? 0);
 export const filesInState = (executor: Executor, state: string) => byState.all(executor, { state });
+const ofLibrary = statement((db, _: object) =>
+  db.selectFrom('files').select('id').where('source', '=', 'builtin').where('category', '=', 'pcap'),
+);
+/** Captures that came with this or an earlier release. */
+export const builtinCaptures = async (executor: Executor) =>
+  files.findMany(
+    executor,
+    (await ofLibrary.all(executor, {})).map(({ id }) => id),
+  );
 /** Files whose content was made from one of these contents. */
 export const filesMadeFrom = (executor: Executor, sha256s: readonly string[]) =>
   madeFrom.all(executor, { sha256s: JSON.stringify(sha256s.filter((sha256) => sha256 !== '')) });

@@ -23,6 +23,7 @@ import { accessTokens } from './022-access-tokens.ts';
 import { taskDevices } from './023-task-devices.ts';
 import { attackChanges } from './025-attack-changes.ts';
 import { listIndexes } from './026-list-indexes.ts';
+import { applicationSource } from './027-application-source.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -52,4 +53,5 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   attackChanges,
   taskDevices,
   listIndexes,
+  applicationSource,
 ];

@@ -24,6 +24,7 @@ export const applications = {
   pcapFileId: integer,
   trimmedPcapFileId: maybeInteger,
   pcapMd5: text,
+  source: textOr('user') as Column<'user' | 'builtin', string>,
   issuerId: maybeInteger,
   createdAt: text,
   updatedAt: text,
