@@ -31,6 +31,7 @@ export const packages: readonly Package[] = [
       'wireguard',
       'ipsec',
       'host-group',
+      'rdma',
       'access',
       'control',
       'quic',

@@ -188,19 +188,4 @@ describe('a task that must not run', () => {
     expect(problem.status).toBe(400);
     expect(JSON.stringify(problem.data.issues)).toContain('TARGET_NOT_ALLOWED');
   });
-
-  it('is stored, but its start is refused with the reason when no agent has the plugin', async () => {
-    const { data: catalogue } = await system.client.tasks.plugins();
-    const plugin = catalogue.find(({ available, name }) => !available && name === 'rocev2');
-    expect(plugin?.reason).not.toBe('');
-    const { data: details } = await system.client.tasks.plugin({ params: { id: plugin?.id ?? 0 } });
-    const [example] = details.examples;
-    const ends = { sources: [{ agent: { id: near.id } }], targets: [{ agent: { id: far.id } }] };
-    const { data: id } = await system.client.tasks.create({
-      body: { configuration: [{ plugin: { id: plugin?.id ?? 0 }, values: { ...example, ...ends } }] } as never,
-    });
-    const problem = await system.client.tasks.start({ params: { id } }).catch((error) => error);
-    expect(problem.status).toBe(400);
-    expect(problem.message).toMatch(/rocev2|RoCE/i);
-  });
 });

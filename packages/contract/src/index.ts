@@ -196,6 +196,7 @@ export { type IpsecLoadValues, ipsecLoad as ipsecLoadPlugin } from './values/plu
 export { type IpsecTunnelValues, ipsecTunnel as ipsecTunnelPlugin } from './values/plugins/traffic/ipsec-tunnel.ts';
 export { type PcapReplayValues, pcapReplay as pcapReplayPlugin } from './values/plugins/traffic/pcap-replay.ts';
 export { standardFrameSizes } from './values/plugins/traffic/rfc2544.ts';
+export { type Rocev2Values, rocev2 as rocev2Plugin } from './values/plugins/traffic/rocev2.ts';
 export {
   type StatelessServerValues,
   statelessServer as statelessServerPlugin,

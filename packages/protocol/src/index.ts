@@ -60,6 +60,7 @@ export {
 } from './engines/plane.ts';
 export type { PlayedDictionary } from './engines/played-dictionary.ts';
 export { longestRfc2544Sec, maxConfirmations, maxTrialsOf, Rfc2544Plan, Rfc2544Record } from './engines/rfc2544.ts';
+export { Rocev2ClientConfig, Rocev2Config, Rocev2ServerConfig } from './engines/rocev2.ts';
 export { StatelessServerConfig } from './engines/stateless-server.ts';
 export { StreamClientConfig, StreamConfig, StreamModifier, StreamServerConfig } from './engines/stream.ts';
 export { TcpClientConfig, TcpConfig, TcpServerConfig } from './engines/tcp.ts';

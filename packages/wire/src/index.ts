@@ -127,6 +127,11 @@ export { createMpls, type MplsLabel } from './links/mpls.ts';
 export { createVxlan } from './links/vxlan.ts';
 export { NeighbourCache } from './neighbours/neighbour-cache.ts';
 export { AckTracker } from './quic/ack-tracker.ts';
+export { type ConnectionHandler, RdmaNode } from './rdma/node.ts';
+export type { QueuePair, QueuePairOptions } from './rdma/queue-pair.ts';
+export { type Dcqcn, defaultDcqcn } from './rdma/rate-control.ts';
+export type { RdmaVerb } from './rdma/requester.ts';
+export { rdmaPort, UdpCarrier } from './rdma/udp-carrier.ts';
 export { type CloseCause, TcpConnection, type TcpEvents, tcpState } from './tcp/connection.ts';
 export {
   defaultTcpLimits,

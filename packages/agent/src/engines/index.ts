@@ -11,6 +11,7 @@ import { icmp } from './icmp/index.ts';
 import { ipsecLoad } from './ipsec-load/index.ts';
 import { ipsecTunnel } from './ipsec-tunnel/index.ts';
 import { pcapReplay } from './pcap-replay/index.ts';
+import { rocev2 } from './rocev2/index.ts';
 import { statelessServer } from './stateless-server/index.ts';
 import { stream } from './stream/index.ts';
 import { tcp } from './tcp/index.ts';
@@ -34,6 +35,7 @@ const all: readonly Engine[] = [
   ipsecTunnel,
   malwareTransfer,
   pcapReplay,
+  rocev2,
   statelessServer,
   stream,
   tcp,

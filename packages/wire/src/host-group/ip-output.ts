@@ -49,6 +49,8 @@ export class IpOutput {
   fields: HeaderFields;
   /** Header fields of the packets of a flow that differ from `fields`; undefined: none do. */
   fieldsOf: FieldsOf | undefined;
+  /** Completes an unfragmented packet [start, end) whose IP header is written, such as by a check sequence over it. */
+  seal: ((memory: Memory, start: number, end: number) => void) | undefined;
   readonly counters = { packets: 0, bytes: 0, fragments: 0, unreachable: 0, refused: 0 };
   readonly #options: IpOutputOptions;
   /** Packets that are sent in fragments are written here first. */
@@ -171,11 +173,12 @@ export class IpOutput {
   }
 
   #commitFrame(offset: number, length: number, tos: number): void {
-    if (this.#isV6) this.#finish(this.#writeV6(offset, length, tos, this.#protocol), offset + length);
-    else {
-      this.#identification = (this.#identification + 1) & 0xffff;
-      this.#finish(this.#writeV4(offset, length, tos, this.#fields.df ? dontFragment : 0), offset + length);
-    }
+    if (!this.#isV6) this.#identification = (this.#identification + 1) & 0xffff;
+    const start = this.#isV6
+      ? this.#writeV6(offset, length, tos, this.#protocol)
+      : this.#writeV4(offset, length, tos, this.#fields.df ? dontFragment : 0);
+    this.seal?.(this.memory, start, offset + length);
+    this.#finish(start, offset + length);
   }
 
   #writeV4(offset: number, length: number, tos: number, fragment: number): number {

@@ -3,6 +3,7 @@ import { ipsecLoadPlanner } from './ipsec/ipsec-load.ts';
 import { ipsecTunnelPlanner } from './ipsec/ipsec-tunnel.ts';
 import { convergencePlanner } from './packets/convergence.ts';
 import { pcapReplayPlanner } from './packets/pcap-replay.ts';
+import { rocev2Planner } from './packets/rocev2.ts';
 import { streamPlanner } from './packets/stream.ts';
 import { applicationPlanner } from './replay/application.ts';
 import { harReplayPlanner } from './replay/har-replay.ts';
@@ -35,6 +36,7 @@ export const planners: ReadonlyMap<number, Planner> = new Map(
     tlsPlanner,
     ipsecTunnelPlanner,
     ipsecLoadPlanner,
+    rocev2Planner,
     wafPlanner,
     cveReplayPlanner,
     malwareTransferPlanner,

@@ -41,6 +41,7 @@ const bases: Readonly<Record<number, Values>> = {
   11: { sessionsPerSecond: 100 },
   12: { ...emulated, ipsecTunnelCount: 10 },
   13: { ...emulated, ipsecLoadHsRatePps: 100 },
+  14: { rocev2Params: { rateGbps: 1 } },
   15: { wafModules: { modules: [{ name: 'xss' }] } },
   16: { cveReplayParams: { signatureIds: [1] } },
   17: { malwareFiles: [1] },

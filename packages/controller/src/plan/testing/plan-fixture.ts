@@ -15,6 +15,7 @@ const engines = [
   'ipsec-load',
   'ipsec-tunnel',
   'pcap-replay',
+  'rocev2',
   'stateless-server',
   'stream',
   'tcp',

@@ -1,8 +1,8 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { choice, section, whole } from '../../protocols/field.ts';
 import { frameMembers } from '../members/traffic-members.ts';
 import { optionalInteger, optionalNumber, optionalObject, optionalText, valuesOf } from '../members/values.ts';
-import { bytes, counter, errorsOf, latency } from '../metrics.ts';
+import { bytes, counter, errorsOf, gauge, latency, loadMetricsOf } from '../metrics.ts';
 import { definePlugin } from '../plugin.ts';
 
 const schema = valuesOf({
@@ -48,6 +48,8 @@ const schema = valuesOf({
   }),
 });
 
+export type Rocev2Values = Static<typeof schema>;
+
 export const rocev2 = definePlugin({
   id: 14,
   name: 'rocev2',
@@ -55,6 +57,7 @@ export const rocev2 = definePlugin({
   description: 'RDMA operations between two agents and how congestion control treats them.',
   kind: 'traffic',
   hazard: 1,
+  canPause: true,
   engines: ['rocev2'],
   schema,
   examples: [
@@ -76,8 +79,14 @@ export const rocev2 = definePlugin({
     counter('rocev2.ecnMarked', 'Packets marked on the way', { better: 'lower' }),
     counter('rocev2.naks', 'Refusals received', { better: 'lower' }),
     latency('rocev2.latency', 'Messages'),
-    latency('rocev2.completion', 'Whole flows'),
+    latency('rocev2.completion', 'Whole flows: all messages of a queue pair, where their number is given'),
+    gauge('rocev2.queuePairs', 'Queue pairs that are connected', { better: 'higher' }),
+    gauge('rocev2.rateBps', 'Rate that rate control allows', { unit: 'bit/s', better: 'higher' }),
+    counter('rocev2.rnrNaks', 'Times a receiver was not ready', { better: 'lower' }),
+    counter('rocev2.invalidCrc', 'Packets with a wrong check sequence', { better: 'lower' }),
+    counter('rocev2.pauseFrames', 'PFC and pause frames that arrived', { better: 'lower' }),
+    ...loadMetricsOf('rocev2'),
     errorsOf('rocev2'),
   ],
-  requires: ['An RDMA device on both agents'],
+  requires: ['Raw frames on both agents'],
 });

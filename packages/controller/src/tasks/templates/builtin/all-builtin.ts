@@ -9,7 +9,7 @@ import { ikeHandshakes } from './ike-handshakes.ts';
 import { ipsecTunnels } from './ipsec-tunnels.ts';
 import { applicationUsers, captureReplay, pppoeSubscribers, websiteVisits } from './replays.ts';
 import { rfc2544, rfc9411Https } from './rfc-benchmarks.ts';
-import { bgpFullTable, convergenceAfterFailure, ospfArea } from './routers.ts';
+import { bgpFullTable, convergenceAfterFailure, ospfArea, rdmaIncast } from './routers.ts';
 import { httpsRate, tlsResumption } from './secure-transports.ts';
 import { tcpConnections } from './tcp-connections.ts';
 import { tlsHandshakes } from './tls-handshakes.ts';
@@ -43,4 +43,5 @@ export const allBuiltin: readonly BuiltinTemplate[] = [
   pppoeSubscribers,
   httpsRate,
   tlsResumption,
+  rdmaIncast,
 ];

@@ -76,3 +76,41 @@ export const convergenceAfterFailure: BuiltinTemplate = {
     whole('seconds', 60, [1, 86_400], 'How long the test runs', duration),
   ],
 };
+
+export const rdmaIncast: BuiltinTemplate = {
+  name: 'RDMA incast',
+  description:
+    'Queue pairs of RoCEv2 from one agent write to another through the fabric under test, with ECN, congestion notifications and DCQCN. Add agents to the sources to make the receiver the bottleneck. Results show message latency, packets sent again, the share of marked packets and the rate that rate control settles at.',
+  tags: 'rdma,rocev2,incast,fabric,congestion',
+  task: {
+    comment: 'RDMA incast',
+    configuration: [
+      {
+        plugin: { id: 14 },
+        values: {
+          sources: [client],
+          targets: [server],
+          rocev2Params: {
+            verb: 'write',
+            messageSize: param('messageSize'),
+            qps: param('qps'),
+            dscp: 26,
+            ecn: 2,
+            cnp: { dscp: 48, delayUs: 50 },
+            dcqcn: {},
+          },
+          ...seconds,
+        },
+      },
+    ],
+  },
+  slots: [
+    { name: 'client', role: 'client', requires: ['rocev2'] },
+    { name: 'server', role: 'server', requires: ['rocev2'] },
+  ],
+  parameters: [
+    whole('messageSize', 65_536, [1, 1_073_741_824], 'Bytes of a message'),
+    whole('qps', 16, [1, 65_536], 'Queue pairs'),
+    whole('seconds', 30, [1, 86_400], 'How long the test runs', duration),
+  ],
+};

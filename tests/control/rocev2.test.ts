@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { inside } from '../engines/job-child.ts';
+import { type Side, startJobIn } from '../engines/namespaces.ts';
+import { execute, requireProgram, stopProcess } from '../engines/programs.ts';
+import { useCable } from '../engines/use-cable.ts';
+import { createLine } from './three-namespaces.ts';
+
+const cable = useCable('test');
+const header = { ttl: 64, dscp: 26, ecn: 2, flowLabel: 0, vlan: [] };
+const shared = { mtu: 1024, messageBytes: 20_000, header };
+const continuous = { mode: 'continuous' } as const;
+
+const startServer = async (side: Side, more: object = {}) => {
+  const config = { role: 'server', listen: [{ host: side.address, port: 4791 }], ...shared, ...more };
+  const server = await startJobIn(side, { engine: 'rocev2', config, duration: continuous });
+  onTestFinished(async () => {
+    await server.stop().catch(() => {});
+  });
+  return server;
+};
+
+const clientOf = (to: Side, more: object = {}) => ({
+  engine: 'rocev2',
+  config: {
+    role: 'client',
+    targets: [{ host: to.address, port: 4791, weight: 1 }],
+    rotation: 'roundRobin',
+    sources: { addresses: [], networks: [], ranges: [], rotation: 'roundRobin' },
+    verb: 'write',
+    queuePairs: 4,
+    retryMs: 200,
+    retryCount: 7,
+    ...shared,
+    ...more,
+  },
+});
+
+/** What arrives at an interface while a test runs: frames that it sends itself pass the capture point by. */
+const capture = async (side: Side) => {
+  requireProgram('tshark');
+  const folder = mkdtempSync(join(tmpdir(), 'rushhour-rdma-'));
+  const file = join(folder, 'all.pcap');
+  const [program = '', ...before] = inside(side);
+  const child = spawn(program, [...before, 'tcpdump', '-U', '--immediate-mode', '-i', side.device, '-w', file, 'udp'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  await new Promise((resolve) => child.stderr.once('data', resolve));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return async (...args: string[]): Promise<string[]> => {
+    let size = -1;
+    while (statSync(file).size !== size) {
+      size = statSync(file).size;
+      await sleep(500);
+    }
+    await stopProcess(child);
+    const { stdout } = await execute('tshark', ['-r', file, ...args], { maxBuffer: 1 << 28 });
+    return stdout.split('\n').filter(Boolean);
+  };
+};
+
+it('messages of every operation arrive, and tshark reads them without a warning', async () => {
+  const captures = [await capture(cable.left), await capture(cable.right)];
+  const server = await startServer(cable.right);
+  let messages = 0;
+  for (const verb of ['write', 'writeImm', 'send', 'sendImm', 'read']) {
+    const client = await startJobIn(cable.left, {
+      ...clientOf(cable.right, { verb }),
+      duration: { mode: 'count', count: 10 },
+    });
+    const totals = await client.totals;
+    expect(totals.counter('rocev2.messages')).toBe(10);
+    expect(totals.counter(verb === 'read' ? 'rocev2.rxBytes' : 'rocev2.txBytes')).toBeGreaterThanOrEqual(200_000);
+    expect(totals.histogram('rocev2.latency').count).toBe(10);
+    expect(totals.histogram('rocev2.completion').count).toBeGreaterThan(0);
+    messages += 10;
+  }
+  const received = await server.stop();
+  expect(received.counter('rocev2.messages')).toBe(messages);
+  expect(received.counter('rocev2.rxBytes')).toBe(4 * 200_000);
+  expect(received.counter('rocev2.invalidCrc')).toBe(0);
+  const fields = ['-T', 'fields', '-E', 'separator=,', '-e', 'infiniband.bth.opcode', '-e', '_ws.expert.message'];
+  const lines = (await Promise.all(captures.map((read) => read(...fields)))).flat();
+  const opcodes = new Set(lines.map((line) => Number(line.split(',')[0])));
+  for (const opcode of [0, 1, 2, 3, 6, 7, 8, 9, 12, 13, 14, 15, 17, 100]) expect(opcodes).toContain(opcode);
+  expect(lines.filter((line) => line.split(',')[1] !== '')).toEqual([]);
+});
+
+it('losses are repaired, and congestion slows the sender down', async () => {
+  const { left, middle, right } = createLine();
+  middle.run('nft', 'add', 'table', 'ip', 'fault');
+  middle.run('nft', 'add', 'chain', 'ip', 'fault', 'on', '{ type filter hook forward priority 0; }');
+  const data = ['ip', 'daddr', right.address, 'udp', 'length', '>', '500', 'numgen', 'inc', 'mod'];
+  middle.run('nft', 'add', 'rule', 'ip', 'fault', 'on', ...data, '100', '50', 'drop');
+  middle.run('nft', 'add', 'rule', 'ip', 'fault', 'on', ...data, '20', '3', 'ip', 'ecn', 'set', 'ce');
+  const congestion = { dscp: 48, delayUs: 50 };
+  const dcqcn = {
+    alphaG: 0.004,
+    initialAlpha: 1,
+    rateReduceMinUs: 50,
+    timeResetUs: 5000,
+    byteReset: 0,
+    additiveBps: 1e6,
+    hyperBps: 1e6,
+  };
+  const server = await startServer(right, { congestion });
+  const more = { congestion, dcqcn, rateBps: 400e6, queuePairs: 2 };
+  const client = await startJobIn(left, { ...clientOf(right, more), duration: { mode: 'count', count: 100 } });
+  const sent = await client.totals;
+  const received = await server.stop();
+  expect(sent.counter('rocev2.messages')).toBe(100);
+  expect(received.counter('rocev2.rxBytes')).toBe(100 * 20_000);
+  expect(sent.counter('rocev2.retransmits')).toBeGreaterThan(0);
+  expect(sent.counter('rocev2.naks')).toBeGreaterThan(0);
+  expect(received.counter('rocev2.sequenceErrors')).toBeGreaterThan(0);
+  expect(received.counter('rocev2.ecnMarked')).toBeGreaterThan(0);
+  expect(received.counter('rocev2.cnpSent')).toBeGreaterThan(0);
+  expect(sent.counter('rocev2.cnpReceived')).toBe(received.counter('rocev2.cnpSent'));
+  expect(sent.gauge('rocev2.rateBps')).toBeLessThan(400e6);
+  // The machine still answers for its own address.
+  expect(left.run('ping', '-c', '1', right.address)).toMatch(/1 received(?!.*duplicates)/);
+});
