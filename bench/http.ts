@@ -1,5 +1,6 @@
 /**
- * Requests per second of our http engine on plain Node sockets against autocannon and wrk.
+ * Requests per second of our http engine on plain Node sockets against autocannon and wrk, and of a journey with two
+ * steps against the fixed request, both on the fastest path of the machine.
  * The generator runs on one core; nginx with one worker answers on another. 50 connections, no pipelining.
  */
 import { execFile, spawn } from 'node:child_process';
@@ -21,16 +22,35 @@ const connections = 50;
 const seconds = 4;
 const rounds = 3;
 const [generatorCore, serverCore] = ['0', '1'];
-const goals = { autocannon: 2, wrk: 0.3 };
+const goals = [
+  ['ours', 'autocannon', 2, 'http-vs-autocannon'],
+  ['ours', 'wrk', 0.3, 'http-vs-wrk'],
+  ['journey', 'fixed', 0.7, 'journey-vs-fixed-request'],
+  ['journey', 'autocannon', 3, 'journey-vs-autocannon'],
+] as const;
+
+const journey = {
+  name: 'two',
+  steps: [
+    { name: 'a', path: '/a' },
+    { name: 'b', path: '/b' },
+  ],
+};
+/** What the generator does: on Node sockets, or on the fastest path. */
+const modes: Record<string, object> = {
+  ours: { dataPath: 'node' },
+  fixed: {},
+  journey: { journeys: { journeys: [journey], users: connections } },
+};
 
 /** The generator, in its own process: prints requests per second after a second of warm-up. */
-const generate = async (port: number): Promise<void> => {
+const generate = async (port: number, mode: string): Promise<void> => {
   let [responses, ms] = [0, 0];
   const job = {
     runId: 1,
     epoch: 0,
     engine: 'http',
-    config: { role: 'client', targets: [{ host: '127.0.0.1', port }], connections, dataPath: 'node' },
+    config: { role: 'client', targets: [{ host: '127.0.0.1', port }], connections, ...modes[mode] },
     duration: { mode: 'time' as const, seconds: seconds + 1, count: 1, rampUpSec: 0, warmUpSec: 1, rampDownSec: 0 },
     cpuCores: 1,
   };
@@ -51,9 +71,13 @@ const generate = async (port: number): Promise<void> => {
 const pinned = async (program: string, ...args: string[]): Promise<string> =>
   (await execute('taskset', ['-c', generatorCore, program, ...args], { maxBuffer: 1e8 })).stdout;
 
+const own = (mode: string) => async (port: number) =>
+  Number(await pinned(process.execPath, fileURLToPath(import.meta.url), 'generate', String(port), mode));
+
 const generators: Record<string, (port: number) => Promise<number>> = {
-  ours: async (port) =>
-    Number(await pinned(process.execPath, fileURLToPath(import.meta.url), 'generate', String(port))),
+  ours: own('ours'),
+  fixed: own('fixed'),
+  journey: own('journey'),
   autocannon: async (port) => {
     const script = createRequire(import.meta.url).resolve('autocannon');
     const options = ['-c', String(connections), '-d', String(seconds), '--json', '--no-progress'];
@@ -118,13 +142,13 @@ const compare = async (): Promise<boolean> => {
     await stop();
   }
   let isReached = true;
-  for (const [peer, goal] of Object.entries(goals)) {
-    const ratio = (best['ours'] ?? 0) / (best[peer] ?? Number.NaN);
-    console.log(`ratio http-vs-${peer} ${ratio.toFixed(2)} goal ${goal}`);
+  for (const [one, peer, goal, name] of goals) {
+    const ratio = (best[one] ?? 0) / (best[peer] ?? Number.NaN);
+    console.log(`ratio ${name} ${ratio.toFixed(2)} goal ${goal}`);
     if (!(ratio >= goal)) isReached = false;
   }
   return isReached;
 };
 
-if (process.argv[2] === 'generate') await generate(Number(process.argv[3]));
+if (process.argv[2] === 'generate') await generate(Number(process.argv[3]), process.argv[4] ?? 'ours');
 else process.exitCode = (await compare()) ? 0 : 1;

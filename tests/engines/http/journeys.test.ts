@@ -231,6 +231,22 @@ describe('journeys', () => {
     expect(Math.abs(paced.counter('http.requests') - 100)).toBeLessThanOrEqual(2);
   });
 
+  it('goes on when a server of HTTP/2 never answers', async () => {
+    const identity = createSelfSigned(['localhost', '127.0.0.1']);
+    const secure = await startShop(identity, '2');
+    const steps = [
+      { name: 'never', path: '/never' },
+      { name: 'then', path: '/then' },
+    ];
+    const tls = { verify: false };
+    const more = { tls, version: '2', timeoutMs: 200, targets: [{ host: '127.0.0.1', port: secure.port }] };
+    const result = await run({ journeys: [{ steps }], more }, 3);
+    await secure.stop();
+    expect(result.counter('http.stepErrors.j0.never')).toBe(3);
+    expect(result.counter('http.ok')).toBe(3);
+    expect(countOf(secure.urls())).toEqual({ '/never': 3, '/then': 3 });
+  });
+
   it('stops in the middle of iterations', async () => {
     const steps = [
       { name: 'a', path: '/a' },
@@ -251,19 +267,23 @@ describe('journeys', () => {
 });
 
 describe.each(['io_uring', 'epoll', 'node'])('journeys over TLS on %s', (dataPath) => {
-  it('counts what the server counts', async () => {
+  it.each(['1.1', '2'] as const)('count what the server counts with HTTP/%s', async (version) => {
     const identity = createSelfSigned(['localhost', '127.0.0.1']);
-    const secure = await startShop(identity);
+    const secure = await startShop(identity, version);
     const steps = [
+      { name: 'login', once: true, method: 'POST', path: '/login', body: { type: 'text', data: '{"name":"me"}' } },
       { name: 'a', path: '/a', checks: [{ kind: 'json', name: '$.items[0].id', value: '7' }] },
-      { name: 'b', path: '/b' },
+      { name: 'all', kind: 'parallel' },
+      ...[0, 1, 2].map((i) => ({ name: `p${i}`, path: `/slow/${i}`, parent: 2 })),
     ];
     const tls = { verify: true, ca: identity.certificate, sni: 'localhost' };
-    const more = { tls, dataPath, targets: [{ host: '127.0.0.1', port: secure.port }] };
-    const result = await run({ journeys: [{ steps }], more }, 50);
+    const more = { tls, dataPath, version, targets: [{ host: '127.0.0.1', port: secure.port }] };
+    const result = await run({ journeys: [{ steps }], more }, 20);
     await secure.stop();
-    expect(countOf(secure.urls())).toEqual({ '/a': 50, '/b': 50 });
-    expect(result.counter('http.ok')).toBe(100);
-    expect(secure.connections()).toBe(3);
+    const slow = { '/slow/0': 20, '/slow/1': 20, '/slow/2': 20 };
+    expect(countOf(secure.urls())).toEqual({ '/login': 3, '/a': 20, ...slow });
+    expect(secure.received.filter(({ cookie }) => cookie === 'sid=s-me')).toHaveLength(80);
+    expect(result.counter('http.ok')).toBe(83);
+    expect(secure.connections()).toBe(version === '2' ? 3 : 9);
   });
 });

@@ -25,6 +25,14 @@ export const tasks = {
     order: 'Order (equal orders start together)',
     startAfter: 'Start delay (s)',
     suiteLimit: 'Time limit of the whole suite',
+    journeyFiles: {
+      import: 'Import',
+      importHelp: 'HAR recording, Postman collection, OpenAPI document or exported journeys',
+      export: 'Export',
+      unknown: 'The file holds no recording, collection, OpenAPI document (JSON) or journeys.',
+      operations: 'Operations, in the order of the document',
+      add: 'Add journey',
+    },
     protocols: 'Protocols',
     planes: {
       accessPlane: 'Access protocols that agents run to emulate subscribers and ports',

@@ -22,7 +22,7 @@ const hasNoQuic = (values: Record<string, unknown>) =>
   !isHttp3(values) && (values['httpParams'] as { altSvc?: boolean } | undefined)?.altSvc !== true;
 const hasJourneys = ({ httpParams }: Record<string, unknown>) =>
   ((httpParams as { journeys?: readonly unknown[] } | undefined)?.journeys?.length ?? 0) > 0;
-const isMultiplexedJourney = (values: Record<string, unknown>) => hasJourneys(values) && isMultiplexed(values);
+const isJourneyOverHttp3 = (values: Record<string, unknown>) => hasJourneys(values) && isHttp3(values);
 const ofJourneys = (path: string, message: string): UnsupportedMember => ({ path, message, when: hasJourneys });
 const rampStep: UnsupportedMember = {
   path: 'initialTps',
@@ -107,7 +107,7 @@ const unsupported: Readonly<Record<string, readonly UnsupportedMember[]>> = {
     ofJourneys('maxStreams', 'has no effect: requests at the same time are a parallel step'),
     ofJourneys('requestInterval', 'has no effect: use think steps'),
     ofJourneys('reopenSessionTime', 'has no effect: use think steps'),
-    { path: 'httpParams/version', message: 'journeys are run over HTTP/1.1 only', when: isMultiplexedJourney },
+    { path: 'httpParams/version', message: 'journeys are run over HTTP/1.1 and HTTP/2', when: isJourneyOverHttp3 },
   ],
   'ipsec-load': ipsecLoad,
   'ipsec-tunnel': ipsecTunnel,

@@ -29,7 +29,12 @@ export const CardList = <T,>({ items, nameOf, onChange, children }: CardListProp
   ));
 
 /** A list of objects, edited as cards. */
-export const RowsField = ({ children, ...props }: FieldProps & Pick<CardListProps<Value>, 'children'>) => {
+export const RowsField = ({
+  children,
+  extra,
+  ...props
+}: FieldProps &
+  Pick<CardListProps<Value>, 'children'> & { extra?: (rows: Value[], set: (rows: Value[]) => void) => ReactNode }) => {
   const rows = (props.value as Value[] | undefined) ?? [];
   const set = (next: Value[]) => props.onChange(next.length === 0 ? undefined : next);
   const { label, description, error } = frameOf(props);
@@ -51,6 +56,7 @@ export const RowsField = ({ children, ...props }: FieldProps & Pick<CardListProp
         <Group gap="sm">
           <span>{label}</span>
           {add}
+          {extra?.(rows, set)}
         </Group>
       }
       labelElement="div"

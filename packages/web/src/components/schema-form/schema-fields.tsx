@@ -6,6 +6,7 @@ import { splitMembers } from './basic-members.ts';
 import { Dense } from './dense.ts';
 import type { Controls, FieldProps, Value } from './field.ts';
 import { GroupField } from './group-field.tsx';
+import { JourneyFiles } from './journey-files.tsx';
 import { RecordField, RecordsField, recordsOf } from './record-field.tsx';
 import { ReferenceField, ReferencesField } from './reference-field.tsx';
 import { RowsField } from './rows-field.tsx';
@@ -75,12 +76,16 @@ const More = ({ count, children }: { count: number; children: ReactNode }) => {
 /** Changes what the other members of its object mean. */
 const first = 'rfc2544';
 
-/** An ignored member is shown only if it has a value. */
+/** Whether a member matters with the values of the others. */
+const isFor = ({ 'x-for': needed = {} }: Schema, { properties }: ObjectSchema, value: Value): boolean =>
+  Object.entries(needed).every(([name, values]) => values.includes(value[name] ?? properties[name]?.default));
+
+/** A member that is ignored, or does not matter here, is shown only if it has a value. */
 const Fields = ({ schema, value, onChange, issues, path, controls = {} }: SchemaFieldsProps) => {
   const isDense = useContext(Dense);
   const fields = Object.entries(schema.properties)
     .sort(([a], [b]) => Number(b === first) - Number(a === first))
-    .filter(([name, member]) => !member['x-ignored'] || value[name] !== undefined)
+    .filter(([name, member]) => (!member['x-ignored'] && isFor(member, schema, value)) || value[name] !== undefined)
     .map(([name, member]) => {
       const shown = withoutNull(member);
       const Control = controls[name] ?? controlOf(name, shown);
@@ -150,8 +155,12 @@ const ObjectField = (props: FieldProps) => {
   );
 };
 
+const journeyFiles = (journeys: Value[], set: (journeys: Value[]) => void) => (
+  <JourneyFiles journeys={journeys} onAdd={(added) => set([...journeys, ...(added as Value[])])} />
+);
+
 const ObjectsField = (props: FieldProps) => (
-  <RowsField {...props}>
+  <RowsField {...props} {...(props.name === 'journeys' && { extra: journeyFiles })}>
     {(row, i, set) => (
       <SchemaFields
         schema={props.schema.items as ObjectSchema}

@@ -25,6 +25,8 @@ export interface Schema {
   'x-categories'?: readonly string[];
   /** Accepted but ignored. */
   'x-ignored'?: boolean;
+  /** Values of other members with which this one matters. */
+  'x-for'?: Readonly<Record<string, readonly unknown[]>>;
 }
 
 export interface ObjectSchema extends Schema {

@@ -11,8 +11,9 @@ import type { Transport } from '../../../net/transport/transport.ts';
 import { LoadDrivenClient } from '../../load-driven-client.ts';
 import { createHttpTransport } from '../http-transport.ts';
 import { HttpMeters } from '../meters.ts';
-import type { CarrierContext } from './carrier.ts';
+import type { Carrier, CarrierContext } from './carrier.ts';
 import { H1Carrier } from './h1-carrier.ts';
+import { H2Carrier } from './h2-carrier.ts';
 import { createProgram, maxRequestsOf, type Program } from './program.ts';
 import { journeyTargetOf } from './step-request.ts';
 import { JourneyUser, type UserContext } from './user.ts';
@@ -132,7 +133,7 @@ class JourneyClient extends LoadDrivenClient {
     });
   }
 
-  #createCarriers(): (index: number) => H1Carrier {
+  #createCarriers(): (index: number) => Carrier {
     const { config, samples, addressOf } = this.#context;
     const targets = config.targets.map((target, index) => {
       const meters = new HttpMeters(samples.target(`${target.host}:${target.port}`));
@@ -154,7 +155,8 @@ class JourneyClient extends LoadDrivenClient {
         this.lifecycle.settle();
       },
     };
-    return (index) => new H1Carrier({ ...shared, index });
+    const isH2 = config.version === '2';
+    return (index) => (isH2 ? new H2Carrier({ ...shared, index }) : new H1Carrier({ ...shared, index }));
   }
 
   #userContext(programs: readonly Program[], book: VariableBook): UserContext {

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TProperties, Type } from 'typebox';
 import { choice, flag, text } from '../../protocols/field.ts';
 import { headers } from './http-params.ts';
 import { optionalPayload } from './payload.ts';
@@ -11,15 +11,38 @@ export const checkKinds = ['status', 'header', 'contains', 'regex', 'json', 'siz
 const variablePattern = '^[A-Za-z][A-Za-z0-9_]{0,63}$';
 const variableName = (description: string) => Type.String({ description, pattern: variablePattern, maxLength: 64 });
 
+/** Marks members that matter only with some values of another one; forms leave them out otherwise. */
+const membersFor = <P extends TProperties>(needed: Readonly<Record<string, readonly string[]>>, members: P): P =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, schema]) => [
+      name,
+      Object.defineProperties(
+        {},
+        { ...Object.getOwnPropertyDescriptors(schema), 'x-for': { value: needed, enumerable: true } },
+      ),
+    ]),
+  ) as P;
+
 const check = item({
   kind: choice(
     'status: one of the statuses in `value`, such as 200,300-399; header: `name` has `value`; contains: the body holds `value`; regex: the body fits `value`; json: the JSON path `name` has `value`; size: bytes of the body; time: milliseconds from the request to the end of the answer',
     checkKinds,
   ),
-  name: text('Name of the header, or the JSON path, such as $.items[0].id'),
-  value: text('What is expected; of a header or a JSON path, empty: it only has to be there', '', 4096),
-  min: optionalNumber('Smallest size or time', { minimum: 0, maximum: 1e12 }),
-  max: optionalNumber('Largest size or time', { minimum: 0, maximum: 1e12 }),
+  ...membersFor(
+    { kind: ['header', 'json'] },
+    { name: text('Name of the header, or the JSON path, such as $.items[0].id') },
+  ),
+  ...membersFor(
+    { kind: ['status', 'header', 'contains', 'regex', 'json'] },
+    { value: text('What is expected; of a header or a JSON path, empty: it only has to be there', '', 4096) },
+  ),
+  ...membersFor(
+    { kind: ['size', 'time'] },
+    {
+      min: optionalNumber('Smallest size or time', { minimum: 0, maximum: 1e12 }),
+      max: optionalNumber('Largest size or time', { minimum: 0, maximum: 1e12 }),
+    },
+  ),
 });
 
 const extraction = item({
@@ -32,15 +55,7 @@ const extraction = item({
   }),
 });
 
-const step = item({
-  name: text('Shown in results; method and path of a request when empty', '', 64),
-  kind: choice(
-    'request; think: a pause; group: steps that are measured together; repeat: its steps `count` times; branch: its steps if `checks` hold for the answer before; parallel: its requests at the same time, as browsers do',
-    stepKinds,
-  ),
-  inside: text('Name of the group, repeat, branch or parallel step before it that this step belongs to', '', 64),
-  when: choice('In a branch: part of which side', ['holds', 'fails']),
-  once: flag('Only until it has succeeded once for a user, such as signing in'),
+const requestMembers = {
   method: Type.String({ default: 'GET', pattern: '^[A-Z]{1,32}$', description: 'Method' }),
   path: Type.String({
     default: '/',
@@ -50,15 +65,41 @@ const step = item({
   }),
   headers: headers('Headers of the request, beside those of all requests'),
   body: optionalPayload('Body of the request; a text may hold variables'),
-  checks: listOf('What must hold for the answer', check, 50),
-  extract: listOf('Values that later steps use', extraction, 50),
+};
+
+const thinkMembers = {
   thinkMs: milliseconds('Pause; the mean of a distribution', 1000),
   thinkMaxMs: milliseconds('Longest pause', 0),
   distribution: choice(
     'fixed: `thinkMs`; uniform: between `thinkMs` and `thinkMaxMs`; normal and exponential: around `thinkMs`, at most `thinkMaxMs` unless 0',
     ['fixed', 'uniform', 'normal', 'exponential'],
   ),
-  count: Type.Integer({ default: 2, minimum: 1, maximum: 100_000, description: 'How often a repeat runs its steps' }),
+};
+
+const step = item({
+  name: text('Shown in results; method and path of a request when empty', '', 64),
+  kind: choice(
+    'request; think: a pause; group: steps that are measured together; repeat: its steps `count` times; branch: its steps if `checks` hold for the answer before; parallel: its requests at the same time, as browsers do',
+    stepKinds,
+  ),
+  inside: text('Name of the group, repeat, branch or parallel step before it that this step belongs to', '', 64),
+  when: choice('In a branch: part of which side', ['holds', 'fails']),
+  once: flag('Only until it has succeeded once for a user, such as signing in'),
+  ...membersFor({ kind: ['request'] }, requestMembers),
+  ...membersFor({ kind: ['request', 'branch'] }, { checks: listOf('What must hold for the answer', check, 50) }),
+  ...membersFor({ kind: ['request'] }, { extract: listOf('Values that later steps use', extraction, 50) }),
+  ...membersFor({ kind: ['think'] }, thinkMembers),
+  ...membersFor(
+    { kind: ['repeat'] },
+    {
+      count: Type.Integer({
+        default: 2,
+        minimum: 1,
+        maximum: 100_000,
+        description: 'How often a repeat runs its steps',
+      }),
+    },
+  ),
 });
 export type JourneyStepValues = Static<typeof step>;
 
