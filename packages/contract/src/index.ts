@@ -80,6 +80,8 @@ export type { TaskTemplate, TemplateDraft, TemplateParameter, TemplateSlot } fro
 export type { MetricDescription, Plugin, PluginDetails } from './collections/tasks/plugins.ts';
 export type { DeviceRun, DeviceUse, Estimate, RunChange, ValidationIssue } from './collections/tasks/records.ts';
 export type {
+  GoalResult,
+  GoalTrial,
   MetricSeries,
   MetricSnapshot,
   MetricValue,
@@ -155,6 +157,13 @@ export {
   suitePluginId,
 } from './values/plugins/index.ts';
 export { toJsonSchema } from './values/plugins/json-schema.ts';
+export {
+  filledGoal,
+  type GoalValues,
+  goalLagSec,
+  goalSeconds,
+  maxGoalTrials,
+} from './values/plugins/members/goal.ts';
 export {
   checkKinds,
   type JourneyStepValues,

@@ -64,6 +64,35 @@ export const Rfc2544Result = Component('Rfc2544Result', {
 });
 export type Rfc2544Result = Static<typeof Rfc2544Result>;
 
+const GoalTrial = Component('GoalTrial', {
+  number: Type.Integer({ description: 'From 1' }),
+  load: Type.Number({ description: 'Offered load, in the unit of `metric`' }),
+  reached: Type.Number({ description: 'Load that was begun' }),
+  isRepeat: Type.Boolean({ description: 'The best load so far, tried again' }),
+  passed: Type.Boolean(),
+  fromSec: Type.Number({ description: 'First second that was judged, from the start of the run' }),
+  toSec: Type.Number(),
+  bps: NullableNumber,
+  limit: OneOf(['', 'path', 'generator'], { description: 'What kept a failed trial from passing' }),
+  reason: Type.String({ description: 'What did not hold; empty when it passed' }),
+  values: Type.Array(Type.Object({ metric: Type.String(), aggregation: Type.String(), actual: NullableNumber })),
+});
+export type GoalTrial = Static<typeof GoalTrial>;
+
+export const GoalResult = Component('GoalResult', {
+  configurationIndex: Type.Integer(),
+  metric: Type.String({ description: 'The load that was searched' }),
+  best: NullableNumber,
+  bps: NullableNumber,
+  isDone: Type.Boolean(),
+  isLowerBound: Type.Boolean({ description: 'The agents, or the highest load that was to be tried, were the limit' }),
+  limit: OneOf(['', 'path', 'generator', 'max'], {
+    description: 'What kept the result from being higher: the path with the device, the agents themselves, or `max`',
+  }),
+  trials: Type.Array(GoalTrial),
+});
+export type GoalResult = Static<typeof GoalResult>;
+
 export const stopReasons = [
   '',
   'duration',
@@ -78,6 +107,7 @@ export const stopReasons = [
   'controllerRestart',
   'deleted',
   'limit',
+  'goal',
 ] as const;
 export type StopReason = (typeof stopReasons)[number];
 
@@ -167,6 +197,7 @@ export const RunResult = Component('RunResult', {
   summary: RunSummary,
   thresholds: Type.Array(ThresholdResult),
   rfc2544: optional.array(Rfc2544Result, { description: 'Of runs that made such trials, by size of frames' }),
+  goals: optional.array(GoalResult, { description: 'Of runs that searched the highest load' }),
   tables: optional.array(
     Type.Object({
       name: OneOf(runTables),

@@ -1,5 +1,6 @@
 import type { MetricValue, Rfc2544Result, RunTableRow } from '@rushhour/contract';
 import type { SecurityReport, ShownAttempt } from '../../security/verdicts/security-report.ts';
+import { goalLines } from './goal-section.ts';
 import type { ReportData } from './report-data.ts';
 
 const columns = [
@@ -104,11 +105,12 @@ const attemptsCsv = ({ attempts }: SecurityReport): string => {
 
 /**
  * One line for each metric of each entry and side, as RFC 4180 has it; of a security test for each attempt, of trials by
- * RFC 2544 for each result.
+ * RFC 2544 for each result, of a search for each trial.
  */
 export const csvReport = ({ run, security }: ReportData): string => {
   if (security !== null) return attemptsCsv(security);
   if (run.rfc2544 !== undefined) return [rfc2544Head, ...rfc2544Lines(run.id, run.rfc2544)].map(line).join('');
+  if (run.goals !== undefined) return goalLines(run.id, run.goals).map(line).join('');
   const head = line(['run', 'entry', 'plugin', 'role', 'window', 'seconds', 'metric', 'unit', 'type', ...members]);
   const rows = run.summary.flatMap(({ configurationIndex, plugin, role, window, seconds, metrics }) =>
     metrics.map((metric) =>

@@ -1,5 +1,6 @@
 import { type MetricValue, type Rfc2544Result, type RunSummary, statusNames, verdictNames } from '@rushhour/contract';
 import type { SecurityReport } from '../../security/verdicts/security-report.ts';
+import { goalSection } from './goal-section.ts';
 import type { ReportData } from './report-data.ts';
 import { cell, escaped, numberText, table } from './report-text.ts';
 import { securitySection } from './security-section.ts';
@@ -79,6 +80,7 @@ export const reportSections = [
   'thresholds',
   'security',
   'rfc2544',
+  'goals',
   'charts',
   'metrics',
   'agents',
@@ -176,6 +178,7 @@ const writers: Record<ReportSection, readonly [string, (data: ReportData) => str
   thresholds: ['Thresholds', thresholdsOf],
   security: ['Security', ({ security }) => securitySection(security) + (security ? findingsSection(security) : '')],
   rfc2544: ['RFC 2544', ({ run }) => rfc2544Section(run.rfc2544 ?? [])],
+  goals: ['Search for the limit', ({ run }) => goalSection(run.goals ?? [])],
   charts: [
     'Charts',
     ({ charts }) =>
@@ -195,6 +198,7 @@ export const htmlReport = (data: ReportData, wanted: readonly ReportSection[] = 
   const body = wanted
     .filter((name) => name !== 'security' || data.security !== null)
     .filter((name) => name !== 'rfc2544' || data.run.rfc2544 !== undefined)
+    .filter((name) => name !== 'goals' || data.run.goals !== undefined)
     .map((name) => section(writers[name][0], writers[name][1](data)))
     .join('');
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escaped(data.title)}</title><style>${style}</style></head><body><header><h1>${escaped(data.title)}</h1><p>Run ${data.run.number} of task ${data.run.taskID}</p></header>${body}<footer>Rushhour · ${escaped(data.generatedAt)} · definition ${escaped(data.run.definitionHash)}</footer></body></html>`;

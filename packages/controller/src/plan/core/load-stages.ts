@@ -1,4 +1,4 @@
-import { loadCurveOf, type PluginSpec, stagesPeak, stagesSeconds } from '@rushhour/contract';
+import { goalSeconds, loadCurveOf, type PluginSpec, stagesPeak, stagesSeconds } from '@rushhour/contract';
 import type { Duration } from '@rushhour/protocol';
 import type { CheckedValues } from './checked-values.ts';
 
@@ -39,6 +39,14 @@ export const withStages = (values: CheckedValues, plugin: PluginSpec): CheckedVa
   const rate = stagedRateOf(plugin);
   const isGiven = all['rpsUnlimited'] === true || fullLoadOf(all) !== undefined;
   return { ...values, duration, ...(rate !== undefined && !isGiven && { [rate]: stagesPeak(stages) }) };
+};
+
+/** A search begins with its first load and has ended after its longest time. */
+export const withGoal = (values: CheckedValues): CheckedValues => {
+  const { goal } = values.duration;
+  if (goal === undefined) return values;
+  const duration = { ...values.duration, mode: 'time' as const, seconds: goalSeconds(goal) };
+  return { ...values, duration, [goal.metric]: goal.start };
 };
 
 /** Load over time as shares of the full load. */

@@ -8,7 +8,7 @@ import {
   suitePluginId,
 } from '@rushhour/contract';
 import { type CheckedValues, checkValues } from './checked-values.ts';
-import { withStages } from './load-stages.ts';
+import { withGoal, withStages } from './load-stages.ts';
 import type { PlanIssues } from './plan-issues.ts';
 
 /** An entry of a task, or one inside a suite, that generates traffic. */
@@ -78,7 +78,7 @@ export const trafficEntriesOf = (
       if (values !== undefined) reportUnavailable(found, issues);
       continue;
     }
-    const staged = found.plugin === undefined ? values : withStages(values, found.plugin);
+    const staged = found.plugin === undefined ? values : withGoal(withStages(values, found.plugin));
     const duration = plugin.durationOf?.(staged, found, issues) ?? staged.duration;
     const entry = { ...found, values: { ...staged, duration }, startAfterSec: 0 };
     if (found.isChild) suites.get(found.index)?.push(entry);

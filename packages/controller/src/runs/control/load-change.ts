@@ -19,10 +19,10 @@ interface Entry {
   values?: Record<string, unknown>;
 }
 
-/** Stages stand for a rate that need not be given. */
-const hasStages = ({ values }: Entry) => {
-  const { stages } = (values?.['duration'] ?? {}) as { stages?: readonly unknown[] };
-  return stages !== undefined && stages.length > 0;
+/** Stages and goals stand for a rate that need not be given. */
+const hasOtherLoad = ({ values }: Entry) => {
+  const { stages = [], goal } = (values?.['duration'] ?? {}) as { stages?: readonly unknown[]; goal?: unknown };
+  return goal !== undefined || stages.length > 0;
 };
 
 const refusalOf = (view: RunView, change: LoadChange): string | undefined => {
@@ -36,7 +36,7 @@ const refusalOf = (view: RunView, change: LoadChange): string | undefined => {
   const jobs = jobsOf(view).filter(({ job }) => job.entry === change.index && job.role === 'client');
   if (jobs.length === 0) return 'the entry makes no load';
   if (!jobs.every(({ job }) => job.canChangeLoad)) return 'the load of this plugin cannot be changed';
-  const unknown = hasStages(entry) ? undefined : asked.find((rate) => typeof entry.values?.[rate] !== 'number');
+  const unknown = hasOtherLoad(entry) ? undefined : asked.find((rate) => typeof entry.values?.[rate] !== 'number');
   if (unknown) return `the entry has no ${unknown}`;
   return jobs.every(({ job }) => job.outcome !== null) ? 'the entry has ended' : undefined;
 };

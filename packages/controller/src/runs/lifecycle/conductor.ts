@@ -14,6 +14,7 @@ import { createAgentEventHandler } from '../commands/agent-event-handler.ts';
 import { createAgentResets } from '../commands/agent-resets.ts';
 import { createCommandSender } from '../commands/command-sender.ts';
 import { createAbortWatch } from '../control/abort-watch.ts';
+import { createGoalWatch } from '../goals/goal-watch.ts';
 import type { Planner } from '../queue/planner.ts';
 import { createQueueScheduler } from '../queue/queue-scheduler.ts';
 import { noteLostAgent } from '../verdict/apply-report.ts';
@@ -141,6 +142,7 @@ const createChecks = (context: Context) => {
   const { store, settings, gateway, metrics, log, timing, writer, steps, commands, ending, activeRuns } = context;
   const postTo = (runId: number, work: () => Promise<unknown>) => post(context, runId, work);
   const watchAborts = createAbortWatch(writer, steps, metrics);
+  const watchGoals = createGoalWatch({ read: store.read, writer, steps, metrics });
   const late = createLateResults({ writer, commands, metrics, lateMs: timing.lateMs });
   const queue = createQueueScheduler({ ...context, begin: createRunStart({ writer, settings }), ending, post: postTo });
   const queueLook = createSingleFlight(queue.look, (error) => log.error({ err: error }, 'could not read the queue'));
@@ -156,6 +158,7 @@ const createChecks = (context: Context) => {
         void postTo(id, async () => {
           const view = activeRuns.find(id);
           if (view) await watchAborts(view);
+          if (view) await watchGoals(view);
         });
         void wake(id);
       }

@@ -9,12 +9,17 @@ const freeSeconds = 1;
 /** The verdict on an attempt does not depend on pacing; attempts that were not sent lower the coverage. */
 const isTimed = ({ pluginId }: { pluginId: number }) => findPlugin(pluginId)?.kind !== 'security';
 
+/** A search goes beyond the limit on purpose and reports itself what it was. */
+const isSearch = ({ run }: RunView, { entry }: { entry: number }) =>
+  (run.definition.configuration[entry] as { values?: { duration?: { goal?: unknown } } } | undefined)?.values?.duration
+    ?.goal !== undefined;
+
 /** Jobs whose generator was saturated for more than 5 % of the time: their results describe the generator. */
 export const saturationOf = (view: RunView): string[] =>
   jobsOf(view).flatMap(({ agent, job }) => {
     const { outcome, engine } = job;
     const [worst] = Object.entries(outcome?.saturatedSeconds ?? {}).sort(([, a], [, b]) => b - a);
-    if (outcome === null || worst === undefined || !isTimed(job)) return [];
+    if (outcome === null || worst === undefined || !isTimed(job) || isSearch(view, job)) return [];
     const [reason, seconds] = worst;
     if (seconds <= Math.max(freeSeconds, maxSaturatedShare * outcome.lastSeq)) return [];
     return [`${agent.name} was itself the limit of ${engine} in ${seconds} of ${outcome.lastSeq} seconds (${reason})`];
@@ -30,7 +35,9 @@ const limits = {
 const shortfallsOf = (view: RunView) =>
   jobsOf(view).flatMap(({ agent, job }) => {
     const { outcome, engine } = job;
-    return outcome?.shortfall === undefined || !isTimed(job) ? [] : [{ agent, engine, ...outcome.shortfall }];
+    return outcome?.shortfall === undefined || !isTimed(job) || isSearch(view, job)
+      ? []
+      : [{ agent, engine, ...outcome.shortfall }];
   });
 
 /** Jobs that did not reach their target load, and why. */

@@ -14,6 +14,7 @@ import { createSchemaCheck } from '../../schema-check.ts';
 import { type CheckedEntry, checkEntry, type Rule } from './checked-entry.ts';
 import { dnsContent, httpUrl, ipsec, payloads } from './content-rules.ts';
 import { ports, sides, tunnelEnds } from './endpoint-rules.ts';
+import { goal } from './goal-rules.ts';
 import { listenerIssues } from './listener-rules.ts';
 import { duration, ramp, rates, stages } from './load-rules.ts';
 import { nestingIssues, stageIssues } from './suite-rules.ts';
@@ -33,6 +34,7 @@ const rules: readonly Rule[] = [
   ramp,
   duration,
   stages,
+  goal,
   payloads,
   httpUrl,
   dnsContent,

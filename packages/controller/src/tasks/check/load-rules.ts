@@ -34,6 +34,7 @@ const loadMemberIssues = (entry: CheckedEntry, member: LoadMember): Issue[] => {
   const { path, values, plugin } = entry;
   if (!(member.unlimited in plugin.schema.properties) || values.isServer) return [];
   const given = givenRates(entry, member);
+  if ((values['duration'] as { goal?: unknown } | undefined)?.goal !== undefined) return [];
   if (values[member.unlimited] === true) {
     const message = `cannot be given together with ${member.unlimited}`;
     return given.map((name) => ({ path: `${path}/${name}`, code: 'RATE_CONFLICT', message }));

@@ -13,6 +13,7 @@ import { runEventsOf } from '../../store/runs/run-events.ts';
 import { runTableStates } from '../../store/runs/run-rows.ts';
 import { maskConfiguration } from '../../store/tasks/configuration-secrets.ts';
 import { isTelling } from './main-metric.ts';
+import { readGoals } from './read-goals.ts';
 import { type FoundRun, readRuns } from './run-record.ts';
 
 type Measured = Pick<Metrics, 'summaryOf' | 'value'>;
@@ -74,6 +75,7 @@ export const readRunResult = async (
   const { read, metrics } = deps;
   const [shown] = await readRuns(read, [run]);
   const rfc2544 = await readRfc2544(read, run);
+  const goals = await readGoals(read, run);
   const tables = await runTableStates(read, run.id);
   return {
     ...(shown as NonNullable<typeof shown>),
@@ -81,6 +83,7 @@ export const readRunResult = async (
     summary: await readRunSummary(metrics, run, isFull),
     thresholds: await readThresholds(read, metrics, run),
     ...(rfc2544 !== undefined && { rfc2544 }),
+    ...(goals !== undefined && { goals }),
     ...(tables.length > 0 && { tables }),
   };
 };

@@ -20,6 +20,7 @@ import { RunCaptures } from './run-captures.tsx';
 import { RunCharts } from './run-charts.tsx';
 import { ComparePicker, RunComparison, useOtherRun } from './run-compare.tsx';
 import { marksOf, useRunEvents } from './run-events.tsx';
+import { RunGoals } from './run-goals.tsx';
 import { RunHosts } from './run-hosts.tsx';
 import { RunJourneys } from './run-journeys.tsx';
 import { type Kpi, planeKpis, rfc2544Kpis, securityKpis, trafficKpis } from './run-kpis.ts';
@@ -102,6 +103,7 @@ export const RunPanel = (props: RunPanelProps) => {
       </Charts>
       {result?.rfc2544 && <RunRfc2544 rows={result.rfc2544} />}
       {result && <RunJourneys summary={result.summary} />}
+      {result?.goals && <RunGoals goals={result.goals} />}
       {result && isSecurityTest(task) && <SecurityPanel taskId={id} runId={runId} />}
       {other && <RunComparison runId={runId} otherId={other.runId} />}
       <RunRows task={task} runId={runId} isActive={isLive} />

@@ -1,6 +1,7 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import { optional, StrictObject, strict } from '../../../schema.ts';
 import { addressPattern, choice, flag, section } from '../../protocols/field.ts';
+import { goal } from './goal.ts';
 
 const maxInteger = Number.MAX_SAFE_INTEGER;
 const maxRate = 1_000_000_000;
@@ -96,6 +97,7 @@ export const duration = section('How long traffic lasts', {
     stage,
     200,
   ),
+  goal,
 });
 export type DurationValues = Static<typeof duration>;
 

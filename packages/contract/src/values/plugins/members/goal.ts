@@ -1,0 +1,74 @@
+import { type Static, Type } from 'typebox';
+import { StrictObject, strict } from '../../../schema.ts';
+import { choice } from '../../protocols/field.ts';
+
+/** Loads that a run can change while it runs. */
+const searchedLoads = ['requestsPerSecond', 'sessionsPerSecond', 'packetsPerSecond'] as const;
+
+const aggregations = ['avg', 'min', 'max', 'p50', 'p90', 'p95', 'p99', 'p999', 'sum', 'rate', 'last', 'count'] as const;
+const load = (description: string) => Type.Integer({ minimum: 1, maximum: 1_000_000_000, description });
+
+const condition = StrictObject({
+  metric: Type.String({ minLength: 1, maxLength: 128, description: 'Metric of the plugin' }),
+  aggregation: choice('Over the time of a trial', aggregations),
+  operator: choice('Comparison with the value', ['<=', '<', '>', '>=', '==', '!=']),
+  value: Type.Number({ description: 'What must hold in a trial: `aggregation(metric) operator value`' }),
+});
+
+const members = {
+  metric: choice('The load that is searched, of all agents together', searchedLoads),
+  objective: choice('The highest load at which everything holds', ['max']),
+  while: Type.Array(condition, {
+    default: [],
+    maxItems: 20,
+    description: 'What must hold in a trial, besides that the load was reached',
+  }),
+  start: load('Load of the first trial'),
+  max: load('Highest load that is tried'),
+  resolutionPct: Type.Number({
+    default: 5,
+    minimum: 0.5,
+    maximum: 50,
+    description: 'The search ends when the highest load that held and the lowest that did not differ by less',
+  }),
+  trialSec: Type.Number({ default: 10, minimum: 2, maximum: 3600, description: 'Length of a trial' }),
+  settleSec: Type.Number({
+    default: 3,
+    minimum: 0,
+    maximum: 600,
+    description: 'Time after a change of load that is not judged',
+  }),
+};
+
+/** A search for the highest load, instead of a rate. */
+export const goal = Type.Optional(
+  Type.Object(members, {
+    ...strict,
+    description:
+      'Search the highest load at which conditions hold, instead of a rate: it is doubled from `start` until a trial fails, then halved in between; the result is tried twice. The entry ends when it is found',
+  }),
+);
+const GoalValues = Type.Object(members);
+export type GoalValues = Static<typeof GoalValues>;
+
+/** A goal with its defaults, as a task may have been stored without them. */
+export const filledGoal = (given: Partial<GoalValues> & Pick<GoalValues, 'start' | 'max'>): GoalValues => ({
+  ...{ metric: 'requestsPerSecond', objective: 'max', resolutionPct: 5, trialSec: 10, settleSec: 3 },
+  ...given,
+  while: (given.while ?? []).map((condition) => ({ ...{ aggregation: 'avg', operator: '<=' }, ...condition })),
+});
+
+/** Seconds until a change of load is seen in samples. */
+export const goalLagSec = 2;
+
+/** More trials than a search takes. */
+export const maxGoalTrials = ({ start, max, resolutionPct }: Pick<GoalValues, 'start' | 'max' | 'resolutionPct'>) => {
+  const doublings = Math.ceil(Math.log2(Math.max(1, max / start)));
+  const halvings = Math.ceil(Math.log2(start)) + 1;
+  const bisections = Math.ceil(Math.log2(100 / resolutionPct)) + 1;
+  return Math.max(doublings, halvings) + 2 * bisections + 4;
+};
+
+/** The longest time that a search takes. */
+export const goalSeconds = (goal: GoalValues): number =>
+  Math.ceil(maxGoalTrials(goal) * (goal.trialSec + goal.settleSec + 2 * goalLagSec));

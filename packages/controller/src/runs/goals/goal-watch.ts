@@ -1,0 +1,103 @@
+import { filledGoal, type GoalTrial, type GoalValues, goalLagSec, runStatus } from '@rushhour/contract';
+import type { Executor } from '../../store/engine/database.ts';
+import { type NewRunEvent, runEventsOf } from '../../store/runs/run-events.ts';
+import { changeLoads } from '../control/load-change.ts';
+import type { RunView } from '../lifecycle/run-view.ts';
+import type { RunWriter } from '../lifecycle/run-writer.ts';
+import type { Steps } from '../lifecycle/steps.ts';
+import type { RunMetrics } from '../verdict/run-metrics.ts';
+import { judgeTrial } from './judge-trial.ts';
+import { isSearchEnd, type NextTrial, nextTrial } from './search.ts';
+
+/** Types of the events that a search leaves behind. They are its only memory, so that it outlives a restart. */
+export const goalEvents = { begun: 'goalTrialBegun', judged: 'goalTrial', ended: 'goalEnded' } as const;
+
+interface Deps {
+  readonly read: Executor;
+  readonly writer: RunWriter;
+  readonly steps: Pick<Steps, 'stop'>;
+  readonly metrics: RunMetrics;
+}
+
+interface Search {
+  readonly index: number;
+  readonly goal: GoalValues;
+}
+
+/** Searches of a run, by entry. */
+const searchesOf = ({ run }: RunView): Search[] =>
+  run.definition.configuration.flatMap((entry, index) => {
+    const given = (entry as { values?: { duration?: { goal?: GoalValues } } }).values?.duration?.goal;
+    return given === undefined ? [] : [{ index, goal: filledGoal(given) }];
+  });
+
+interface Begun extends NextTrial {
+  readonly number: number;
+  readonly fromSec: number;
+  readonly toSec: number;
+}
+
+const event = (type: string, message: string, data: object): NewRunEvent => ({
+  ...{ type, message, source: 'controller', data: data as Record<string, unknown> },
+});
+
+/** Sets the load of a trial and notes which seconds will be judged. */
+const begin = async ({ writer }: Deps, runId: number, { index, goal }: Search, trial: Begun) => {
+  const change = { index, [goal.metric]: trial.load };
+  await writer.edit(runId, (now) => {
+    if (now.run.status !== runStatus.running) return {};
+    const { agents, rejected } = changeLoads(now, [change]);
+    const [refused] = rejected;
+    if (refused) return { events: [event(goalEvents.ended, `the search ended: ${refused.reason}`, { entry: index })] };
+    const message = `trial ${trial.number}: ${trial.load} ${goal.metric}${trial.isRepeat ? ', again' : ''}`;
+    return { agents, events: [event(goalEvents.begun, message, { entry: index, ...trial })] };
+  });
+};
+
+const note = (deps: Deps, runId: number, made: NewRunEvent) => deps.writer.edit(runId, () => ({ events: [made] }));
+
+const judge = async (deps: Deps, runId: number, search: Search, begun: Begun): Promise<GoalTrial> => {
+  const trial = { ...begun, ...(await judgeTrial(deps.metrics, { runId, ...search, ...begun })) };
+  const outcome = trial.passed ? 'passed' : `failed: ${trial.reason}`;
+  const message = `trial ${trial.number}: ${trial.load} ${search.goal.metric} ${outcome}`;
+  await note(deps, runId, event(goalEvents.judged, message, { entry: search.index, ...trial }));
+  return trial;
+};
+
+const dataOf = async <T>({ read }: Deps, runId: number, type: string, index: number): Promise<T[]> =>
+  (await runEventsOf(read, runId, type)).filter(({ data }) => data['entry'] === index).map(({ data }) => data as T);
+
+/** One step of a search, if it is time for one. Answers whether the search has ended. */
+const advance = async (deps: Deps, runId: number, search: Search, newest: number): Promise<boolean> => {
+  const { index, goal } = search;
+  const read = <T>(type: string) => dataOf<T>(deps, runId, type, index);
+  if ((await read(goalEvents.ended)).length > 0) return true;
+  const begun = (await read<Begun>(goalEvents.begun)).at(-1);
+  const judged = await read<GoalTrial>(goalEvents.judged);
+  if (begun !== undefined && judged.length < begun.number) {
+    if (newest < begun.toSec + goalLagSec) return false;
+    judged.push(await judge(deps, runId, search, begun));
+  }
+  const next = nextTrial(goal, judged);
+  if (isSearchEnd(next)) {
+    const message = `the search ended: ${next.best === null ? 'no load passed' : `${next.best} ${goal.metric}`}`;
+    await note(deps, runId, event(goalEvents.ended, message, { entry: index, best: next.best }));
+    return true;
+  }
+  const fromSec = newest + goalLagSec + Math.ceil(goal.settleSec);
+  const toSec = fromSec + Math.ceil(goal.trialSec) - 1;
+  await begin(deps, runId, search, { ...next, number: judged.length + 1, fromSec, toSec });
+  return false;
+};
+
+/** Searches the highest load of runs with a goal and ends them when it is found. */
+export const createGoalWatch = (deps: Deps) => async (view: RunView) => {
+  const { run } = view;
+  if (run.status !== runStatus.running || run.t0 === null) return;
+  const searches = searchesOf(view);
+  if (searches.length === 0) return;
+  const { newest } = await deps.metrics.progressOf(run.id);
+  const ended: boolean[] = [];
+  for (const search of searches) ended.push(await advance(deps, run.id, search, newest));
+  if (ended.every(Boolean)) await deps.steps.stop(view, { endStatus: runStatus.finished, reason: 'goal', error: '' });
+};
