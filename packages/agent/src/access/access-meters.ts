@@ -46,6 +46,8 @@ export class AccessMeters implements SubscriberListener {
   readonly #setupRate: Gauge;
   readonly #setup: Histogram;
   readonly #flapped: Counter;
+  readonly #join: Histogram;
+  readonly #leave: Histogram;
   readonly #followers = new Map<string, Follower>();
   #setups = 0;
 
@@ -58,6 +60,8 @@ export class AccessMeters implements SubscriberListener {
     this.#setupRate = samples.gauge('access.setupRate');
     this.#setup = samples.histogram('access.setup');
     this.#flapped = samples.counter('access.flapped');
+    this.#join = samples.histogram('access.join');
+    this.#leave = samples.histogram('access.leave');
   }
 
   readonly onStepDone = (_session: number, step: SessionStep, tookMs: number): void => {
@@ -79,6 +83,14 @@ export class AccessMeters implements SubscriberListener {
     if (cause !== 'stopped') this.#samples.counter(`access.failures.${slugOf(cause)}`).add(1);
   };
 
+  readonly onJoined = (_session: number, delayMs: number): void => {
+    this.#join.record(delayMs * 1000);
+  };
+
+  readonly onLeft = (_session: number, delayMs: number): void => {
+    this.#leave.record(delayMs * 1000);
+  };
+
   /** Sets the gauges; `elapsedSec`: since the last call. */
   update(counts: { readonly wanted: number; readonly established: number }, elapsedSec: number): void {
     this.#sessions.set(counts.wanted);
@@ -88,7 +100,8 @@ export class AccessMeters implements SubscriberListener {
   }
 
   /** Follows the totals of the protocols of an interface. */
-  followClient(name: string, { ipoe, pppoe }: AccessClient): void {
+  followClient(name: string, { ipoe, pppoe, igmp }: AccessClient): void {
+    if (igmp !== undefined) this.#follow(name, 'igmp', igmp.hosts.counters);
     if (ipoe !== undefined) {
       const { arpSent, arpReceived, arpTimeouts, echoSent, echoReceived } = ipoe.counters;
       this.#follow(name, 'arp', { sent: arpSent, received: arpReceived, timeouts: arpTimeouts });

@@ -10,6 +10,7 @@ export interface Profiles {
   readonly ipoe?: IpoeProfile;
   readonly dhcp?: DhcpProfile;
   readonly dhcpv6?: Dhcpv6Profile;
+  readonly igmp?: IgmpProfile;
   readonly pppoe?: PppoeProfile;
   readonly ppp?: PppProfile;
 }
@@ -141,6 +142,32 @@ export interface Dhcpv6Profile {
     readonly validSec: number;
     readonly dnsServers: readonly string[];
     readonly domain: string;
+  };
+}
+
+export interface IgmpProfile {
+  readonly host: {
+    readonly version: number;
+    readonly groupStart: string;
+    readonly sources: readonly string[];
+    readonly groupCount: number;
+    readonly groupStep: number;
+    readonly filter: 'exclude' | 'include';
+    readonly robustness: number;
+    readonly reportDelayMs: number;
+  };
+  readonly join: {
+    readonly autostart: boolean;
+    readonly delaySec: number;
+    readonly joinsPerSec: number;
+    readonly groupsPerHost: number;
+  };
+  readonly zapping: {
+    readonly intervalSec: number;
+    readonly count: number;
+    readonly pauseSec: number;
+    readonly waitMs: number;
+    readonly overlapMs: number;
   };
 }
 

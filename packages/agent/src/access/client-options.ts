@@ -1,6 +1,7 @@
 import {
   type AccessClientOptions,
   type DhcpClientOptions,
+  type IgmpOptions,
   type IpoeOptions,
   type PppOptions,
   type PppoeClientOptions,
@@ -12,6 +13,7 @@ import {
 import {
   bytesOf,
   type DhcpProfile,
+  type IgmpProfile,
   numberedBytes,
   type PppProfile,
   type Profiles,
@@ -107,6 +109,30 @@ const ipoeOptions = (profiles: Profiles, first: number, dscp: number): IpoeOptio
     dscp,
   };
 };
+
+const igmpOptions = ({ host, join, zapping }: IgmpProfile, part: number): IgmpOptions => ({
+  version: host.version,
+  firstGroup: address4(host.groupStart),
+  groupCount: host.groupCount,
+  groupStep: host.groupStep,
+  sources: host.sources.map(address4),
+  isInclude: host.filter === 'include',
+  robustness: host.robustness,
+  reportDelayMs: host.reportDelayMs,
+  join: {
+    isAutomatic: join.autostart,
+    delayMs: join.delaySec * second,
+    perSec: join.joinsPerSec * part,
+    groupsPerHost: join.groupsPerHost,
+  },
+  zapping: {
+    intervalMs: zapping.intervalSec * second,
+    count: zapping.count,
+    pauseMs: zapping.pauseSec * second,
+    waitMs: zapping.waitMs,
+    overlapMs: zapping.overlapMs,
+  },
+});
 
 /** Options of PPP that both ends have. */
 export const pppLinkOptions = ({
@@ -206,6 +232,7 @@ export const clientOptionsOf = (
     },
     proofPerSec: traffic.ipv4PacketsPerSec,
     proof6PerSec: traffic.ipv6PacketsPerSec,
+    igmp: profiles.igmp && igmpOptions(profiles.igmp, part),
     access: isPpp
       ? { pppoe: pppoeOptions(profiles, first, traffic.dscp) }
       : { ipoe: ipoeOptions(profiles, first, traffic.dscp) },

@@ -81,6 +81,10 @@ const historyOf = (table: AccessClient['subscribers']['table'], session: number)
   };
 };
 
+/** Multicast groups of a session, at most so many as a cell is long. */
+const textOfGroups = (groups: readonly number[]): string | null =>
+  groups.length === 0 ? null : groups.slice(0, 12).map(textOfAddress).join(' ');
+
 /** Address, delegated prefix and gateway of a session; null: there is none. */
 const ipv6Cells = ({ address, gateway, dhcpv6 }: Ipoe6, session: number) => {
   const textAt = (all: Int32Array) => (all[session * 4] === 0 ? null : formatAddress(all, session * 4));
@@ -94,9 +98,12 @@ const ipv6Cells = ({ address, gateway, dhcpv6 }: Ipoe6, session: number) => {
 
 /** The row of a subscriber. */
 export const clientRow = (client: AccessClient, { first, interface: name, session }: RowContext): ResultRow => {
-  const { lines, ipoe, pppoe, subscribers } = client;
+  const { lines, ipoe, pppoe, igmp, subscribers } = client;
   lines.writeMac(session, mac, 0);
-  const identity = { interface: name, mac: formatMac(mac), vlan: textOfTags(lines.tagsOf(session)) };
+  const identity = {
+    ...{ interface: name, mac: formatMac(mac), vlan: textOfTags(lines.tagsOf(session)) },
+    ...(igmp !== undefined && { groups: textOfGroups(igmp.hosts.groupsOf(session)) }),
+  };
   const { state, cells } = historyOf(subscribers.table, session);
   if (ipoe !== undefined) {
     const address = textOfAddress(ipoe.address[session] as number);

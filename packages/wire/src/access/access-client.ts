@@ -1,7 +1,10 @@
 import type { Memory } from '../bytes/memory.ts';
 import { EthernetHeader } from '../ethernet/ethernet.ts';
 import type { FrameSink } from '../host-group/hosts.ts';
+import type { Ipv4Header } from '../ip/ipv4.ts';
 import { FrameWriter } from './frames.ts';
+import { ClientIgmp, type ClientIgmpHost } from './igmp/client-igmp.ts';
+import type { IgmpOptions } from './igmp/hosts.ts';
 import { Ipoe, type IpoeOptions } from './ipoe.ts';
 import { Lines, type VlanPlan } from './lines.ts';
 import { Pppoe, type PppoeClientOptions } from './pppoe/client.ts';
@@ -23,6 +26,10 @@ export interface AccessClientOptions {
   readonly proofPerSec: number;
   /** The same over IPv6. */
   readonly proof6PerSec?: number;
+  /** Multicast groups that sessions join. */
+  readonly igmp?: IgmpOptions | undefined;
+  readonly onJoined?: ClientIgmpHost['onJoined'];
+  readonly onLeft?: ClientIgmpHost['onLeft'];
   readonly access: { readonly ipoe: IpoeOptions } | { readonly pppoe: PppoeClientOptions };
 }
 
@@ -55,6 +62,7 @@ export class AccessClient {
   readonly pppoe: Pppoe | undefined;
   readonly protocol: Ipoe | Pppoe;
   readonly frames: FrameWriter;
+  readonly igmp: ClientIgmp | undefined;
   readonly #ethernet = new EthernetHeader();
   readonly #proof: ProofPace;
   readonly #proof6: ProofPace;
@@ -65,7 +73,18 @@ export class AccessClient {
   constructor(options: AccessClientOptions) {
     const { sink, random, count, firstMac, macStep, vlan, load, life } = options;
     this.lines = new Lines({ count, firstMac, macStep, vlan });
-    this.subscribers = new Subscribers(count, load, life, options.listener);
+    const { listener } = options;
+    this.subscribers = new Subscribers(count, load, life, {
+      ...listener,
+      onEstablished: (session, setupMs) => {
+        listener?.onEstablished?.(session, setupMs);
+        this.igmp?.hosts.start(session);
+      },
+      onDown: (session) => {
+        this.igmp?.hosts.stop(session);
+        listener?.onDown?.(session);
+      },
+    });
     this.frames = new FrameWriter(sink, vlan.outerTpid);
     const { frames, lines, subscribers } = this;
     const host = {
@@ -75,6 +94,8 @@ export class AccessClient {
       random,
       onPacket: (session: number, memory: Memory, start: number, end: number) =>
         this.onPacket?.(session, memory, start, end),
+      onMulticast: (session: number, tags: number, memory: Memory, ip: Ipv4Header) =>
+        this.igmp?.receive(session, tags, memory, ip),
     };
     const { access } = options;
     if ('ipoe' in access) {
@@ -85,6 +106,9 @@ export class AccessClient {
       this.protocol = this.pppoe;
     }
     subscribers.protocol = this.protocol;
+    const { igmp, onJoined, onLeft } = options;
+    if (igmp !== undefined)
+      this.igmp = new ClientIgmp({ frames, lines, protocol: this.protocol, random, onJoined, onLeft }, igmp);
     this.#proof = new ProofPace(options.proofPerSec);
     this.#proof6 = new ProofPace(options.proof6PerSec ?? 0);
   }
@@ -126,6 +150,7 @@ export class AccessClient {
   advance(nowMs: number): void {
     const before = this.subscribers.timers.nowMs;
     this.subscribers.advance(nowMs);
+    this.igmp?.hosts.advance(nowMs);
     const elapsedMs = this.subscribers.timers.nowMs - before;
     this.#proof.run(elapsedMs, this.subscribers, (session) => this.protocol.prove(session));
     this.#proof6.run(elapsedMs, this.subscribers, (session) => this.ipoe?.ipv6?.prove(session));

@@ -44,6 +44,8 @@ export interface IpoeHost {
   readonly random: () => number;
   /** An IP packet to the address of a session. */
   onPacket?(session: number, memory: Memory, start: number, end: number): void;
+  /** An IP packet to a group, for all sessions of a VLAN. */
+  onMulticast?(session: number, tags: number, memory: Memory, ip: Ipv4Header): void;
 }
 
 /** Subscribers whose packets go directly over Ethernet: an address, and a gateway that answers. */
@@ -139,6 +141,12 @@ export class Ipoe implements AccessProtocol {
   /** Sends the IPv4 packet [at, end) of a session to its gateway. */
   sendPacket(session: number, at: number, end: number): void {
     this.writeGatewayMac(session, this.#peerMac, 0);
+    this.#send(session, at, end, etherType.ipv4, this.#peerMac);
+  }
+
+  /** Sends the IPv4 packet [at, end) of a session to a group. */
+  sendMulticast(session: number, at: number, end: number, group: number): void {
+    this.#peerMac.set([1, 0, 0x5e, (group >>> 16) & 0x7f, (group >>> 8) & 255, group & 255]);
     this.#send(session, at, end, etherType.ipv4, this.#peerMac);
   }
 
@@ -354,6 +362,7 @@ export class Ipoe implements AccessProtocol {
         return;
       }
     }
+    if (ip.destination >>> 28 === 0xe) this.#host.onMulticast?.(-1, tags, memory, ip);
     const session = this.sessionOf(ip.destination);
     if (session < 0 || vlanIds(this.#host.lines.tagsOf(session)) !== vlanIds(tags)) return;
     this.#host.subscribers.table.countReceived(session, ip.end - payload);

@@ -1,10 +1,11 @@
+import { isIPv4 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessPlaneConfig, PlaneCommand } from '@rushhour/protocol';
 import { AccessClient, PacedSink, sessionState } from '@rushhour/wire';
 import { AccessMeters } from '../../access/access-meters.ts';
 import { AccessPort } from '../../access/access-port.ts';
 import { firstProfiles, type Profiles, requireProfile } from '../../access/access-profiles.ts';
-import { clientOptionsOf } from '../../access/client-options.ts';
+import { address4, clientOptionsOf } from '../../access/client-options.ts';
 import { SessionGroup, type SessionLink } from '../../access/session-group.ts';
 import { ChangedRows, clientRow } from '../../access/session-rows.ts';
 import type { Commandable, EngineContext, Pausable, PreparedEngine } from '../../engine.ts';
@@ -50,6 +51,11 @@ class SubscriberPort implements SessionLink {
       ...clientOptionsOf(profiles, { first, count, interfaceMac: port.device.mac }),
       sink: this.#sink,
       random: Math.random,
+      onJoined: (session, delayMs) => {
+        this.#changed.add(session);
+        meters.onJoined(session, delayMs);
+      },
+      onLeft: meters.onLeft,
       listener: {
         onStepDone: (session, step, tookMs) => {
           this.#changed.add(session);
@@ -194,11 +200,31 @@ class SubscriberRun implements PreparedEngine, Pausable, Commandable {
 
   command({ action, from = 0, to = Number.MAX_SAFE_INTEGER, values }: PlaneCommand): { readonly rejected?: string } {
     if (action === 'linkDown' || action === 'linkUp') return this.#setLinks(action === 'linkUp', values);
-    if (action !== 'start' && action !== 'stop' && action !== 'restart')
+    const isGroupAction = action === 'join' || action === 'leave';
+    if (isGroupAction && this.#ports.some(({ client }) => client.igmp === undefined))
+      return { rejected: 'these sessions have no multicast groups: the entry needs a profile of igmp' };
+    if (!isGroupAction && action !== 'start' && action !== 'stop' && action !== 'restart')
       return { rejected: `these sessions have nothing to ${action}` };
     const last = this.#ports.reduce((sum, { count }) => sum + count, 0) - 1;
     if (from > last || to < from) return { rejected: `there are sessions 0 to ${last}` };
+    if (isGroupAction) return this.#changeGroups(action, { from, to, values });
     for (const port of this.#ports) port.inRange(from, to, (first, end) => port.client.subscribers[action](first, end));
+    return {};
+  }
+
+  /** Joins or leaves groups; without any those of the profile. */
+  #changeGroups(
+    action: 'join' | 'leave',
+    { from, to, values }: { from: number; to: number; values: readonly string[] | undefined },
+  ): { readonly rejected?: string } {
+    const hosts = this.#ports[0]?.client.igmp?.hosts;
+    const groups = values?.map((text) => (isIPv4(text) ? (hosts?.groupOf(address4(text)) ?? -1) : -1));
+    const unknown = values?.find((_, i) => groups?.[i] === -1);
+    if (unknown !== undefined) return { rejected: `${unknown} is not a group of the profile` };
+    for (const port of this.#ports)
+      port.inRange(from, to, (first, end) => {
+        for (let session = first; session < end; session++) port.client.igmp?.hosts[action](session, groups);
+      });
     return {};
   }
 

@@ -7,7 +7,7 @@ type Given = Readonly<Record<string, unknown[]>>;
 
 /** Protocols that agents speak, by side of the entry. */
 const spoken: Record<'client' | 'server', ReadonlySet<string>> = {
-  client: new Set(['accessLine', 'links', 'sessions', 'ipoe', 'dhcp', 'dhcpv6', 'pppoe', 'ppp']),
+  client: new Set(['accessLine', 'links', 'sessions', 'ipoe', 'dhcp', 'dhcpv6', 'pppoe', 'ppp', 'igmp']),
   server: new Set(['accessLine', 'ipoe', 'dhcp', 'dhcpv6', 'pppoe', 'ppp']),
 };
 
@@ -55,6 +55,7 @@ export const completeAccess = (given: Given, { entry, path, issues }: Found): Re
   for (const [pointer, message] of [
     ...memberRefusals(profiles),
     ...ipv6Refusals(profiles),
+    ...groupRefusals(profiles),
     ...(side === 'client' ? lineRefusals(profiles) : []),
     ...vlanRefusals(profiles, side),
   ])
@@ -109,6 +110,35 @@ const ipv6Refusals = (profiles: Given): Refusal[] => {
     ],
   ];
   return cases.flatMap(([isAsked, refusal]) => (isAsked ? [refusal] : []));
+};
+
+/** Memberships that an agent keeps at most. */
+const maxMemberships = 2_000_000;
+
+/** Multicast groups of sessions. */
+const groupRefusals = (profiles: Given): Refusal[] => {
+  const igmp = configOf(profiles, 'igmp');
+  if (igmp === undefined) return [];
+  const { host, join } = igmp;
+  const numberOf = (text: string) => text.split('.').reduce((value, part) => value * 256 + Number(part), 0);
+  const first = numberOf(host.groupStart);
+  const last = first + (host.groupCount - 1) * host.groupStep;
+  const hosts = configOf(profiles, 'sessions')?.load.count ?? 0;
+  const hasIpv4 = configOf(profiles, 'ipoe')?.ipv4.enabled ?? configOf(profiles, 'ppp')?.ipcp.enabled;
+  const cases: [boolean, string][] = [
+    [host.version < 3 && host.sources.length > 0, '/host/sources: versions below 3 have no sources'],
+    [host.filter === 'include' && host.sources.length === 0, '/host/filter: include needs sources to join'],
+    [
+      first < numberOf('224.0.1.0') || last > numberOf('239.255.255.255'),
+      '/host/groupStart: groups are from 224.0.1.0 to 239.255.255.255',
+    ],
+    [
+      hosts * Math.min(join.groupsPerHost, host.groupCount) > maxMemberships,
+      `/join/groupsPerHost: ${maxMemberships} memberships are the maximum of an entry`,
+    ],
+    [hasIpv4 === false, '/host: sessions that join groups need IPv4'],
+  ];
+  return cases.flatMap(([isAsked, message]): Refusal[] => (isAsked ? [['/igmp/0', message]] : []));
 };
 
 /** An entry with an access line has its identity from there. */

@@ -28,6 +28,11 @@ const profiles = new Map([
   [17, { name: 'DHCPv6', protocol: 'dhcpv6', config: {} }],
   [18, { name: 'DHCPv6', protocol: 'dhcpv6', config: { client: { address: false, prefix: false } } }],
   [19, { name: 'IPoE', protocol: 'ipoe', config: { ipv4: { enabled: false } } }],
+  [20, { name: 'STP', protocol: 'stp', config: {} }],
+  [
+    21,
+    { name: 'IGMP', protocol: 'igmp', config: { host: { version: 2, sources: ['10.0.0.1'], groupStart: '10.0.0.1' } } },
+  ],
   [15, { name: 'relay', protocol: 'dhcp', config: { relay: { circuitId: 'port {n}' } } }],
   [16, { name: 'line', protocol: 'accessLine', config: { line: { circuitId: 'olt {n}' } } }],
   [12, { name: 'RIP', protocol: 'rip', config: {} }],
@@ -102,6 +107,7 @@ describe('entries of the access plane', () => {
 
   it('get profiles that they need and do not name', () => {
     expect(Object.keys(profilesOf({ dhcp: [5] })).sort()).toEqual(['dhcp', 'ipoe', 'sessions']);
+    expect(Object.keys(profilesOf({ dhcp: [5], igmp: [8] })).sort()).toEqual(['dhcp', 'igmp', 'ipoe', 'sessions']);
     expect(Object.keys(profilesOf({ ipoe: [11] })).sort()).toEqual(['dhcp', 'dhcpv6', 'ipoe', 'sessions']);
     expect(profilesOf({ pppoe: [7] })).toMatchObject({
       sessions: [{ load: { count: 100 } }],
@@ -119,7 +125,13 @@ describe('entries of the access plane', () => {
   it.each([
     ['nothing about sessions', {}, ['/accessPlane/0 NOT_SUPPORTED']],
     ['both kinds of sessions', { dhcp: [5], pppoe: [7] }, ['/accessPlane/0/dhcp/0 NOT_SUPPORTED']],
-    ['another protocol', { dhcp: [5], igmp: [8] }, ['/accessPlane/0/igmp/0 NOT_SUPPORTED']],
+    ['another protocol', { dhcp: [5], stp: [20] }, ['/accessPlane/0/stp/0 NOT_SUPPORTED']],
+    ['groups of a server', { dhcp: [5], igmp: [8], isServer: true }, ['/accessPlane/0/igmp/0 NOT_SUPPORTED']],
+    [
+      'sources of IGMPv2 and groups that are none',
+      { dhcp: [5], igmp: [21] },
+      ['/accessPlane/0/igmp/0 NOT_SUPPORTED', '/accessPlane/0/igmp/0 NOT_SUPPORTED'],
+    ],
     ['two profiles', { dhcp: [5, 5] }, ['/accessPlane/0/dhcp/1 NOT_SUPPORTED']],
     [
       'too few VLANs, tags twice, and ANCP',

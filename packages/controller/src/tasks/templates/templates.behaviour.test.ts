@@ -221,6 +221,11 @@ describe('built-in templates', () => {
       'protocol.bgp': await createProfile('protocol.bgp', { session: { peerAddress: '10.0.0.1', peerAs: 65001 } }),
       'protocol.ospf': await createProfile('protocol.ospf', {}),
       'protocol.pppoe': await createProfile('protocol.pppoe', {}),
+      'protocol.ppp': await createProfile('protocol.ppp', {}),
+      'protocol.sessions': await createProfile('protocol.sessions', {}),
+      'protocol.dhcp': await createProfile('protocol.dhcp', {}),
+      'protocol.ipoe': await createProfile('protocol.ipoe', {}),
+      'protocol.igmp': await createProfile('protocol.igmp', {}),
     };
     const builtIn = (await templates.all()).data.filter((template) => template.builtIn);
     for (const { id, name, parameters, slots } of builtIn) {

@@ -46,6 +46,8 @@ export interface PppoeClientHost {
   readonly random: () => number;
   /** An IP packet of a session. */
   onPacket?(session: number, memory: Memory, start: number, end: number): void;
+  /** An IP packet to a group. */
+  onMulticast?(session: number, tags: number, memory: Memory, ip: Ipv4Header): void;
 }
 
 const phase = { idle: 0, offer: 1, request: 2, session: 3 } as const;
@@ -229,6 +231,7 @@ export class Pppoe implements AccessProtocol {
     if (protocol === pppProtocol.ipv4 && ip.parse(memory, start, end, true)) {
       const isFromPeer = ip.source === this.ppp.ipv4.peer[session];
       if (isFromPeer && icmpTypeOf(memory, ip) === icmp4Type.echoReply) this.counters.echoReceived++;
+      if (ip.destination >>> 28 === 0xe) this.#host.onMulticast?.(session, 0, memory, ip);
     }
     this.#host.onPacket?.(session, memory, start, end);
   }

@@ -8,8 +8,8 @@ import { sampleOf } from '../parameter-value.ts';
 import { allBuiltin } from './all-builtin.ts';
 
 describe('the built-in templates', () => {
-  it('are twenty-seven, each with a name of its own', () => {
-    expect(new Set(allBuiltin.map(({ name }) => name)).size).toBe(27);
+  it('have names of their own', () => {
+    expect(new Set(allBuiltin.map(({ name }) => name)).size).toBe(allBuiltin.length);
   });
 
   it.each(allBuiltin.map((builtin) => [builtin.name, builtin] as const))(

@@ -1,0 +1,90 @@
+import { type BuiltinTemplate, duration, ends, param, record, whole } from './builtin-template.ts';
+
+const forSeconds = { duration: { mode: 'time', seconds: param('seconds') } };
+const [client] = ends.sources;
+const [server] = ends.targets;
+const requires = ['plane.access'];
+const interfaceOf = (name: string, description: string) => record(name, 'interface', description);
+const profileOf = (protocol: string, description: string, label: string) =>
+  record(protocol, 'dictionary', description, { label, category: `protocol.${protocol}` });
+
+export const pppoeLoginStorm: BuiltinTemplate = {
+  name: 'PPPoE login storm',
+  description:
+    'All subscribers of a broadband network gateway sign in over PPPoE at the same time, as after a power cut. The profile of sessions gives their number, pace and how many are in setup at once. Results show the rate of setups, the time of each step and every failure by its cause. The agent needs CAP_NET_RAW.',
+  tags: 'pppoe,bng,access-plane,access,resilience',
+  task: {
+    comment: 'PPPoE login storm',
+    accessPlane: [
+      {
+        ...client,
+        interfaces: [param('interface')],
+        sessions: [param('sessions')],
+        pppoe: [param('pppoe')],
+        ppp: [param('ppp')],
+      },
+    ],
+    configuration: [{ plugin: { id: 101 }, values: forSeconds }],
+  },
+  slots: [{ name: 'client', role: 'client', requires }],
+  parameters: [
+    interfaceOf('interface', 'Interface of the agent that is connected to the gateway'),
+    profileOf('sessions', 'Number and pace of the sessions; the pace is the storm', 'Sessions'),
+    profileOf('pppoe', 'How the gateway is found', 'PPPoE'),
+    profileOf('ppp', 'User names, passwords and options of PPP', 'PPP'),
+    whole('seconds', 120, [10, 86_400], 'How long the sessions stay', duration),
+  ],
+};
+
+export const dhcpFlood: BuiltinTemplate = {
+  name: 'DHCP flood within a pool',
+  description:
+    'Subscribers behind a relay or a switch ask for more addresses than the pool of the server agent has, and come back again and again. The profile of DHCP gives the pool, that of sessions the number and the reconnects. Results show who got an address, who did not and why. The server agent has one test interface; the agents need CAP_NET_RAW.',
+  tags: 'dhcp,access-plane,access,resilience',
+  task: {
+    comment: 'DHCP flood within a pool',
+    accessPlane: [
+      { ...client, interfaces: [param('interface')], sessions: [param('sessions')], dhcp: [param('dhcp')] },
+      { ...server, isServer: true, dhcp: [param('dhcp')] },
+    ],
+    configuration: [{ plugin: { id: 101 }, values: forSeconds }],
+  },
+  slots: [
+    { name: 'client', role: 'client', requires },
+    { name: 'server', role: 'server', requires },
+  ],
+  parameters: [
+    interfaceOf('interface', 'Interface of the subscribers'),
+    profileOf('sessions', 'More sessions than addresses in the pool', 'Sessions'),
+    profileOf('dhcp', 'Pool and lease of the server, attempts of the clients', 'DHCP'),
+    whole('seconds', 60, [10, 86_400], 'How long the subscribers ask', duration),
+  ],
+};
+
+export const iptvZapping: BuiltinTemplate = {
+  name: 'IPTV zapping',
+  description:
+    'Subscribers join multicast groups and change channels. The profile of IGMP gives the groups, the time on a channel and the longest acceptable wait. Results show how long a new channel takes, how long the old one stays, and the channels that did not come in time. The groups must be sent from elsewhere. The agent needs CAP_NET_RAW.',
+  tags: 'igmp,multicast,access-plane,access',
+  task: {
+    comment: 'IPTV zapping',
+    accessPlane: [
+      {
+        ...client,
+        interfaces: [param('interface')],
+        sessions: [param('sessions')],
+        ipoe: [param('ipoe')],
+        igmp: [param('igmp')],
+      },
+    ],
+    configuration: [{ plugin: { id: 101 }, values: forSeconds }],
+  },
+  slots: [{ name: 'client', role: 'client', requires }],
+  parameters: [
+    interfaceOf('interface', 'Interface of the agent that is connected to the network'),
+    profileOf('sessions', 'Number and pace of the subscribers', 'Sessions'),
+    profileOf('ipoe', 'Where the addresses of the subscribers come from', 'IPoE'),
+    profileOf('igmp', 'Groups, and how channels are changed', 'IGMP'),
+    whole('seconds', 300, [10, 86_400], 'How long channels are changed', duration),
+  ],
+};
