@@ -48,4 +48,5 @@ export const allBuiltin: readonly BuiltinTemplate[] = [
   pppoeLoginStorm,
   dhcpFlood,
   iptvZapping,
+  rdmaIncast,
 ];
