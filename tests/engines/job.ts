@@ -9,6 +9,8 @@ export interface JobOptions {
   readonly allowedTargets?: string[];
   readonly claims?: string[];
   readonly stack?: Job['stack'];
+  /** Keys of what is encrypted are among the records. */
+  readonly writesKeys?: boolean;
 }
 
 /** The results of a job over all seconds and targets. */
@@ -65,7 +67,7 @@ export const startJob = (options: JobOptions): Started => {
   };
   const running = new RunningJob(job, {
     engines,
-    host: describeHost(),
+    host: { ...describeHost(), writesKeys: options.writesKeys ?? false },
     barrier: async () => {
       hasStarted();
       return Date.now();

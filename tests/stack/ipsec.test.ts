@@ -1,8 +1,9 @@
-import type { HostStack, IpsecSettings } from '@rushhour/protocol';
+import type { HostStack, IpsecSettings, RowsRecord } from '@rushhour/protocol';
 import { describe, expect, it } from 'vitest';
+import type { Totals } from '../engines/job.ts';
 import { runJobIn, type Side, startJobIn } from '../engines/namespaces.ts';
 import { useCable } from '../engines/use-cable.ts';
-import { startSniffer } from './sniffer.ts';
+import { type Sniffer, startSniffer } from './sniffer.ts';
 
 const ends = [
   { client: '10.99.0.11', server: '10.99.0.21' },
@@ -48,6 +49,34 @@ const stackOf = (side: Side, ipsec: object, { isServer, hosts }: { isServer: boo
   };
 };
 
+/** Keys that a job has reported. */
+const keysOf = ({ summaries }: Totals) => {
+  const records = summaries.flatMap((summary) => (summary.records ?? []) as Partial<RowsRecord>[]);
+  const rows = records.flatMap(({ table, rows: reported = [] }) => (table === 'keys' ? reported : []));
+  const linesOf = (kind: string) => rows.flatMap(({ state, cells }) => (state === kind ? [String(cells['line'])] : []));
+  return { ike: linesOf('ike'), esp: linesOf('esp') };
+};
+
+/** tshark reads IKE and what is inside ESP, and finds nothing wrong in it. */
+const expectDecrypted = async (sniffer: Sniffer, { hasIke }: { readonly hasIke: boolean }) => {
+  const names = [
+    'esp.spi',
+    'tcp.port',
+    'http.request.method',
+    'isakmp.id.type',
+    '_ws.malformed',
+    '_ws.expert.severity',
+  ];
+  const packets = await sniffer.fields('esp || isakmp', names);
+  const having = (name: string) => packets.filter((values) => (values[names.indexOf(name)] ?? '') !== '');
+  expect(having('esp.spi').length).toBe(having('tcp.port').length);
+  expect(having('http.request.method').length).toBeGreaterThan(50);
+  expect(having('isakmp.id.type').length).toBeGreaterThanOrEqual(hasIke ? 2 : 0);
+  expect(having('_ws.malformed')).toEqual([]);
+  const error = String(0x800000);
+  expect(having('_ws.expert.severity').filter((values) => values.at(-1)?.split(',').includes(error))).toEqual([]);
+};
+
 describe('IPsec of emulated hosts', () => {
   const cable = useCable('test');
 
@@ -73,6 +102,7 @@ describe('IPsec of emulated hosts', () => {
       },
       duration: { mode: 'count', count },
       stack: stackOf(cable.left, ipsec, { isServer: false, hosts: '10.50.0.1-10.50.0.8' }),
+      writesKeys: true,
     });
     const served = await server.stop();
     return { client, served };
@@ -96,6 +126,9 @@ describe('IPsec of emulated hosts', () => {
     expect(Math.max(...packets.map(([, length]) => Number(length)))).toBeLessThanOrEqual(1514);
     expect(await sniffer.fields('tcp', ['frame.number'])).toEqual([]);
     expect(await sniffer.fields('_ws.malformed', ['frame.number'])).toEqual([]);
+    sniffer.useKeys(keysOf(client));
+    // The tshark of Debian has no ChaCha20-Poly1305.
+    if (!('children' in ipsec)) await expectDecrypted(sniffer, { hasIke: !('authMethod' in ipsec) });
   });
 
   it('renews keys in the middle of a transfer without a lost byte', async () => {

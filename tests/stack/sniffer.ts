@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -12,13 +12,41 @@ export interface Sniffer {
   stop(): Promise<void>;
   /** Values of fields, a row for each packet that matches the display filter. */
   fields(filter: string, names: readonly string[]): Promise<string[][]>;
+  /** From now on packets are decrypted by these lines of Wireshark's tables. */
+  useKeys(lines: { readonly ike: readonly string[]; readonly esp: readonly string[] }): void;
 }
+
+/** Reads the packets of a capture by tshark, with a profile folder of its own. */
+const createReader = (file: string, profile: string): Pick<Sniffer, 'fields' | 'useKeys'> => {
+  let decryption: readonly string[] = [];
+  return {
+    async fields(filter, names) {
+      const wanted = names.flatMap((name) => ['-e', name]);
+      const shape = ['-T', 'fields', '-E', 'separator=\t', '-E', 'occurrence=a', ...wanted];
+      const { stdout } = await execute('tshark', ['-r', file, ...decryption, '-Y', filter, ...shape], {
+        maxBuffer: 64 * 1024 * 1024,
+        env: { ...process.env, WIRESHARK_CONFIG_DIR: profile },
+      });
+      return stdout
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => line.split('\t'));
+    },
+    useKeys({ ike, esp }) {
+      decryption = ['-o', 'esp.enable_encryption_decode:TRUE', '-o', 'esp.enable_authentication_check:TRUE'];
+      writeFileSync(join(profile, 'ikev2_decryption_table'), `${ike.join('\n')}\n`);
+      writeFileSync(join(profile, 'esp_sa'), `${esp.join('\n')}\n`);
+    },
+  };
+};
 
 export const startSniffer = async (side: Side): Promise<Sniffer> => {
   for (const program of ['tcpdump', 'tshark']) requireProgram(program);
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-sniff-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'all.pcap');
+  const profile = join(folder, 'profile');
+  mkdirSync(profile);
   const args = [
     'netns',
     'exec',
@@ -50,14 +78,6 @@ export const startSniffer = async (side: Side): Promise<Sniffer> => {
       child.kill('SIGINT');
       await exited;
     },
-    async fields(filter, names) {
-      const wanted = names.flatMap((name) => ['-e', name]);
-      const shape = ['-T', 'fields', '-E', 'separator=\t', '-E', 'occurrence=a', ...wanted];
-      const { stdout } = await execute('tshark', ['-r', file, '-Y', filter, ...shape], { maxBuffer: 64 * 1024 * 1024 });
-      return stdout
-        .split('\n')
-        .slice(0, -1)
-        .map((line) => line.split('\t'));
-    },
+    ...createReader(file, profile),
   };
 };

@@ -16,6 +16,8 @@ export interface Host {
   readonly addresses: readonly string[];
   /** The run is captured on this machine: packets must pass the capture point of the kernel. */
   readonly isCaptured?: boolean;
+  /** The run reports the keys of what it encrypts, so that its captures can be decrypted. */
+  readonly writesKeys?: boolean;
   /** Jobs are prepared only to find out whether they could run: nothing may be sent. */
   readonly isDryRun?: boolean;
 }

@@ -11,6 +11,7 @@ export const Capture = Type.Object(
     captureArp: Type.Boolean(),
     keep: word(['first', 'newest'], { description: 'Which packets are kept when `maxBytes` is exceeded.' }),
     maxBytes: Type.Integer({ minimum: 0, description: 'Total of all capture files of this agent in the run.' }),
+    keys: Type.Optional(Type.Boolean({ description: 'Keys are reported in the table `keys`.' })),
   },
   closed,
 );

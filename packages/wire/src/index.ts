@@ -106,6 +106,7 @@ export type {
 } from './ipsec/ike/crypto.ts';
 export { IkeEndpoint, type IkeEndpointOptions } from './ipsec/ike/ike-endpoint.ts';
 export type { IkeEvents, IkeSa, IkeState } from './ipsec/ike/ike-sa.ts';
+export { espKeyLines, ikeKeyLine } from './ipsec/ike/key-lines.ts';
 export { authMethod, encryptionId, exchangeType, groupId, hashId, integrityId, prfId } from './ipsec/ike/numbers.ts';
 export type { Identification, TrafficSelector } from './ipsec/ike/payloads.ts';
 export {

@@ -35,7 +35,12 @@ const behind = (host: string): string[] => {
 /** The interfaces that carry the traffic of the jobs. */
 export const usedInterfaces = async (jobs: readonly Job[]): Promise<string[]> => {
   const found = new Set<string>();
-  for (const { config } of jobs) {
+  for (const { config, stack } of jobs) {
+    // The machine has no routes to what emulated hosts reach.
+    if (stack !== undefined) {
+      found.add(stack.interface);
+      continue;
+    }
     const { targets, listen, device, interface: named } = (config ?? {}) as Endpoints;
     for (const name of [device, named]) if (typeof name === 'string') found.add(name);
     const routes = distinct(targets)

@@ -1,10 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
-import type { HostStack } from '@rushhour/protocol';
+import type { HostStack, ResultRow } from '@rushhour/protocol';
 import type { Availability, Host, Samples } from '../engine.ts';
 import { type Device, requireDevice } from '../net/packet/device.ts';
 import { probePackets } from '../net/packet/packet-socket.ts';
 import { probeEpoll } from '../net/path-probe.ts';
 import { Hosts } from './hosts.ts';
+import { reportKeys } from './ipsec/key-report.ts';
 import { openPacketPort } from './packet-port.ts';
 import type { Port } from './port.ts';
 import { Stack, type StackHosts } from './stack.ts';
@@ -21,6 +22,7 @@ export interface StackDeps {
   readonly host: Host;
   readonly note: (remark: string) => void;
   readonly samples: Samples;
+  readonly putRow?: ((table: 'keys', row: ResultRow) => void) | undefined;
 }
 
 const receiveQueues = ({ name }: Device): number => {
@@ -68,7 +70,9 @@ export const openStack = (config: HostStack, deps: StackDeps): Stack => {
   const { linkHosts, ...stackHosts } = createHosts(config, device.mac);
   const port = openPort(config, linkHosts, device, deps);
   try {
-    return new Stack(config, stackHosts, port);
+    const stack = new Stack(config, stackHosts, port);
+    if (stack.ipsec !== undefined) reportKeys(stack.ipsec, deps);
+    return stack;
   } catch (error) {
     port.close();
     throw error;

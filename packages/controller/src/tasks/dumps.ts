@@ -1,12 +1,15 @@
 import { Readable } from 'node:stream';
 import type { api, RunDump } from '@rushhour/contract';
 import { filterCapture, PcapError } from '@rushhour/pcap';
+import type { Caller } from '../caller.ts';
 import { cursorOf } from '../crud.ts';
-import { ApiError, conflict, invalid, notFound, orNotFound } from '../errors.ts';
+import { ApiError, conflict, forbidden, invalid, notFound, orNotFound } from '../errors.ts';
 import type { Handlers } from '../handler.ts';
+import { allows } from '../people/permissions.ts';
 import type { Blobs } from '../store/blobs/blobs.ts';
 import type { Executor } from '../store/engine/database.ts';
 import { dumpsOf, findDump, type RunDumpRecord } from '../store/runs/run-dumps.ts';
+import { keyLinesOf } from '../store/runs/run-keys.ts';
 import { runs } from '../store/runs/runs.ts';
 import type { Store } from '../store/store.ts';
 import { findTask } from '../store/tasks/tasks.ts';
@@ -54,6 +57,33 @@ const filtered = (content: Readable, filter: string): Readable => {
   }
 };
 
+/** Keys are as secret as private keys: reading them needs the same permission; both access and refusal are audited. */
+const readKeys = async (
+  store: Store,
+  caller: Caller,
+  { dump, kind }: { readonly dump: RunDumpRecord; readonly kind: 'ike' | 'esp' },
+) => {
+  const { id, runID, agentID } = dump;
+  const permission = 'certificates.private';
+  if (!allows(caller.permissions, permission)) {
+    await store.change(caller, async (tx) => tx.deny({ permission, dump: id }));
+    throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
+  }
+  const lines = await keyLinesOf(store.read, store.secrets, { runID, agentID, kind });
+  if (lines.length === 0) throw notFound('keys of dump', id);
+  await store.change(caller, async (tx) => {
+    tx.touch('runs', runID);
+    tx.note({ dump: id, keys: kind, lines: lines.length });
+  });
+  const file = kind === 'ike' ? 'ikev2_decryption_table' : 'esp_sa';
+  const disposition = `attachment; filename="${file}"`;
+  return {
+    type: 'text/plain',
+    body: Readable.from([lines.map((line) => `${line}\n`).join('')], { objectMode: false }),
+    headers: { 'content-disposition': disposition, 'cache-control': 'no-store' },
+  } as const;
+};
+
 /** Packet captures of runs: list and content. */
 export const dumpHandlers = ({ store, files }: Deps): Pick<Handlers<typeof api.tasks>, 'dumps' | 'dump'> => ({
   dumps: async ({ params }) => {
@@ -61,8 +91,9 @@ export const dumpHandlers = ({ store, files }: Deps): Pick<Handlers<typeof api.t
     const data = (await dumpsOf(store.read, params.runId)).map(shown);
     return { cursor: cursorOf(Math.max(1, data.length), 0, data.length), data };
   },
-  dump: async ({ params, query: { filter = '' } }, caller) => {
+  dump: async ({ params, query: { filter = '', keys } }, caller) => {
     const dump = await readyDump(store.read, params);
+    if (keys !== undefined) return readKeys(store, caller, { dump, kind: keys });
     if (filter !== '' && dump.size > maxFilteredBytes) {
       const message = `a dump of more than ${maxFilteredBytes} bytes is not filtered here: download it whole`;
       throw new ApiError('tooLarge', 'FILTER_LIMIT', message);

@@ -9,6 +9,7 @@ import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
 import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { createKeyReport } from '../../stack/ipsec/key-report.ts';
 import { changeRate, LoadDrivenClient } from '../load-driven-client.ts';
 import { LoadMeters } from './load-meters.ts';
 import { LoadSessions } from './load-sessions.ts';
@@ -54,6 +55,7 @@ export class LoadClient extends LoadDrivenClient {
     this.#sessions = new LoadSessions({
       settings: config.settings,
       network,
+      keys: createKeyReport(context),
       meters: this.#meters,
       onEstablished: (sa) => this.#onEstablished(sa),
       onClosed: (sa, cause) => this.#onClosed(sa, cause),

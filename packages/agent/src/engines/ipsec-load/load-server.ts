@@ -2,6 +2,7 @@ import type { IpsecLoadServerConfig } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import type { HostNetwork } from '../../net/host-network.ts';
 import { aborted } from '../../net/loop/aborted.ts';
+import { createKeyReport } from '../../stack/ipsec/key-report.ts';
 import { LoadMeters } from './load-meters.ts';
 import { LoadSessions } from './load-sessions.ts';
 
@@ -22,6 +23,7 @@ export class LoadServer implements PreparedEngine {
     this.#sessions = new LoadSessions({
       settings: config.settings,
       network,
+      keys: createKeyReport(context),
       meters,
       accepts: () => this.#accepts(),
       onEstablished: (sa) => {

@@ -6,6 +6,7 @@ import { createPeer, selectorsOf } from '../../net/ipsec/ipsec-peer.ts';
 import { nodeIpsecCrypto } from '../../net/ipsec/node-crypto.ts';
 import type { Alarm } from '../../net/loop/alarm.ts';
 import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
+import type { createKeyReport } from '../../stack/ipsec/key-report.ts';
 import type { LoadMeters } from './load-meters.ts';
 
 const tickMs = 5;
@@ -18,6 +19,8 @@ export interface LoadSessionsOptions {
   readonly settings: IpsecSettings;
   readonly network: HostNetwork;
   readonly meters: LoadMeters;
+  /** Reports the keys of sessions; undefined: they stay secret. */
+  readonly keys: ReturnType<typeof createKeyReport>;
   readonly onEstablished: (sa: IkeSa) => void;
   readonly onClosed: (sa: IkeSa, cause: IkeCause) => void;
   /** Responder: false where no further session is accepted. Absent: this side only initiates. */
@@ -102,8 +105,10 @@ export class LoadSessions {
   }
 
   #events(): Partial<IkeEvents> {
-    const { meters } = this.#options;
+    const { meters, keys } = this.#options;
     return {
+      onKeys: (sa) => keys?.ike(sa),
+      onChildUp: (sa, child) => keys?.esp(child, sa.route.localAddress.length === 4 ? 4 : 6),
       onEstablished: (sa) => {
         this.#add(sa);
         this.#options.onEstablished(sa);

@@ -8,6 +8,7 @@ import type { Alarm } from '../../net/loop/alarm.ts';
 import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
 import type { IpsecTunnelsConfig } from '../../stack/ipsec/ipsec-sessions.ts';
 import { IpsecTunnels } from '../../stack/ipsec/ipsec-tunnels.ts';
+import { reportKeys } from '../../stack/ipsec/key-report.ts';
 import { InsideHosts } from './inside-hosts.ts';
 import { SaTable } from './sa-table.ts';
 import { TunnelMeters } from './tunnel-meters.ts';
@@ -73,6 +74,7 @@ export class TunnelJob implements PreparedEngine {
     this.#meters = new TunnelMeters(samples);
     this.#tunnels = new IpsecTunnels(tunnelsConfigOf(context, network), layers.group, hosts, version);
     this.#observe();
+    reportKeys(this.#tunnels, context);
     if (inside !== undefined) {
       const isClient = role === 'client';
       const own = isClient ? clientHosts(config, inside.client) : new InsideHosts(inside.server);

@@ -19,6 +19,8 @@ export type ToChild =
       readonly silenceMs: number;
       /** Packets of the run are captured on this machine. */
       readonly isCaptured: boolean;
+      /** Keys are reported, so that these packets can be decrypted. */
+      readonly writesKeys?: boolean;
       /** The jobs are only prepared; nothing may be sent. */
       readonly isDryRun?: boolean;
     }

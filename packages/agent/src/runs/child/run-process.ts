@@ -45,8 +45,8 @@ const prepare = (message: Extract<ToChild, { type: 'prepare' }>) => {
     report({ type: 'prepareFailed', problems });
     exitGracefully();
   } else {
-    const { isCaptured, isDryRun = false } = message;
-    jobs = new RunJobs(resolved, { engines, host: { ...describeHost(), isCaptured, isDryRun }, report });
+    const { isCaptured, writesKeys = false, isDryRun = false } = message;
+    jobs = new RunJobs(resolved, { engines, host: { ...describeHost(), isCaptured, writesKeys, isDryRun }, report });
     void jobs.ended.then(exitGracefully);
   }
 };

@@ -111,7 +111,8 @@ const openHosts = async (stack: HostStack, deps: PrepareDeps): Promise<HostNetwo
     throw new JobRejected('NOT_PERMITTED', `hosts cannot be emulated here: ${availability.reason}`);
   }
   const { accessGroups = new AccessGroups() } = deps;
-  const stackDeps = { ...deps, samples: deps.store, accessGroups };
+  const putRow: SessionDeps['putRow'] = (table, row) => deps.store.putRow(table, row);
+  const stackDeps = { ...deps, samples: deps.store, accessGroups, putRow };
   const network = await openNetwork(stack, stackDeps);
   // Before the engine hears that it has to stop: what has arrived by then counts.
   deps.signal.addEventListener('abort', () => network.poll(), { once: true });

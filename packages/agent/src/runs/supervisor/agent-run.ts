@@ -216,7 +216,9 @@ export class AgentRun {
     });
     this.#log.info(`preparing ${orders.length} jobs in process ${this.#child.pid}`);
     const silenceMs = this.#deps.limits().deadManMs + childMarginMs;
-    this.#child.send({ type: 'prepare', orders, files, silenceMs, isCaptured: this.#capture !== undefined });
+    const writesKeys = this.#capture?.keys ?? false;
+    const isCaptured = this.#capture !== undefined;
+    this.#child.send({ type: 'prepare', orders, files, silenceMs, isCaptured, writesKeys });
   }
 
   #stopChild(child: RunChild, mode: StopMode, orders: readonly number[]): void {

@@ -1,4 +1,4 @@
-import type { ChildSa, IkeCause } from '@rushhour/wire';
+import type { ChildSa, IkeCause, IkeSa } from '@rushhour/wire';
 import type { IpsecLink } from './ipsec-link.ts';
 
 /** What happens to the tunnels of a job, for its engine. */
@@ -14,6 +14,8 @@ export class IpsecMonitor {
     txBytes: 0,
     rxBytes: 0,
   };
+  /** An IKE SA has its keys. */
+  onKeys: (sa: IkeSa) => void = () => {};
   onSetup: (durationMs: number) => void = () => {};
   onFailed: (cause: IkeCause, link: IpsecLink | undefined) => void = () => {};
   onChildUp: (link: IpsecLink, child: ChildSa) => void = () => {};

@@ -118,6 +118,7 @@ export class IpsecSessions {
       sendKeepalive: (route) => this.#udp.sendKeepalive(route),
       findPeer: (route) => (this.#config.isServer && !this.isManual ? this.#serverPeer(route) : undefined),
       events: {
+        onKeys: (sa) => this.monitor.onKeys(sa),
         onEstablished: (sa) => this.#onEstablished(sa),
         onClosed: (sa, cause) => this.#onClosed(sa, cause),
         onReplaced: (_, by) => {

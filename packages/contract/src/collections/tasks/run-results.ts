@@ -180,9 +180,13 @@ export const runResultRoutes = {
     params: Type.Object({ ...RunParams.properties, dumpId: Id }),
     query: Type.Object({
       filter: optional.text(1024, 'Only these packets: `tcp`, `udp`, `host ADDRESS`, `port NUMBER`, joined by `and`'),
+      keys: optional.oneOf(['ike', 'esp'], {
+        description:
+          'Instead of packets the keys of the agent, as Wireshark reads them: `ikev2_decryption_table` or `esp_sa`; needs `certificates.private` and is audited',
+      }),
     }),
-    download: ['application/x-pcapng'],
-    errors: [404, 409, 413],
+    download: ['application/x-pcapng', 'text/plain'],
+    errors: [403, 404, 409, 413],
   }),
   report: route('GET /tasks/:id/runs/:runId/report', {
     summary: 'The report of a run',

@@ -3,7 +3,9 @@ import type { AgentGateway } from '../../agents/gateway/gateway.ts';
 import { clockNow } from '../../clock.ts';
 import type { Mutex } from '../../concurrency/mutex.ts';
 import { type Executor, StorageUnavailable } from '../../store/engine/database.ts';
+import type { Secrets } from '../../store/engine/secrets.ts';
 import { insertRunRecords } from '../../store/runs/run-attempts.ts';
+import { sealKeyRows } from '../../store/runs/run-keys.ts';
 import { putRunRows } from '../../store/runs/run-rows.ts';
 import { everyAgent, insertRunNames, insertSamples, removeSamplesIn } from '../../store/runs/samples.ts';
 import type { Store } from '../../store/store.ts';
@@ -164,7 +166,7 @@ export class Ingest {
     const { store, log, runs } = this.#options;
     try {
       await store.database.transaction(async (tx) => {
-        for (const writing of writings) await write(tx, writing);
+        for (const writing of writings) await write(tx, store.secrets, writing);
       });
       return [...writings];
     } catch (error) {
@@ -182,7 +184,7 @@ export class Ingest {
   }
 }
 
-const write = async (tx: Executor, { arrivals, reopened }: Writing) => {
+const write = async (tx: Executor, secrets: Secrets, { arrivals, reopened }: Writing) => {
   const { facts, names } = arrivals.run;
   await insertRunNames(
     tx,
@@ -196,7 +198,7 @@ const write = async (tx: Executor, { arrivals, reopened }: Writing) => {
   }
   await insertSamples(tx, arrivals.rows);
   await insertRunRecords(tx, arrivals.records);
-  await putRunRows(tx, arrivals.tableRows);
+  await putRunRows(tx, sealKeyRows(secrets, arrivals.tableRows));
 };
 
 /** Reads the merged minutes that late seconds belong to. */

@@ -7,7 +7,7 @@ const neverSeen = 0;
 
 /** What each of so many agents captures; undefined when nothing is wanted. */
 export const captureOf = (
-  { enabled = false, captureArp = false, savelen = 0, keep = 'first' }: Task['dumps'],
+  { enabled = false, captureArp = false, savelen = 0, keep = 'first', keys = false }: Task['dumps'],
   { maxBytesPerRun, defaultSavelen }: PlanInput['dumpLimits'],
   agents: number,
 ): Capture | undefined =>
@@ -16,6 +16,7 @@ export const captureOf = (
         ...{ captureArp, keep },
         savelen: savelen || defaultSavelen,
         maxBytes: Math.floor(maxBytesPerRun / Math.max(1, agents)),
+        ...(keys && { keys }),
       }
     : undefined;
 

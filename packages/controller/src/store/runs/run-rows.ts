@@ -7,6 +7,9 @@ import { decoderOf } from '../engine/row.ts';
 import { statement } from '../engine/statement.ts';
 import { tables } from '../tables/index.ts';
 
+/** Tables that the results of a run show. */
+export type ShownTable = Exclude<ResultTable, 'keys'>;
+
 /** A row of a table of a run. */
 export interface RunRow extends Omit<RecordOf<typeof tables.runRows>, 'tableName'> {
   readonly tableName: ResultTable;
@@ -94,14 +97,15 @@ const states = statement((db, p: { runID: number }) =>
     .selectFrom('runRows')
     .select(['tableName', 'state', sql<number>`count(*)`.as('rows')])
     .where('runID', '=', p.runID)
+    .where('tableName', '<>', 'keys')
     .groupBy(['tableName', 'state'])
     .orderBy('tableName')
     .orderBy('state'),
 );
-/** The tables of a run: how many rows are in which state. */
+/** The tables of a run that are shown: how many rows are in which state. */
 export const runTableStates = async (read: Executor, runID: number) => {
   const counted = await states.all(read, { runID });
-  const byTable = Map.groupBy(counted, ({ tableName }) => tableName as ResultTable);
+  const byTable = Map.groupBy(counted, ({ tableName }) => tableName as ShownTable);
   return [...byTable].map(([name, found]) => ({
     name,
     rows: found.reduce((sum, { rows }) => sum + Number(rows), 0),

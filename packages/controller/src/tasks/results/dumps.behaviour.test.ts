@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { permissions } from '@rushhour/contract';
 import { CaptureWriter, ethernetFrame, udpPacket } from '@rushhour/pcap';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { sealKeyRows } from '../../store/runs/run-keys.ts';
+import { putRunRows } from '../../store/runs/run-rows.ts';
 import { refused } from '../../testing/refused.ts';
 import { createMeasuredWorld, type MeasuredWorld, type Started } from './testing/measured-world.ts';
 
@@ -69,6 +71,35 @@ describe('packet dumps of a run', () => {
     await expect(wrong).rejects.toMatchObject({ status: 400, data: { issues: [{ in: 'query', path: '/filter' }] } });
     const sql = `SELECT operation FROM audit WHERE operation = 'tasks.dump'`;
     expect(await world.controller.store.read.run({ name: '', sql }, [])).toHaveLength(2);
+  });
+
+  it('come with the keys of IPsec for those who may read private keys; keys are stored sealed and audited', async () => {
+    const run = await world.begin({}, { status: 7 });
+    const params = { id: run.taskId, runId: run.runId };
+    await announce(run, capture());
+    const dumpId = (await api().dumps({ params })).data[0]?.id ?? 0;
+    const read = (keys: 'ike' | 'esp', client = world.administrator.client) =>
+      client.tasks.dump({ params: { ...params, dumpId }, query: { keys } });
+    await expect(read('esp')).rejects.toMatchObject({ status: 404 });
+    const { store } = world.controller;
+    const of = { runID: run.runId, agentID: world.client.agentId, orderIndex: 0, tableName: 'keys' } as const;
+    const rows = [
+      { ...of, rowIndex: 0, state: 'ike', cells: { line: 'an IKE key' } },
+      { ...of, rowIndex: 1, state: 'esp', cells: { line: 'an ESP key' } },
+    ];
+    await store.database.transaction((tx) => putRunRows(tx, sealKeyRows(store.secrets, rows)));
+    expect(Buffer.from(await (await read('esp')).arrayBuffer()).toString()).toBe('an ESP key\n');
+    const whole = await read('ike');
+    expect(whole.headers.get('content-disposition')).toContain('ikev2_decryption_table');
+    expect((await api().run({ params, query: {} })).data.tables).toBeUndefined();
+    const stored = await store.read.run({ name: '', sql: 'SELECT cells FROM "runRows"' }, []);
+    expect(JSON.stringify(stored)).not.toContain('an ESP key');
+    const granted = [permissions['tasks.read'], permissions['tasks.dumps']];
+    const reader = await world.controller.signInWith(world.administrator, granted);
+    await expect(read('esp', reader.client)).rejects.toEqual(refused(403, 'FORBIDDEN'));
+    const audited = await store.read.run({ name: '', sql: 'SELECT * FROM audit' }, []);
+    const disclosures = audited.filter((row) => /"keys\\?":\\?"(ike|esp)/.test(JSON.stringify(row)));
+    expect(disclosures).toHaveLength(2);
   });
 
   it('are 409 before they are here, and 404 where they are not', async () => {

@@ -3,7 +3,7 @@ import type { Metrics } from '../../metrics/metrics.ts';
 import { agents as agentTable } from '../../store/agents/agents.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { type RunAgentRecord, runAgentsOf } from '../../store/runs/run-agents.ts';
-import type { RunRow } from '../../store/runs/run-rows.ts';
+import type { RunRow, ShownTable } from '../../store/runs/run-rows.ts';
 
 type AgentRow = NonNullable<Awaited<ReturnType<typeof agentTable.find>>>;
 
@@ -80,7 +80,7 @@ export const readRunAgents = async (
 
 /** A row of a table as clients read it. */
 export const tableRowOf = ({ tableName, agentID, orderIndex, rowIndex, state, cells }: RunRow): RunTableRow => ({
-  table: tableName,
+  table: tableName as ShownTable,
   agentID,
   job: orderIndex,
   index: rowIndex,

@@ -45,6 +45,7 @@ export interface IkeEndpointOptions {
 
 const ignore = () => undefined;
 const noEvents: IkeEvents = {
+  onKeys: ignore,
   onEstablished: ignore,
   onClosed: ignore,
   onReplaced: ignore,

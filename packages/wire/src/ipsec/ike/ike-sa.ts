@@ -50,6 +50,8 @@ export interface Negotiation {
 }
 
 export interface IkeEvents {
+  /** Both sides have the keys; the peer is not authenticated yet. */
+  onKeys(sa: IkeSa): void;
   onEstablished(sa: IkeSa): void;
   onClosed(sa: IkeSa, cause: IkeCause): void;
   /** The SA has new keys: child SAs belong to the other one now. */
@@ -196,6 +198,7 @@ export class IkeSa {
     const [own, other] = this.isInitiator ? [keys.initiator, keys.responder] : [keys.responder, keys.initiator];
     this.#sealer = crypto.createCipher(suite, own);
     this.#opener = crypto.createCipher(suite, other);
+    this.owner.events.onKeys(this);
   }
 
   /** Sends a request. There is none under way. */

@@ -15,6 +15,7 @@ import { dhcpFlood, iptvZapping, pppoeLoginStorm } from './subscribers.ts';
 import { tcpConnections } from './tcp-connections.ts';
 import { tlsHandshakes } from './tls-handshakes.ts';
 import { udpLoss } from './udp-loss.ts';
+import { rekeyStorm, remoteAccess, tunnelThroughput } from './vpn.ts';
 
 /** In the order of their ids on a new installation. */
 export const allBuiltin: readonly BuiltinTemplate[] = [
@@ -49,4 +50,7 @@ export const allBuiltin: readonly BuiltinTemplate[] = [
   dhcpFlood,
   iptvZapping,
   rdmaIncast,
+  remoteAccess,
+  tunnelThroughput,
+  rekeyStorm,
 ];
