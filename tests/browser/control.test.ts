@@ -92,7 +92,7 @@ describe('an AI key', () => {
     expect(await page.content()).not.toContain(secret);
 
     const { data } = await askToStart(secret, tasks[1] ?? 0, 'browser-approval-1');
-    await page.goto(`${system.url}${data.reviewUrl}`);
+    await page.goto(data.reviewUrl);
     await page.getByText('the proxy was changed tonight').waitFor();
     await page.getByText('lab-client, lab-server').or(page.getByText('lab-server, lab-client')).waitFor();
     await page.getByText(/^sha256:[0-9a-f]{64}$/).waitFor();

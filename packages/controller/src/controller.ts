@@ -168,14 +168,15 @@ const openServices = async (config: Config, log: Logger) => {
     diskUsedPct: health.diskUsedPct,
   });
   const { runs, planner } = runService;
-  const { approvals, drafts } = createApprovalService({ store, settings, bus, runs, planner });
+  const installer = createInstaller({ ...config, log });
+  const addressFor = (host: string | undefined) => installer.addressFor(host).url;
+  const { approvals, drafts } = createApprovalService({ store, settings, bus, runs, planner, addressFor });
   const { auditCheckpoints } = config;
   const dispatcher = createDispatcher({ store, settings, log, version: build.version });
   const housekeeping = startHousekeeping(
     choresOf({ store, settings, files, runs, dumps, approvals, dispatcher, log, auditCheckpoints }),
     log,
   );
-  const installer = createInstaller({ ...config, log });
   const services = { store, settings, bus, health, files, agents, installer, ...runService, approvals, drafts, vault };
   return { services, credentials, storage, housekeeping, stopRuns: close, closeStorage };
 };

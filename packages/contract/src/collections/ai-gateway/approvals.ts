@@ -3,6 +3,7 @@ import { IdParams, ListQuery } from '../../envelopes.ts';
 import { route } from '../../route.ts';
 import { Id, NullableNumber, NullableTimestamp, Timestamp } from '../../scalars.ts';
 import { Component, Nullable, OneOf, optional } from '../../schema.ts';
+import { Threshold } from '../tasks/task.ts';
 import { AiBody, AiOne, AiPage, aiOperation, FreeObject, IdempotencyKey } from './operation.ts';
 
 const prefix = '/ai/gateway';
@@ -57,6 +58,7 @@ export const Approval = Component('Approval', {
   expiresAt: Timestamp,
   usedAt: NullableTimestamp,
   result: Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true }),
+  nextStep: optional.string({ description: 'What the key does next; in `approval_get`' }),
 });
 export type Approval = Static<typeof Approval>;
 
@@ -64,7 +66,7 @@ const Requested = AiOne(
   Type.Object({
     approval: Approval,
     approvalToken: optional.string({ description: 'Send it to the confirm operation' }),
-    reviewUrl: optional.string({ description: 'Where a person decides' }),
+    reviewUrl: optional.string({ description: 'Where a person decides: an address for their browser' }),
     nextStep: Type.String(),
     task: Type.Optional(FreeObject),
     results: optional.array(FreeObject),
@@ -83,6 +85,10 @@ export const aiApprovalRoutes = {
       expectedRevision: optional.integer([0, Number.MAX_SAFE_INTEGER]),
       reason: Reason,
       durationSec: optional.integer([1, 31_536_000], 'End it then'),
+      thresholds: optional.array(Threshold, {
+        maxItems: 100,
+        description: 'What must hold, instead of those of the task',
+      }),
       idempotencyKey: IdempotencyKey,
     }),
     reply: Requested,

@@ -9,7 +9,8 @@ const prefix = '/ai/gateway';
 const Revision = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'The one you read' });
 const TaskText = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
-  description: 'A task; see the schema `task`',
+  description:
+    'A task; see the schema `task`. Plugins may be named (`plugin: "http"`), and `thresholds` are part of it',
 });
 
 export const AiProblem = Component('AIProblem', {
@@ -53,6 +54,18 @@ export const aiDraftRoutes = {
           { ...strict, minProperties: 1, maxProperties: 1 },
         ),
       ),
+      agentMap: Type.Optional(
+        Type.Record(Type.String({ maxLength: 64 }), Id, { description: 'Agents for the slots of the template' }),
+      ),
+      parameters: Type.Optional(
+        Type.Record(
+          Type.String({ maxLength: 64 }),
+          Type.Union([Type.Number(), Type.String({ maxLength: 4096 }), Type.Boolean()]),
+          {
+            description: 'Values for the parameters of the template',
+          },
+        ),
+      ),
       task: Type.Optional(TaskText),
       idempotencyKey: IdempotencyKey,
     }),
@@ -76,7 +89,8 @@ export const aiDraftRoutes = {
     errors: [404],
   }),
   updateDraft: route(`PATCH ${prefix}/drafts/:id`, {
-    summary: 'Change a draft by a merge patch or by JSON Patch operations',
+    summary:
+      'Change a draft by a merge patch, in which entries of the configuration are merged by their position, or by JSON Patch operations',
     access: 'aiKey',
     ai: aiOperation('draft_update', 'drafts:write', 'adjust', 'R1'),
     params: IdParams,

@@ -143,7 +143,7 @@ const settle = async (
   if (standing === 'replay' && record !== undefined) return { reply: replay(caller, record) };
   if (standing !== 'ready' || record === undefined) {
     if (standing === 'expired' && record?.state === 'pending') await end(deps, tx, record, 'expired', null);
-    return refuse(tx, refusalOf(standing as 'used', record));
+    return refuse(tx, refusalOf(standing as 'used', record, deps.addressFor(caller.header('host'))));
   }
   if (settled === undefined) throw new LookAgain();
   onStep('found');
@@ -179,7 +179,7 @@ const answerOfOver = (deps: ConfirmDeps, caller: AiCaller, record: ApprovalRecor
   if (record === undefined || record.state === 'pending' || standing === 'unknown') return undefined;
   admit(deps, caller, record, Date.now());
   if (standing === 'replay') return replay(caller, record);
-  throw refusalOf(standing as 'used', record);
+  throw refusalOf(standing as 'used', record, deps.addressFor(caller.header('host')));
 };
 
 const attempt = async (deps: ConfirmDeps, caller: AiCaller, request: LoadRequest) => {

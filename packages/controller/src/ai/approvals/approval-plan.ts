@@ -5,6 +5,7 @@ import {
   type StartBody,
   stagesSeconds,
   stagesWithin,
+  type Threshold,
 } from '@rushhour/contract';
 import type { AiCaller } from '../../caller.ts';
 import { ApiError, conflict } from '../../errors.ts';
@@ -22,7 +23,12 @@ import { assertWithin, type RiskFacts, riskOf, type TaskAction, targetsOf, type 
 export interface Request {
   readonly action: TaskAction;
   readonly taskIds: readonly number[];
-  readonly params: { readonly durationSec?: number; readonly changes?: readonly LoadChange[]; readonly mode?: string };
+  readonly params: {
+    readonly durationSec?: number;
+    readonly thresholds?: Threshold[];
+    readonly changes?: readonly LoadChange[];
+    readonly mode?: string;
+  };
   readonly reason: string;
 }
 
@@ -156,7 +162,7 @@ const checkedStart = async (
   { action, params, reason }: Request,
 ) => {
   const { userId, permissions } = caller;
-  const body: StartBody = { reason };
+  const body: StartBody = { reason, ...(params.thresholds && { thresholds: params.thresholds }) };
   const asked = { taskId: task.id, userId, permissions, by: 'ai', body, isRestart: action === 'restart' } as const;
   const checked = await runs.check(asked).catch(notStartable(task.id));
   if (params.durationSec === undefined) return checked;

@@ -29,18 +29,25 @@ const stateOf = ({ id, state, stateReason }: ApprovalRecord) => ({
   retryable: false,
 });
 
-export const reviewUrlOf = (id: number) => `/approvals/${id}`;
+/** Where the controller is for people beside the key, by the Host header of its request. */
+export type AddressFor = (host: string | undefined) => string;
 
-const undecided = ({ id, requiredDecisions }: ApprovalRecord) =>
+export const reviewUrlOf = (address: string, id: number) => `${address}/approvals/${id}`;
+
+const undecided = ({ id, requiredDecisions }: ApprovalRecord, address: string) =>
   forbidden('HUMAN_APPROVAL_REQUIRED', `${requiredDecisions} people must approve this first`, {
     approvalId: id,
     retryable: true,
-    reviewUrl: reviewUrlOf(id),
+    reviewUrl: reviewUrlOf(address, id),
     hint: `ask a person to open reviewUrl, poll approval_get of ${id}, then confirm again`,
   });
 
 /** The refusal of a confirmation that stops here. */
-export const refusalOf = (standing: Exclude<Standing, 'ready' | 'replay'>, record: ApprovalRecord | undefined) => {
+export const refusalOf = (
+  standing: Exclude<Standing, 'ready' | 'replay'>,
+  record: ApprovalRecord | undefined,
+  address: string,
+) => {
   if (standing === 'unknown' || record === undefined) return unknownToken();
   if (standing === 'used')
     return conflict('TOKEN_ALREADY_USED', 'the approval token has already been used', stateOf(record));
@@ -48,7 +55,7 @@ export const refusalOf = (standing: Exclude<Standing, 'ready' | 'replay'>, recor
     return conflict('TOKEN_NOT_PENDING', `the approval was ${record.state}`, stateOf(record));
   }
   if (standing === 'expired') return expired(record);
-  return standing === 'keyMismatch' ? keyMismatch() : undecided(record);
+  return standing === 'keyMismatch' ? keyMismatch() : undecided(record, address);
 };
 
 export const taskChanged = (record: ApprovalRecord, changed: readonly string[]) =>

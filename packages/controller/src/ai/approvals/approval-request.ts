@@ -13,13 +13,14 @@ import {
 import type { Change } from '../../store/engine/change.ts';
 import type { Store } from '../../store/store.ts';
 import { notify } from '../../store/system/notifications.ts';
-import { type AiRules, assertOpen, decisionsFor, expiryOf, type Mode, modeFor } from '../keys/policy.ts';
+import { type AiRules, assertOpen, decisionsFor, expiryOf, modeFor } from '../keys/policy.ts';
 import { assertScope } from '../keys/scopes.ts';
 import { newNonce, tokenHash, tokenOf } from '../keys/token.ts';
 import { assertAffordable, assertMayAsk } from './approval-budget.ts';
 import type { Execute } from './approval-execute.ts';
 import type { Prepared, RecordImporter, Request } from './approval-plan.ts';
-import { keyMismatch, reviewUrlOf } from './approval-refusal.ts';
+import { type AddressFor, keyMismatch, reviewUrlOf } from './approval-refusal.ts';
+import { approvalsIn } from './approval-state.ts';
 import { visibleTask } from './approval-tasks.ts';
 import { digestOf } from './digest.ts';
 import { type createSubjects, revisionOf } from './digest-subject.ts';
@@ -36,6 +37,7 @@ export interface RequestDeps {
   readonly prepare: RecordImporter;
   readonly execute: Execute;
   readonly subjectOf: ReturnType<typeof createSubjects>;
+  readonly addressFor: AddressFor;
 }
 
 export const familyOf = (action: string) => (action === 'start' ? 'start' : 'actions');
@@ -48,22 +50,30 @@ export const originOf = ({ userId, address, requestId, operation, audit }: AiCal
 export const scopeOf = (action: string) =>
   action === 'start' ? 'tasks:start' : action === 'delete' ? 'tasks:delete' : 'tasks:control';
 
-const nextStepOf = ({ id, family, state }: ApprovalRecord, mode: Mode) => {
+type Decided = Pick<Approval, 'id' | 'action' | 'state' | 'policy' | 'decisions' | 'requiredDecisions'>;
+
+/** What the key does next. */
+export const nextStepOf = (approval: Decided) => {
+  const { id, action, state, policy, requiredDecisions } = approval;
+  const kind = action === 'task.start' ? 'task_start' : 'task_action';
   if (state === 'used') return 'Done. Watch it with task_status.';
-  const tool = family === 'start' ? 'task_start_confirm' : 'task_action_confirm';
-  return mode === 'human'
+  if (state !== 'pending')
+    return `It is ${state}: nothing will happen. Ask again with ${kind}_request if it is still wanted.`;
+  const tool = `${kind}_confirm`;
+  return policy === 'human' && approvalsIn(approval) < requiredDecisions
     ? `Ask a person to open reviewUrl. Poll approval_get of ${id} with wait=30, then call ${tool} with approvalToken.`
     : `Call ${tool} with approvalToken before it expires.`;
 };
 
-const answerOf = ({ store }: RequestDeps, record: ApprovalRecord) => {
+const answerOf = ({ store, addressFor }: RequestDeps, caller: AiCaller, record: ApprovalRecord) => {
   const isPending = record.state === 'pending';
   const isHuman = record.policy === 'human';
+  const approval = approvalView(record) as Approval;
   return one({
-    approval: approvalView(record) as Approval,
+    approval,
     ...(isPending && { approvalToken: tokenOf(store.secrets, record.id, record.nonce) }),
-    ...(isPending && isHuman && { reviewUrl: reviewUrlOf(record.id) }),
-    nextStep: nextStepOf(record, record.policy as Mode),
+    ...(isPending && isHuman && { reviewUrl: reviewUrlOf(addressFor(caller.header('host')), record.id) }),
+    nextStep: nextStepOf(approval),
     ...(record.state === 'used' && (record.result as { task?: Record<string, unknown> })),
   });
 };
@@ -77,7 +87,7 @@ const replay = async (deps: RequestDeps, executor: Store['read'], caller: AiCall
   if (found === undefined) return undefined;
   if (found.requestFingerprint !== fingerprintOf(asking)) throw keyMismatch();
   caller.setHeader('idempotent-replayed', 'true');
-  return answerOf(deps, found);
+  return answerOf(deps, caller, found);
 };
 
 const insert = async (
@@ -135,7 +145,7 @@ const record = async (deps: RequestDeps, tx: Change, caller: AiCaller, asking: A
     await aiApprovals.update(tx, id, used);
   } else if (mode === 'human') await askPeople(deps, tx, caller, id, prepared);
   tx.afterCommit(() => bus.publish('approval.changed', { id }));
-  return answerOf(deps, (await aiApprovals.find(tx, id)) as ApprovalRecord);
+  return answerOf(deps, caller, (await aiApprovals.find(tx, id)) as ApprovalRecord);
 };
 
 /** Requests an action: assessed, recorded, and executed at once if the policy allows it. */

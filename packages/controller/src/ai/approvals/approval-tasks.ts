@@ -6,6 +6,7 @@ import type { RunPlan } from '../../plan/core/agent-plan.ts';
 import type { Change } from '../../store/engine/change.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { findTask, type StoredTask, tasks } from '../../store/tasks/tasks.ts';
+import type { Filling } from '../../tasks/templates/fill.ts';
 import { seesProject } from '../keys/visibility.ts';
 import type { ReadDependencies } from './digest-subject.ts';
 import type { TaskAction } from './risk.ts';
@@ -24,8 +25,8 @@ export interface TaskOperations {
   /** All issues of a task of unknown shape. */
   check(executor: Executor, task: unknown): Promise<Issue[]>;
   create(tx: Change, draft: TaskDraft): Promise<number>;
-  /** The task of a template with its defaults; what has none is left out. */
-  fromTemplate(executor: Executor, id: number): Promise<Record<string, unknown> | undefined>;
+  /** The task of a template with these values and its defaults; what has none is left out. */
+  fromTemplate(executor: Executor, id: number, filling: Filling): Promise<Record<string, unknown> | undefined>;
   /** Other tasks that need the same agents during this run. */
   conflictsOf(plan: RunPlan, taskId: number | null): Promise<AgentConflict[]>;
   /** Marks an idle task as deleted, or returns why it cannot. */

@@ -21,7 +21,8 @@ import { createDecide } from './approval-decide.ts';
 import { createExecute } from './approval-execute.ts';
 import { findOwner } from './approval-owner.ts';
 import { createPrepare } from './approval-plan.ts';
-import { createRequest } from './approval-request.ts';
+import type { AddressFor } from './approval-refusal.ts';
+import { createRequest, nextStepOf } from './approval-request.ts';
 import { createRestarts } from './approval-restart.ts';
 import { approvalsIn, isExpired, type RevocationReason } from './approval-state.ts';
 import type { TaskOperations } from './approval-tasks.ts';
@@ -75,6 +76,7 @@ export interface ApprovalDeps {
   readonly planner: TaskPlanner;
   readonly operations: TaskOperations;
   readonly rules: () => AiRules;
+  readonly addressFor: AddressFor;
   /** Has this user entered their password recently? */
   isFresh(caller: Caller): Promise<boolean>;
   readonly onStep?: ConfirmDeps['onStep'];
@@ -140,7 +142,8 @@ const getApproval =
   ({ store, bus }: ApprovalDeps) =>
   async (caller: AiCaller, id: number, waitMs = 0) => {
     const read = async () => viewAt(await findOwn(store.read, caller, id), Date.now());
-    return one(await awaitApproval(bus, { id, waitMs, signal: caller.signal }, read));
+    const approval = await awaitApproval(bus, { id, waitMs, signal: caller.signal }, read);
+    return one({ ...approval, nextStep: nextStepOf(approval) });
   };
 
 /** Ends all pending approvals of a key in the transaction that disables or revokes it. */

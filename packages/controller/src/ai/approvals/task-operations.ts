@@ -1,7 +1,10 @@
-import { taskReferences } from '@rushhour/contract';
+import { Threshold, taskReferences } from '@rushhour/contract';
+import { Type } from 'typebox';
+import { invalid } from '../../errors.ts';
 import { resolveSignatureFilters } from '../../plan/load/signature-filters.ts';
 import type { Runs } from '../../runs/lifecycle/create-runs.ts';
 import type { Calendar } from '../../runs/schedules/calendar.ts';
+import { createSchemaCheck } from '../../schema-check.ts';
 import { openCertificate } from '../../store/assets/certificates.ts';
 import { openParams, tunnels } from '../../store/assets/tunnels.ts';
 import type { Executor } from '../../store/engine/database.ts';
@@ -12,8 +15,9 @@ import { issuesOfUnknown } from '../../tasks/check/check-definition.ts';
 import { referenceIssues } from '../../tasks/check/reference-rules.ts';
 import { conflictsWith } from '../../tasks/check/validate-conflicts.ts';
 import { removeTask } from '../../tasks/records/removal.ts';
-import { createTask } from '../../tasks/records/write-task.ts';
+import { createTask, definitionOf } from '../../tasks/records/write-task.ts';
 import { fillTemplate } from '../../tasks/templates/fill.ts';
+import { thresholdIssues } from '../../tasks/thresholds.ts';
 import { gatherTask } from '../../tasks/transfer/export/export-plan.ts';
 import type { PartsOf } from '../../tasks/transfer/export/record-exporter.ts';
 import type { TaskOperations } from './approval-tasks.ts';
@@ -84,6 +88,12 @@ const dependenciesOf = async (executor: Executor, store: Store, stored: StoredTa
   };
 };
 
+const checkThresholds = createSchemaCheck(Type.Array(Threshold, { maxItems: 100 }));
+
+/** Fills in defaults, too. */
+const shapeIssues = (thresholds: unknown) =>
+  checkThresholds(thresholds).map((issue) => ({ ...issue, path: `/thresholds${issue.path}` }));
+
 interface Deps {
   readonly store: Store;
   readonly runs: Pick<Runs, 'stop'>;
@@ -93,16 +103,26 @@ interface Deps {
 /** Task operations for the AI gateway. */
 export const createTaskOperations = ({ store, runs, calendar }: Deps): TaskOperations => ({
   dependenciesOf: (executor, task) => dependenciesOf(executor, store, task),
-  check: async (executor, task) => {
-    const issues = issuesOfUnknown(task);
+  check: async (executor, given) => {
+    const { thresholds = [], ...task } = (given ?? {}) as { thresholds?: Threshold[] };
+    const issues = [...issuesOfUnknown(task), ...shapeIssues(thresholds)];
     // Only a well-formed task has references.
-    return issues.length > 0 ? issues : referenceIssues(executor, task as never);
+    if (issues.length > 0) return issues;
+    return [
+      ...(await referenceIssues(executor, task as never)),
+      ...thresholdIssues(definitionOf(task as never), thresholds),
+    ];
   },
   create: (tx, draft) => createTask(tx, store.secrets, draft),
   conflictsOf: (plan, taskId) => conflictsWith({ read: store.read, calendar }, plan, taskId),
-  fromTemplate: async (executor, id) => {
+  fromTemplate: async (executor, id, filling) => {
     const template = await taskTemplates.find(executor, id);
-    return template && (fillTemplate(template, { agentMap: {}, parameters: {} }).task as Record<string, unknown>);
+    if (template === undefined) return undefined;
+    const { task, issues } = fillTemplate(template, filling);
+    // What is not given yet is a problem of the draft; what is wrong is refused.
+    const wrong = issues.filter(({ code }) => code !== 'SLOT_UNFILLED' && code !== 'PARAMETER_UNFILLED');
+    if (wrong.length > 0) throw invalid(wrong);
+    return task as Record<string, unknown>;
   },
   remove: (tx, id) => removeTask(tx, id, runs, false),
 });

@@ -9,6 +9,7 @@ import type { Change } from '../../store/engine/change.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import type { Store } from '../../store/store.ts';
 import { openTask, type StoredTask } from '../../store/tasks/tasks.ts';
+import type { Filling } from '../../tasks/templates/fill.ts';
 import { shownConflicts, type TaskOperations, visibleTask } from '../approvals/approval-tasks.ts';
 import { digestOf } from '../approvals/digest.ts';
 import { riskOf, targetsOf } from '../approvals/risk.ts';
@@ -16,7 +17,8 @@ import { createRedactor } from '../gateway/redact.ts';
 import { type AiRules, modeFor } from '../keys/policy.ts';
 import { seesProject } from '../keys/visibility.ts';
 import { hideSecrets, markedPointers, resolveSecrets } from './drafts-secrets.ts';
-import { applyPatch, mergePatch, PatchError, type PatchOperation } from './json-patch.ts';
+import { applyPatch, PatchError, type PatchOperation } from './json-patch.ts';
+import { mergeTask, withPluginIds } from './task-entries.ts';
 
 export interface DraftDeps {
   readonly store: Store;
@@ -31,6 +33,12 @@ export interface DraftSource {
   readonly draftId?: number | undefined;
 }
 
+interface NewDraft extends Partial<Filling> {
+  readonly name?: string;
+  readonly from?: DraftSource;
+  readonly task?: Task;
+}
+
 type Task = Record<string, unknown>;
 const keptMs = 7 * 86_400_000;
 const maxDrafts = 50;
@@ -39,8 +47,8 @@ const maxDraftChars = 1_048_576;
 const hint = 'schema_get of "task" tells what is allowed';
 
 const definitionOf = (task: StoredTask): Task => {
-  const { comment, projectID, accessPlane, controlPlane, configuration, dumps } = task;
-  return { comment, projectID, accessPlane, controlPlane, configuration, dumps };
+  const { comment, projectID, accessPlane, controlPlane, configuration, dumps, thresholds } = task;
+  return { comment, projectID, accessPlane, controlPlane, configuration, dumps, thresholds };
 };
 
 const columnOf = (id: number, pointer: string) => ({ table: 'aiDrafts', id, column: `taskSecrets${pointer}` });
@@ -94,7 +102,7 @@ const write = async (
 
 /** The input of a key, refused if it contains forbidden members. */
 const validTask = ({ redactor }: DraftContext, given: Task, stored: Readonly<Record<string, string>> = {}): Task => {
-  const { task, issues } = resolveSecrets(redactor, given, stored);
+  const { task, issues } = resolveSecrets(redactor, withPluginIds(given), stored);
   if (issues.length > 0) throw invalid(issues, issues[0]?.code);
   return task as Task;
 };
@@ -108,11 +116,13 @@ const sourceOf = async (
   context: DraftContext,
   caller: AiCaller,
   { taskId, templateId, draftId }: DraftSource,
+  { agentMap = {}, parameters = {} }: Partial<Filling>,
 ): Promise<Task> => {
   const { store, operations } = context;
   if (taskId !== undefined) return opened(context, caller, taskId);
   if (draftId !== undefined) return clearOf(context, await mustFind(store.read, caller, draftId));
-  return orNotFound(operations.fromTemplate(store.read, templateId ?? 0), 'task template', templateId ?? 0);
+  const filled = operations.fromTemplate(store.read, templateId ?? 0, { agentMap, parameters });
+  return orNotFound(filled, 'task template', templateId ?? 0);
 };
 
 const patched = (
@@ -124,7 +134,7 @@ const patched = (
     throw invalid([{ path: '', code: 'ONE_OF', message: 'needs either merge or ops' }]);
   }
   try {
-    const next = ops ? applyPatch(draft.task, ops, markedPointers) : mergePatch(draft.task, merge);
+    const next = ops ? applyPatch(draft.task, ops, markedPointers) : mergeTask(draft.task, merge ?? {});
     if (typeof next !== 'object' || next === null || Array.isArray(next)) {
       throw new PatchError('TYPE', ops ? '/ops' : '/merge', 'must leave an object');
     }
@@ -222,14 +232,23 @@ const createTaskFromDraft =
     return store.change(caller, async (tx) => answer(tx, await operations.create(tx, task)));
   };
 
+/** Only a template has slots and parameters. */
+const assertFilling = (from: DraftSource | undefined, filling: object) => {
+  const given =
+    from?.templateId === undefined ? Object.entries(filling).filter(([, value]) => value !== undefined) : [];
+  if (given.length === 0) return;
+  throw invalid(given.map(([name]) => ({ path: `/${name}`, code: 'NO_TEMPLATE', message: 'is only for a template' })));
+};
+
 const createDraft =
   (context: DraftContext) =>
-  async (caller: AiCaller, { name = '', from, task }: { name?: string; from?: DraftSource; task?: Task }) => {
+  async (caller: AiCaller, { name = '', from, task, ...filling }: NewDraft) => {
     const { store } = context;
     if ((from === undefined) === (task === undefined)) {
       throw invalid([{ path: '', code: 'ONE_OF', message: 'needs either from or task' }]);
     }
-    const clear = from ? await sourceOf(context, caller, from) : validTask(context, task ?? {});
+    assertFilling(from, filling);
+    const clear = from ? await sourceOf(context, caller, from, filling) : validTask(context, task ?? {});
     return store.change(caller, async (tx) => {
       if ((await countDrafts(tx, caller.key.id, tx.now)) >= maxDrafts) {
         throw tooMany('TOO_MANY_DRAFTS', `a key keeps ${maxDrafts} drafts at most: delete some`, 60);

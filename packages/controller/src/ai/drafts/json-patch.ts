@@ -20,14 +20,17 @@ const isObject = (value: Json): value is Holder => typeof value === 'object' && 
 
 const unsafe = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** RFC 7396: members replace, objects merge, `null` removes. */
-export const mergePatch = (target: Json, patch: Json): Json => {
+type MergeLists = (target: readonly Json[], patch: readonly Json[]) => Json;
+
+/** RFC 7396: members replace, objects merge, `null` removes. Lists replace, unless `mergeLists` knows better. */
+export const mergePatch = (target: Json, patch: Json, mergeLists: MergeLists = (_target, given) => given): Json => {
+  if (Array.isArray(target) && Array.isArray(patch)) return mergeLists(target, patch);
   if (!isObject(patch)) return patch;
   const merged: Holder = isObject(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (unsafe.has(name)) continue;
     if (value === null) delete merged[name];
-    else merged[name] = mergePatch(merged[name], value);
+    else merged[name] = mergePatch(merged[name], value, mergeLists);
   }
   return merged;
 };

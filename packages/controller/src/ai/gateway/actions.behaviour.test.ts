@@ -82,7 +82,7 @@ describe('what is hazardous', () => {
     const { id: approvalId, digest } = data.approval;
     expect(data).toMatchObject({
       approval: { risk: 'R3', policy: 'human', requiredDecisions: 1 },
-      reviewUrl: expect.any(String),
+      reviewUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/approvals\/\d+$/),
     });
     const early = await confirm(data.approvalToken);
     expect(early).toEqual(refusal(403, 'HUMAN_APPROVAL_REQUIRED'));

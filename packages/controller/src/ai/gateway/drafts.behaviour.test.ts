@@ -51,6 +51,34 @@ it('a draft tells its problems until there are none, and becomes a task that is 
   expect(await call('GET', `/drafts/${draft.id}`)).toEqual(refusal(404, 'NOT_FOUND'));
 });
 
+it('a draft fills a template, names plugins, keeps what a merge does not mention and takes thresholds to its task', async () => {
+  const { data: templates } = await lab.administrator.client.taskTemplates.all();
+  const templateId = templates.find(({ name }) => name === 'HTTP requests per second')?.id ?? 0;
+  const filling = { agentMap: { client: lab.agentId, server: lab.agentId }, parameters: { rps: 7 } };
+  const draft = await newDraft({ from: { templateId }, ...filling });
+  expect(draft).toMatchObject({ problems: [], task: { configuration: [{ values: { requestsPerSecond: 7 } }] } });
+  const wrong = await call('POST', '/drafts', { from: { templateId }, parameters: { colour: 'red' } });
+  expect(wrong.status).toBe(400);
+  expect((await call('POST', '/drafts', { task: plainTask(), agentMap: {} })).status).toBe(400);
+  const fast = { name: 'fast', metric: 'http.latency', aggregation: 'p99', operator: '<', value: 5000 };
+  const merged = async (revision: number, metric: string) => {
+    const configuration = [{ plugin: 'http', values: { requestsPerSecond: 8 } }];
+    const merge = { configuration, thresholds: [{ ...fast, metric }] };
+    return (await call('PATCH', `/drafts/${draft.id}`, { revision, merge })).data;
+  };
+  expect((await merged(1, 'no.such')).problems).toMatchObject([{ path: '/thresholds/0/metric' }]);
+  const better = await merged(2, fast.metric);
+  expect(better.problems).toEqual([]);
+  expect(better.task.configuration[0].values).toMatchObject({
+    ...{ requestsPerSecond: 8, sources: [{ agent: { id: lab.agentId } }] },
+  });
+  const { data: made } = await call('POST', '/tasks', { draftId: draft.id, revision: 3 });
+  const { data: thresholds } = await lab.administrator.client.tasks.thresholds({ params: { id: made.id } });
+  expect(thresholds).toMatchObject([{ name: 'fast', value: 5000 }]);
+  const again = await newDraft({ from: { taskId: made.id } });
+  expect(again).toMatchObject({ problems: [], task: { thresholds: [{ name: 'fast' }] } });
+});
+
 it('operations of JSON Patch change a draft, all or nothing', async () => {
   const draft = await newDraft();
   const path = '/configuration/0/values/requestsPerSecond';

@@ -30,6 +30,8 @@ describe('a start', () => {
     });
     expect(asked.data.approval.plan.summary).toMatch(/start 1 task: 1 agents/);
     expect(await lab.runsOf(id)).toBe(0);
+    const { data: waiting } = await call('GET', `/approvals/${asked.data.approval.id}`);
+    expect(waiting.nextStep).toContain('task_start_confirm');
     const confirmed = await confirm(asked.data.approvalToken);
     expect(confirmed).toMatchObject({ status: 200, body: { cursor } });
     expect(confirmed.data.approval).toMatchObject({ id: asked.data.approval.id, state: 'used' });
@@ -53,6 +55,21 @@ describe('a start', () => {
     expect(data.approval.plan.conflicts).toContainEqual({ agentID: lab.agentId, from: expect.any(String), to: null });
     expect(JSON.stringify(data.approval.plan.conflicts)).not.toContain('taskID');
     await stop(first);
+  });
+
+  it('may have thresholds of its own, which are refused when the task cannot have them', async () => {
+    const id = await lab.newTask();
+    const threshold = { name: 'fast', metric: 'http.latency', aggregation: 'p99', operator: '<', value: 5000 };
+    const wrong = await ask(id, { thresholds: [{ ...threshold, metric: 'no.such' }] });
+    expect(wrong.status).toBe(409);
+    const asked = await ask(id, { thresholds: [threshold] });
+    expect(asked.data.approval.params).toMatchObject({ thresholds: [threshold] });
+    expect((await confirm(asked.data.approvalToken)).status).toBe(200);
+    const { data: runs } = await lab.administrator.client.tasks.runs({ params: { id }, query: {} });
+    const params = { id, runId: runs[0]?.id ?? 0 };
+    const { data: run } = await lab.administrator.client.tasks.run({ params, query: { full: true } });
+    expect(JSON.stringify(run)).toContain('"fast"');
+    await stop(id);
   });
 
   it('ends after the seconds that were asked for', async () => {

@@ -7,11 +7,11 @@ interface Deps {
 }
 
 export const startHandlers = ({ approvals }: Deps): Pick<Handlers<typeof api.aiGateway>, 'start' | 'confirmStart'> => ({
-  start: ({ body: { taskId, expectedRevision, reason, durationSec } }, caller) =>
+  start: ({ body: { taskId, expectedRevision, reason, durationSec, thresholds } }, caller) =>
     approvals.request(caller, {
       action: 'start',
       taskIds: [taskId],
-      params: durationSec === undefined ? {} : { durationSec },
+      params: { ...(durationSec !== undefined && { durationSec }), ...(thresholds !== undefined && { thresholds }) },
       ...{ reason, expectedRevision, idempotencyKey: caller.idempotencyKey },
     }),
   confirmStart: async ({ body: { approvalToken } }, caller) => {
