@@ -49,7 +49,6 @@ export const allBuiltin: readonly BuiltinTemplate[] = [
   pppoeLoginStorm,
   dhcpFlood,
   iptvZapping,
-  rdmaIncast,
   remoteAccess,
   tunnelThroughput,
   rekeyStorm,
