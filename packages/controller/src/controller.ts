@@ -12,6 +12,7 @@ import { ensureLibrary, libraryIds } from './assets/applications/ensure-library.
 import { ensureBuiltinDictionaries } from './assets/dictionaries/ensure-builtin.ts';
 import { createFileService, type FileService } from './assets/files/file-service.ts';
 import { type Bus, localBus } from './bus/local.ts';
+import type { PeerLink } from './bus/peer-link.ts';
 import { choresOf } from './chores.ts';
 import type { Config } from './config.ts';
 import { StartError } from './errors.ts';
@@ -114,6 +115,9 @@ const storeLibrary = async (store: Store, files: FileService, log: Logger) => {
   }
 };
 
+const openLink = async ({ databaseUrl }: Config, log: Logger): Promise<PeerLink | undefined> =>
+  databaseUrl ? (await import('./bus/peer-link.ts')).postgresPeerLink(databaseUrl, log) : undefined;
+
 /** Built-in records of every installation. Without the object store the samples are left for the next start. */
 const ensureBuiltin = async (
   store: Store,
@@ -139,14 +143,15 @@ const openStorage = async (config: Config, log: Logger) => {
   }
   const store = opened.adopt(await openStore(config), (it) => it.close());
   const bus = opened.adopt(await openBus(config, log), (it) => it.close());
+  const link = opened.adopt(await openLink(config, log), async (it) => it?.close());
   const storage = opened.adopt(await openFiles(config, store, log), (it) => it.close());
   const kept = opened.move();
-  return { store, bus, storage, close: () => kept.disposeAsync() };
+  return { store, bus, link, storage, close: () => kept.disposeAsync() };
 };
 
 /** Everything below HTTP, in the order of its dependencies; `close` stops it in reverse. */
 const openServices = async (config: Config, log: Logger) => {
-  const { store, bus, storage, close: closeStorage } = await openStorage(config, log);
+  const { store, bus, link, storage, close: closeStorage } = await openStorage(config, log);
   const settings = await loadSettings(store.read, store.secrets, bus);
   const { files } = storage;
   const credentials = await prepareFirstStart(store, config.admin);
@@ -156,7 +161,7 @@ const openServices = async (config: Config, log: Logger) => {
   const recordings = createRecordings({ store, blobs: files.blobs });
   const blobs = recordings.beside(copies.beside(files.blobs));
   const { packageKeys } = config;
-  const agents = await createAgents({ store, settings, bus, log, blobs, packageKeys });
+  const agents = await createAgents({ store, settings, bus, log, blobs, packageKeys, link });
   const health = createHealth({
     store,
     dataDir: config.dataDir,

@@ -50,7 +50,7 @@ const plannerOf = ({ store, settings, files, copies, recordings }: Parts) =>
 /** Wires plans, metrics and the conductor together; they do not import each other. */
 export const createRunService = (parts: Parts) => {
   const { config, store, settings, bus, log, agents, files, diskUsedPct } = parts;
-  const { gateway } = agents;
+  const { everywhere: gateway } = agents;
   const planner = plannerOf(parts);
   const metrics = createMetrics({ store, gateway, log });
   const folder = join(config.dataDir, 'metrics');
@@ -68,6 +68,7 @@ export const createRunService = (parts: Parts) => {
     checkThresholds: (definition, thresholds) => thresholdIssues(definition as never, thresholds),
     diskUsedPct,
     databaseUrl: config.databaseUrl,
+    onConducting: agents.setConducting,
   });
   const { blobs, isUsed } = files;
   const dumps = createCaptureStore({ store, settings, log, gateway, blobs, isUsed });

@@ -54,7 +54,7 @@ type QuickAction = 'ping' | 'rescan' | 'restart';
 const quickActions = ({ agents }: ActionDeps): Record<QuickAction, (id: number) => Promise<object>> => ({
   ping: async (id) => {
     const start = performance.now();
-    await agents.gateway.ask(id, { kind: 'ping' }, pingMs);
+    await agents.everywhere.ask(id, { kind: 'ping' }, pingMs);
     return { rttMs: performance.now() - start };
   },
   rescan: async (id) => {
@@ -62,14 +62,14 @@ const quickActions = ({ agents }: ActionDeps): Record<QuickAction, (id: number) 
     return {};
   },
   restart: async (id) => {
-    await agents.gateway.ask(id, { kind: 'restart' }, restartMs);
+    await agents.everywhere.ask(id, { kind: 'restart' }, restartMs);
     return {};
   },
 });
 
 export const createActions = (deps: ActionDeps): Handlers<typeof api.agents>['actions'] => {
   const { store, agents } = deps;
-  const { gateway } = agents;
+  const { everywhere: gateway } = agents;
   const quick = quickActions(deps);
   const reachable = ({ id }: AgentRow): Result =>
     gateway.isOnline(id)

@@ -19,7 +19,7 @@ const collectFrom = async (
   agent: AgentRow,
   { operationId, userID }: Operation,
 ) => {
-  const lines = await agents.gateway.ask(agent.id, { kind: 'collectLogs' }, collectMs);
+  const lines = await agents.everywhere.ask(agent.id, { kind: 'collectLogs' }, collectMs);
   const [issue] = linesCheck(lines);
   if (issue) throw new Error(`it answered no log lines: ${issue.path} ${issue.message}`);
   const staged = await files.blobs.stage(Readable.from([Buffer.from(textOf(lines as LogLine[]))]));

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentFacts, publicKeyText, releaseKeys } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import type { Bus } from '../../bus/local.ts';
+import type { PeerLink } from '../../bus/peer-link.ts';
 import { createSchemaCheck } from '../../schema-check.ts';
 import { type HealthReading, keepHealth } from '../../store/agents/agent-health.ts';
 import { busyAgents } from '../../store/agents/agent-work.ts';
@@ -12,7 +13,7 @@ import {
   agents as agentTable,
   keepFacts,
   keepSightings,
-  markAllOffline,
+  markOfflineExcept,
   type Sighting,
 } from '../../store/agents/agents.ts';
 import { BlobError } from '../../store/blobs/blob-error.ts';
@@ -27,11 +28,12 @@ import { createAdmission } from './admission.ts';
 import { createEndpoint } from './endpoint.ts';
 import { createFilePush } from './file-push.ts';
 import { createFileSender } from './file-sender.ts';
-import { AgentRefused } from './gateway.ts';
+import { type AgentGateway, AgentRefused } from './gateway.ts';
 import { createLogBook } from './log-book.ts';
 import { type Presence, statusOf } from './presence.ts';
 import { Registry } from './registry.ts';
 import { openSession } from './session.ts';
+import { SharedGateway } from './shared-gateway.ts';
 import { createWriteBatch, type WriteBatch } from './write-batch.ts';
 
 const heartbeatFlushMs = 10_000;
@@ -143,6 +145,8 @@ interface Deps {
   blobs: Pick<Blobs, 'read'>;
   /** Keys of the configuration that may sign upgrade packages. */
   packageKeys?: readonly string[] | undefined;
+  /** Set when several controllers may share the database. */
+  link?: PeerLink | undefined;
 }
 
 const checkMs = 250;
@@ -153,8 +157,8 @@ const factsCheck = createSchemaCheck(AgentFacts, 'first');
 type StoreFacts = (agentId: number, facts: AgentFacts) => Promise<void>;
 
 /** The agent looks at its machine again; what it finds is on disk when this resolves. */
-const rescanAgent = async (registry: Registry, storeFacts: StoreFacts, agentId: number) => {
-  const facts = await registry.ask(agentId, { kind: 'rescan' }, rescanMs);
+const rescanAgent = async (gateway: AgentGateway, storeFacts: StoreFacts, agentId: number) => {
+  const facts = await gateway.ask(agentId, { kind: 'rescan' }, rescanMs);
   const [issue] = factsCheck(facts);
   if (issue) throw new AgentRefused(`the agent answered no facts: ${issue.path} ${issue.message}`);
   await storeFacts(agentId, facts as AgentFacts);
@@ -179,14 +183,44 @@ const startRegistryUpdates = async ({ store, bus, log }: Deps, registry: Registr
   };
 };
 
+/** Agents of this controller, and of the others where there can be others; all other agents are offline. */
+const openRegistry = async ({ store, settings, bus, log, link }: Deps, batch: WriteBatch) => {
+  const registry = new Registry({ bus, batch, settings, log });
+  const shared = link && new SharedGateway({ registry, link, settings, log });
+  const elsewhere = (await shared?.meet()) ?? [];
+  await store.database.transaction((tx) => markOfflineExcept(tx, elsewhere));
+  return { registry, shared };
+};
+
+interface Closing {
+  registry: Registry;
+  shared: SharedGateway | undefined;
+  updates: { stop(): void };
+  endpoint: { close(): void };
+  heartbeats: { stop(): Promise<void> };
+  logs: { close(): Promise<void> };
+  batch: WriteBatch;
+}
+
+const closeAgents = async ({ registry, shared, updates, endpoint, heartbeats, logs, batch }: Closing) => {
+  updates.stop();
+  registry.closeAll();
+  if (registry.onlineCount() > 0) await sleep(closeGraceMs);
+  shared?.close();
+  endpoint.close();
+  await heartbeats.stop();
+  await logs.close();
+  await batch.settled();
+};
+
 /** Everything about agents: their channel, who is there, and what others may ask of them. */
 export const createAgents = async (deps: Deps) => {
   const { store, settings, bus, log, blobs, packageKeys = [] } = deps;
-  await store.database.transaction(markAllOffline);
   const controllerId = await loadControllerId(store.database);
   const key = await loadInstallationKey(store.database, store.secrets);
   const batch = createWriteBatch(store.database);
-  const registry = new Registry({ bus, batch, settings, log });
+  const { registry, shared } = await openRegistry(deps, batch);
+  const everywhere = shared ?? registry;
   const logs = createLogBook({ batch, read: store.read, log });
   const admission = createAdmission({ store, settings, bus, batch, registry, log });
   const files = createFilePush({ store, batch, registry, log });
@@ -203,7 +237,11 @@ export const createAgents = async (deps: Deps) => {
   const updates = await startRegistryUpdates(deps, registry);
 
   return {
+    /** Agents that are connected to this controller. */
     gateway: registry,
+    /** Agents of all controllers. */
+    everywhere,
+    setConducting: (isConducting: boolean) => shared?.setConducting(isConducting),
     files,
     /** The key that proves this installation to agents; join tokens carry it. */
     controllerKey: publicKeyText(createPublicKey(key)),
@@ -211,16 +249,8 @@ export const createAgents = async (deps: Deps) => {
     packageKeys: [...releaseKeys, ...packageKeys],
     log,
     attach: (server: Server) => endpoint.attach(server),
-    rescan: (agentId: number) => rescanAgent(registry, storeFacts, agentId),
-    close: async () => {
-      updates.stop();
-      registry.closeAll();
-      if (registry.onlineCount() > 0) await sleep(closeGraceMs);
-      endpoint.close();
-      await heartbeats.stop();
-      await logs.close();
-      await batch.settled();
-    },
+    rescan: (agentId: number) => rescanAgent(everywhere, storeFacts, agentId),
+    close: () => closeAgents({ registry, shared, updates, endpoint, heartbeats, logs, batch }),
   };
 };
 

@@ -10,7 +10,7 @@ import { createStatusBoard } from './status-board.ts';
 import type { WriteBatch } from './write-batch.ts';
 
 /** Listeners to events of agents. A listener that throws does not keep the others from being called. */
-const createListeners = (log: Logger) => {
+export const createListeners = (log: Logger) => {
   const listeners = new Set<AgentListener>();
   return {
     add: (listener: AgentListener) => {
@@ -222,6 +222,29 @@ export class Registry implements AgentGateway {
   /** Says that an agent which is not let in was seen; the status is on disk. */
   announce(agentId: number, status: number) {
     this.#statuses.publish(agentId, status);
+  }
+
+  /** The agent is connected to another controller now: nothing is to be said of it here. */
+  forgetMoved(agentId: number) {
+    const presence = this.find(agentId);
+    if (presence === undefined) return;
+    this.#presences.delete(agentId);
+    this.#statuses.forget(agentId);
+    presence.connection?.close(closeCode.replaced, 'connected to another controller');
+    presence.connection = undefined;
+  }
+
+  /** Agents in runs connect anew, and tell again what was not acknowledged. */
+  renewBusy() {
+    for (const { connection, isBusy } of this.all()) {
+      if (isBusy) connection?.close(closeCode.restarting, 'another controller conducts');
+    }
+  }
+
+  /** For an agent that was connected to a controller that is gone. */
+  declareOffline(agentId: number) {
+    this.#statuses.forget(agentId);
+    this.#statuses.put(agentId, agentStatus.offline);
   }
 
   setUpgrading(agentId: number, isUpgrading: boolean) {

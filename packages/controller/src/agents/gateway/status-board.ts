@@ -17,6 +17,8 @@ export const createStatusBoard = ({ bus, batch, log }: { bus: Bus; batch: WriteB
       published.set(id, status);
       announce(id, status);
     },
+    /** The next status is published whatever it is. */
+    forget: (id: number) => void published.delete(id),
     /** Writes a status and tells it then. */
     put: (id: number, status: number) => {
       if (published.get(id) === status) return;

@@ -17,10 +17,11 @@ interface Deps {
   leadership: Leadership;
   electionMs: number;
   log: Logger;
+  onConducting(isConducting: boolean): void;
 }
 
 /** Runs the conductor while this controller is the leader, and keeps trying while it is not. */
-const startLeaderElection = ({ conductor, leadership, electionMs, log }: Deps) => {
+const startLeaderElection = ({ conductor, leadership, electionMs, log, onConducting }: Deps) => {
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   /** Terms never overlap. */
@@ -31,8 +32,9 @@ const startLeaderElection = ({ conductor, leadership, electionMs, log }: Deps) =
   };
   const stand = async () => {
     if (isOver) return;
-    if (await leadership.acquire()) await conductor.start();
-    else tryLater();
+    if (!(await leadership.acquire())) return tryLater();
+    await conductor.start();
+    onConducting(leadership.isHeld());
   };
   const attempt = () => {
     lastChange = lastChange.then(stand).catch((error) => {
@@ -43,6 +45,7 @@ const startLeaderElection = ({ conductor, leadership, electionMs, log }: Deps) =
   };
   leadership.onLost(() => {
     log.warn('lost the leadership: another controller may conduct runs');
+    onConducting(false);
     lastChange = lastChange.then(() => conductor.stop());
     tryLater();
   });
@@ -67,17 +70,19 @@ export interface RunsOptions extends Omit<ConductorDeps, 'timing'>, StartCheckDe
   settings: ConductorDeps['settings'];
   /** Set when several controllers may share the database. */
   databaseUrl?: string | undefined;
+  /** Called when this controller begins to conduct runs, or no longer does. */
+  onConducting?(isConducting: boolean): void;
   timing?: Partial<Timing>;
 }
 
 /** The interface of runs for the rest of the controller. */
 export const createRuns = (options: RunsOptions) => {
-  const { store, settings, bus, log, databaseUrl } = options;
+  const { store, settings, bus, log, databaseUrl, onConducting = () => {} } = options;
   const timing = { ...defaultTiming, ...options.timing };
   const deps = { ...options, timing };
   const leadership = databaseUrl === undefined ? soleLeadership() : postgresLeadership(databaseUrl);
   const conductor = createConductor(deps);
-  const term = startLeaderElection({ conductor, leadership, electionMs: timing.electionMs, log });
+  const term = startLeaderElection({ conductor, leadership, electionMs: timing.electionMs, log, onConducting });
   const check = createStartCheck(deps);
   const enqueue = createEnqueue({
     ...deps,

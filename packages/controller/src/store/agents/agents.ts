@@ -156,16 +156,18 @@ const setStatus = statement((db, p: { id: number; status: number }) =>
 );
 export const keepStatus = (tx: Executor, id: number, status: number) => setStatus.all(tx, { id, status });
 
-const resetStatuses = statement((db, p: { offline: number }) =>
+const resetStatuses = statement((db, p: { offline: number; present: string }, engine) =>
   db
     .updateTable('agents')
     .set({ status: p.offline })
     .where('isBlocked', '=', 0)
     .where('lastSeenAt', 'is not', null)
-    .where('status', '<>', p.offline),
+    .where('status', '<>', p.offline)
+    .where((eb) => eb.not(inList('id', p.present, engine))),
 );
-/** After a start no agent is connected. */
-export const markAllOffline = (tx: Executor) => resetStatuses.all(tx, { offline: agentStatus.offline });
+/** After a start no agent is connected but those of other controllers. */
+export const markOfflineExcept = (tx: Executor, present: readonly number[]) =>
+  resetStatuses.all(tx, { offline: agentStatus.offline, present: JSON.stringify(present) });
 
 export interface Sighting {
   id: number;

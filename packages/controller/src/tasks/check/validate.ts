@@ -17,7 +17,7 @@ interface Deps {
   store: Store;
   planner: TaskPlanner;
   calendar: Calendar;
-  agents: { gateway: AgentGateway };
+  agents: { everywhere: AgentGateway };
 }
 
 type Body = { id: number } | TaskDraft;
@@ -27,7 +27,7 @@ export const validateHandlers = ({
   store,
   planner,
   calendar,
-  agents: { gateway },
+  agents: { everywhere: gateway },
 }: Deps): Pick<Handlers<typeof api.tasks>, 'validate'> => ({
   validate: async ({ body, query: { live = false } }, caller) => {
     const { taskId, definition } = await definitionIn(store, body as Body);

@@ -1,0 +1,31 @@
+import type { Question, RunReport, ToAgent } from '@rushhour/protocol';
+import type { Arrival } from './gateway.ts';
+
+/** What controllers of one installation tell each other about agents. */
+export type PeerMessage =
+  /** Sent every second, and when what it says changes. */
+  | { readonly type: 'beat'; readonly isConducting: boolean }
+  /** A controller that starts asks who has which agents. */
+  | { readonly type: 'hello' }
+  /** All agents that are connected to the sender, with their round trip times. */
+  | { readonly type: 'list'; readonly isConducting: boolean; readonly agents: readonly (readonly [number, number])[] }
+  | { readonly type: 'connected'; readonly agentId: number; readonly arrival: Arrival; readonly roundTripMs: number }
+  | { readonly type: 'suspect' | 'back'; readonly agentId: number }
+  | { readonly type: 'lost'; readonly agentId: number; readonly reason: string }
+  | { readonly type: 'report'; readonly agentId: number; readonly report: RunReport }
+  | { readonly type: 'send'; readonly agentId: number; readonly message: ToAgent }
+  | {
+      readonly type: 'ask';
+      readonly number: number;
+      readonly agentId: number;
+      readonly question: Question;
+      readonly timeoutMs?: number | undefined;
+    }
+  | { readonly type: 'answer'; readonly number: number; readonly result?: unknown; readonly failure?: AskFailure }
+  /** The sender stops; its agents go elsewhere. */
+  | { readonly type: 'bye' };
+
+export interface AskFailure {
+  readonly kind: 'unreachable' | 'refused';
+  readonly message: string;
+}
