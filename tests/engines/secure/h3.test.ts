@@ -48,6 +48,8 @@ describe('HTTP/3', () => {
     expect(run.counter('http.connections')).toBe(3);
     expect(served.counter('http.accepted')).toBe(3);
     expect(run.histogram('http.quicHandshake').count).toBe(3);
+    expect(run.histogram('http.service').count).toBe(300);
+    expect(run.histogram('http.service').min).toBeGreaterThan(0);
     expect(run.histogram('http.quicRtt').count).toBeGreaterThan(0);
     expect(run.histogram('http.quicRtt').quantile(0.5)).toBeLessThan(1_000_000);
     expect(run.counter('http.quicPackets')).toBeGreaterThan(10);

@@ -89,6 +89,10 @@ export class QuicSession implements QuicConnection, Polled, StreamOwner {
     this.#streams.delete(stream);
   }
 
+  onRead(now: number): void {
+    this.events.onRead?.(now);
+  }
+
   onReady(events: number, now: number): void {
     if ((events & pollEvent.canOpenUni) !== 0 && !this.isOpen) this.opened(now);
     if ((events & pollEvent.canOpen) !== 0) {
@@ -122,7 +126,7 @@ export class QuicSession implements QuicConnection, Polled, StreamOwner {
   }
 
   #accept(now: number): void {
-    this.events.onRead?.(now);
+    this.onRead(now);
     while (this.ssl !== 0) {
       const ssl = this.#openssl.SSL_accept_stream(this.ssl, doesNotBlock);
       if (ssl === 0) break;

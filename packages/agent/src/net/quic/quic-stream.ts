@@ -50,6 +50,8 @@ export interface StreamOwner {
   /** Something was written that has to be sent. */
   touch(): void;
   forget(stream: OpensslStream): void;
+  /** Data of streams is about to be delivered. */
+  onRead(now: number): void;
 }
 
 /** A stream by OpenSSL. It is freed when both directions are done. */
@@ -98,7 +100,8 @@ export class OpensslStream implements QuicStream, Polled {
     this.free();
   }
 
-  onReady(events: number): void {
+  onReady(events: number, now: number): void {
+    this.#owner.onRead(now);
     if ((events & (pollEvent.writable | pollEvent.writeFailed)) !== 0) this.#sendWaiting();
     if ((events & (pollEvent.readable | pollEvent.readFailed)) !== 0) this.read();
   }
