@@ -236,11 +236,9 @@ describe('a plan tells', () => {
   });
 
   it('what no agent can run', () => {
-    const entry = entryOf(14, ends);
     const planes = { accessPlane: [{ agent: { id: 1 } }], controlPlane: [{ agent: { id: 1 } }] };
-    expect(issueCodes(planRun(inputOf([entry, entryOf(77, {})], { definition: planes })))).toEqual([
-      '/configuration/0/plugin/id PLUGIN_UNAVAILABLE',
-      '/configuration/1/plugin/id PLUGIN_UNKNOWN',
+    expect(issueCodes(planRun(inputOf([entryOf(77, {})], { definition: planes })))).toEqual([
+      '/configuration/0/plugin/id PLUGIN_UNKNOWN',
       '/accessPlane/0 NOT_SUPPORTED',
       '/accessPlane/0/interfaces INTERFACE_NEEDED',
       '/controlPlane/0/interfaces/0 INTERFACE_NEEDED',

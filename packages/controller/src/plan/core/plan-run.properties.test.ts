@@ -160,7 +160,7 @@ const isCovered = (host: string, allowed: readonly string[]): boolean => {
 };
 
 /** They build frames without the stack. */
-const framePlugins = [7, 8, 20];
+const framePlugins = [7, 8, 14, 20];
 
 describe('any plan', () => {
   it('is made of whatever fits its plugin, with pointers to what is wrong', () => {
@@ -188,7 +188,7 @@ describe('any plan', () => {
           expect(checkJob({ runId: 1, epoch: 0, ...structuredClone(job) })).toEqual([]);
         }
       }),
-      { numRuns: 100, endOnFailure: true },
+      { numRuns: 200, endOnFailure: true },
     );
     const both = (role: string) => (framePlugins.includes(id) ? [role] : [role, `${role} on the stack`]);
     expect([...planned].sort()).toEqual(id === 6 ? both('server') : [...both('client'), ...both('server')]);

@@ -72,7 +72,6 @@ describe('validation', () => {
     expect(found.valid).toBe(false);
     expect(found.issues.map(({ path, code }) => `${path} ${code}`).toSorted()).toEqual([
       '/configuration/0/values/sources/0/agent/id AGENT_UNKNOWN',
-      '/configuration/1/plugin/id PLUGIN_UNAVAILABLE',
       '/configuration/1/values/sources REQUIRED',
       '/configuration/1/values/targets REQUIRED',
     ]);
