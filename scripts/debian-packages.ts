@@ -49,6 +49,7 @@ export const packages: Record<string, string> = {
   swanctl: 'strongswan-swanctl',
   '/usr/lib/ipsec/charon': 'strongswan-charon',
   '/usr/lib/ipsec/plugins/libstrongswan-kernel-libipsec.so': 'libcharon-extra-plugins',
+  '/usr/lib/ipsec/plugins/libstrongswan-eap-mschapv2.so': 'libcharon-extauth-plugins',
   '/usr/lib/ipsec/plugins/libstrongswan-curve25519.so': 'libstrongswan-extra-plugins',
   '/usr/lib/ipsec/plugins/libstrongswan-openssl.so': 'libstrongswan-standard-plugins',
   '/usr/lib/postgresql': 'postgresql',

@@ -33,6 +33,7 @@ export const packages: readonly Package[] = [
       'host-group',
       'rdma',
       'access',
+      'eap',
       'control',
       'quic',
       'http',

@@ -39,6 +39,7 @@ export type { OspfOptions } from './control/ospf/options.ts';
 export type { OspfAuthentication } from './control/ospf/packet.ts';
 export { OspfRouter } from './control/ospf/router.ts';
 export type { TopologyKind } from './control/topology.ts';
+export { MsChapClient } from './eap/ms-chap-client.ts';
 export { ArpMessage, arpOperation, writeArp } from './ethernet/arp.ts';
 export {
   EthernetHeader,
@@ -103,6 +104,7 @@ export type {
   KeyExchange,
   PacketCipher,
   PacketRange,
+  PeerCheck,
 } from './ipsec/ike/crypto.ts';
 export { IkeEndpoint, type IkeEndpointOptions } from './ipsec/ike/ike-endpoint.ts';
 export type { IkeEvents, IkeSa, IkeState } from './ipsec/ike/ike-sa.ts';
@@ -111,6 +113,7 @@ export { authMethod, encryptionId, exchangeType, groupId, hashId, integrityId, p
 export type { Identification, TrafficSelector } from './ipsec/ike/payloads.ts';
 export {
   defaultIkeTimers,
+  type EapClient,
   type IkeAuthentication,
   type IkeCause,
   type IkePeer,

@@ -2,7 +2,7 @@ import type { IpsecSettings } from '@rushhour/protocol';
 import { type IkeCause, IkeEndpoint, type IkeEvents, type IkePeer, type IkeRoute, type IkeSa } from '@rushhour/wire';
 import type { HostNetwork } from '../../net/host-network.ts';
 import { IkeUdp } from '../../net/ipsec/ike-udp.ts';
-import { createPeer, selectorsOf } from '../../net/ipsec/ipsec-peer.ts';
+import { createPeer, numberedPeer, selectorsOf } from '../../net/ipsec/ipsec-peer.ts';
 import { nodeIpsecCrypto } from '../../net/ipsec/node-crypto.ts';
 import type { Alarm } from '../../net/loop/alarm.ts';
 import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
@@ -37,6 +37,7 @@ export class LoadSessions {
   readonly #peer: IkePeer;
   readonly #indexOf = new Map<IkeSa, number>();
   readonly #alarm: Alarm;
+  #opened = 0;
   #isClosed = false;
 
   constructor(options: LoadSessionsOptions) {
@@ -75,7 +76,8 @@ export class LoadSessions {
 
   open(route: IkeRoute, context: unknown): IkeSa {
     this.now();
-    const sa = this.endpoint.open(this.#peerFor(route, true), route, context);
+    const peer = numberedPeer(this.#peerFor(route, true), this.#options.settings, this.#opened++);
+    const sa = this.endpoint.open(peer, route, context);
     this.#options.network.layers.scheduleFlush();
     return sa;
   }

@@ -8,7 +8,7 @@ import {
   verify,
   X509Certificate,
 } from 'node:crypto';
-import { authMethod, type Credential, hashId } from '@rushhour/wire';
+import { authMethod, type Credential, hashId, type PeerCheck } from '@rushhour/wire';
 
 const pemBlocks = (pem: string): string[] =>
   pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
@@ -154,6 +154,23 @@ const readCertificates = (der: readonly Uint8Array[]): X509Certificate[] | undef
   }
 };
 
+/** Trusts peers whose certificates come from these authorities (PEM). */
+export const createPeerCheck = (ca: string): PeerCheck => {
+  const authorities = certificatesIn(ca);
+  return {
+    authorities: authorities.map(keyHash),
+    findProblem({ certificates, octets, method, data }) {
+      const given = readCertificates(certificates);
+      const [peer] = given ?? [];
+      if (given === undefined || peer === undefined) return 'noCertificate';
+      const problem = chainProblem(given, authorities);
+      if (problem !== undefined) return problem;
+      const publicKey = createPublicKey(peer.publicKey.export({ type: 'spki', format: 'pem' }));
+      return isSignatureValid(publicKey, octets, { method, data }) ? undefined : 'wrongSignature';
+    },
+  };
+};
+
 export interface CredentialOptions {
   /** PEM chain, the own certificate first. */
   readonly certificate: string;
@@ -165,7 +182,6 @@ export interface CredentialOptions {
 /** Authentication by certificates. */
 export const createCredential = ({ certificate, privateKey, ca }: CredentialOptions): Credential => {
   const chain = certificatesIn(certificate);
-  const authorities = certificatesIn(ca);
   const key = createPrivateKey(privateKey);
   const [own] = chain;
   if (own === undefined) throw new RangeError('there is no certificate in the PEM');
@@ -173,16 +189,7 @@ export const createCredential = ({ certificate, privateKey, ca }: CredentialOpti
   return {
     chain: chain.map(({ raw }) => Uint8Array.from(raw)),
     subject: subjectOf(own.raw),
-    authorities: authorities.map(keyHash),
+    ...createPeerCheck(ca),
     sign: (octets, hashes) => signWith(key, octets, hashes),
-    findProblem({ certificates, octets, method, data }) {
-      const given = readCertificates(certificates);
-      const [peer] = given ?? [];
-      if (given === undefined || peer === undefined) return 'noCertificate';
-      const problem = chainProblem(given, authorities);
-      if (problem !== undefined) return problem;
-      const publicKey = createPublicKey(peer.publicKey.export({ type: 'spki', format: 'pem' }));
-      return isSignatureValid(publicKey, octets, { method, data }) ? undefined : 'wrongSignature';
-    },
   };
 };

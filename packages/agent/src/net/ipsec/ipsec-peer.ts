@@ -13,12 +13,15 @@ import {
   ikeOffers,
   integrityKeyBytes,
   isMappedAddress,
+  MsChapClient,
   type Offer,
+  type PeerCheck,
   parseAddress,
   selectorOf,
   type TrafficSelector,
 } from '@rushhour/wire';
-import { createCredential } from './credential.ts';
+import { createCredential, createPeerCheck } from './credential.ts';
+import { nodeIpsecCrypto } from './node-crypto.ts';
 
 /** 4 or 16 bytes of an address in words. */
 export const addressBytes = (words: Int32Array, at = 0): Uint8Array => {
@@ -45,11 +48,31 @@ const ms = (seconds: number): number => seconds * 1000;
 const keyBytes = (text: string): Uint8Array =>
   /^0x([0-9a-f]{2})+$/i.test(text) ? Buffer.from(text.slice(2), 'hex') : new TextEncoder().encode(text);
 
+/** `{index}` in an identity is the number of the tunnel. */
+const eapOf = ({ psk = '', eapIdentity = '' }: IpsecSettings, server: PeerCheck, index: number): IkeAuthentication => {
+  const identity = eapIdentity.replaceAll('{index}', String(index));
+  const { random } = nodeIpsecCrypto;
+  return {
+    kind: 'eap',
+    server,
+    createClient: () => new MsChapClient({ identity, password: psk, random }),
+  };
+};
+
 const authenticationOf = (settings: IpsecSettings): IkeAuthentication => {
+  if (settings.authMethod === 'eap-mschapv2') {
+    return eapOf(settings, createPeerCheck(settings.ca ?? ''), settings.firstIndex);
+  }
   if (settings.authMethod !== 'cert') return { kind: 'sharedKey', key: keyBytes(settings.psk ?? '') };
   const { certificate = '', privateKey = '', ca = certificate } = settings;
   return { kind: 'certificate', credential: createCredential({ certificate, privateKey, ca }) };
 };
+
+/** What tunnel `index` of this agent has of its own: the identity of its user. */
+export const numberedPeer = (peer: IkePeer, settings: IpsecSettings, index: number): IkePeer =>
+  peer.authentication.kind === 'eap'
+    ? { ...peer, authentication: eapOf(settings, peer.authentication.server, settings.firstIndex + index) }
+    : peer;
 
 const identityOf = (text: string | undefined) => {
   if (text === undefined) return undefined;

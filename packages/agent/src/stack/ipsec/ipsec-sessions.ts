@@ -11,7 +11,7 @@ import {
   parseAddress,
 } from '@rushhour/wire';
 import { IkeUdp, type IkeUdpEvents, ikePort, writeWords } from '../../net/ipsec/ike-udp.ts';
-import { addressBytes, createPeer, manualKeys, selectorsOf } from '../../net/ipsec/ipsec-peer.ts';
+import { addressBytes, createPeer, manualKeys, numberedPeer, selectorsOf } from '../../net/ipsec/ipsec-peer.ts';
 import { nodeIpsecCrypto } from '../../net/ipsec/node-crypto.ts';
 import { IpsecLink } from './ipsec-link.ts';
 import { IpsecMonitor } from './ipsec-monitor.ts';
@@ -227,7 +227,8 @@ export class IpsecSessions {
     };
     this.#opening++;
     link.startedMs = this.#endpoint.nowMs;
-    link.sa = this.#endpoint.open({ ...this.#peer, children }, route, link);
+    const peer = numberedPeer(this.#peer, this.settings, index);
+    link.sa = this.#endpoint.open({ ...peer, children }, route, link);
   }
 
   /** An initiator behind a NAT has an address that is not configured: only the local one decides. */

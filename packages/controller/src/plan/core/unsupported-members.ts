@@ -45,7 +45,8 @@ const isTransport = ({ ipsecMode }: Record<string, unknown>) => ipsecMode === 't
 const ipsec: readonly UnsupportedMember[] = [
   ...flat(['clientPortRange', 'targets/*/ports'], 'IKE has the ports 500 and 4500'),
   ...flat(['ipsecPsk'], 'has no effect: ipsecAuthMethod is not psk', isKeyedBy('cert', 'manual')),
-  ...flat(['ipsecCert', 'ipsecCa'], 'has no effect: ipsecAuthMethod is not cert', isKeyedBy('psk', 'manual')),
+  ...flat(['ipsecCert'], 'has no effect: ipsecAuthMethod is not cert', isKeyedBy('psk', 'eap-mschapv2', 'manual')),
+  ...flat(['ipsecCa'], 'has no effect: no certificates are shown', isKeyedBy('psk', 'manual')),
 ];
 const ranges = (...names: readonly string[]) => names.flatMap((name) => [`${name}Start`, `${name}End`]);
 const ipsecTunnel: readonly UnsupportedMember[] = [

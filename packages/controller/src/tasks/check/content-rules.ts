@@ -76,6 +76,7 @@ export const dnsContent: Rule = ({ path, values }) => {
 const keysFor: Readonly<Record<string, readonly string[]>> = {
   psk: ['ipsecPsk'],
   cert: ['ipsecCert'],
+  'eap-mschapv2': ['ipsecPsk', 'ipsecCa'],
   manual: ['ipsecSpi', 'ipsecCipherKey'],
 };
 

@@ -7,6 +7,7 @@ import {
   expiryTime,
   rekeyTime,
 } from './child-exchange.ts';
+import { continueEap } from './eap-exchange.ts';
 import type { IkeSa, Negotiation } from './ike-sa.ts';
 import { sharedKeyAuth } from './key-schedule.ts';
 import { concatBytes, type IkePayload, isSameBytes } from './message.ts';
@@ -45,8 +46,9 @@ export const identificationOf = (text: string, address: Uint8Array | undefined):
   return { type: text.includes('@') ? idType.email : idType.fqdn, data: textBytes.encode(text) };
 };
 
-const ownIdentity = ({ peer, route }: IkeSa): Identification => {
+const ownIdentity = ({ peer, route, negotiation }: IkeSa): Identification => {
   if (peer.localId !== undefined) return peer.localId;
+  if (negotiation?.eap !== undefined) return identificationOf(negotiation.eap.identity, undefined);
   const { authentication } = peer;
   if (authentication.kind === 'certificate') {
     return { type: idType.distinguishedName, data: authentication.credential.subject };
@@ -66,16 +68,18 @@ const signedOctets = (sa: IkeSa, { localInit, remoteInit, nonces }: Negotiation,
   return concatBytes(side === 'own' ? localInit : remoteInit, nonce, crypto.prf(suite?.prf ?? 0, key, body));
 };
 
-const authPayloads = (sa: IkeSa, negotiation: Negotiation): { certificates: IkePayload[]; auth: IkePayload } => {
+/** What proves who this side is; nothing yet where EAP does it. */
+const authPayloads = (sa: IkeSa, negotiation: Negotiation): { certificates: IkePayload[]; auth: IkePayload[] } => {
   const { authentication } = sa.peer;
+  if (authentication.kind === 'eap') return { certificates: [], auth: [] };
   const octets = signedOctets(sa, negotiation, 'own');
   if (authentication.kind === 'sharedKey') {
     const data = sharedKeyAuth(sa.crypto, { prf: sa.suite?.prf ?? 0, key: authentication.key, octets });
-    return { certificates: [], auth: writeAuth(authMethod.sharedKey, data) };
+    return { certificates: [], auth: [writeAuth(authMethod.sharedKey, data)] };
   }
   const { credential } = authentication;
   const { method, data } = credential.sign(octets, negotiation.hashes);
-  return { certificates: credential.chain.map(writeCertificate), auth: writeAuth(method, data) };
+  return { certificates: credential.chain.map(writeCertificate), auth: [writeAuth(method, data)] };
 };
 
 /** Why the peer is not who it claims to be; undefined: it is. */
@@ -92,11 +96,15 @@ const peerProblem = (sa: IkeSa, negotiation: Negotiation, message: PayloadSet): 
     return method === authMethod.sharedKey && isSameBytes(expected, data) ? undefined : 'wrongSharedKey';
   }
   const certificates = message.all(payloadType.certificate).flatMap((body) => readCertificate(body) ?? []);
-  return authentication.credential.findProblem({ certificates, octets, method, data });
+  const check = authentication.kind === 'eap' ? authentication.server : authentication.credential;
+  return check.findProblem({ certificates, octets, method, data });
 };
 
-const certificateRequest = ({ peer: { authentication } }: IkeSa): IkePayload[] =>
-  authentication.kind === 'certificate' ? [writeCertificateRequest(authentication.credential.authorities)] : [];
+const certificateRequest = ({ peer: { authentication } }: IkeSa): IkePayload[] => {
+  if (authentication.kind === 'sharedKey') return [];
+  const { authorities } = authentication.kind === 'eap' ? authentication.server : authentication.credential;
+  return [writeCertificateRequest(authorities)];
+};
 
 const addressAttribute = (version: 4 | 6): number =>
   version === 4 ? configurationAttribute.ip4Address : configurationAttribute.ip6Address;
@@ -104,6 +112,8 @@ const addressAttribute = (version: 4 | 6): number =>
 /** The second message of an initiator. */
 export const startAuth = (sa: IkeSa): void => {
   const negotiation = sa.negotiation as Negotiation;
+  const { authentication } = sa.peer;
+  if (authentication.kind === 'eap') negotiation.eap = authentication.createClient();
   sa.localIdentity = ownIdentity(sa);
   const { certificates, auth } = authPayloads(sa, negotiation);
   const child = createChildRequest(sa, 0, { hasGroups: false });
@@ -114,7 +124,7 @@ export const startAuth = (sa: IkeSa): void => {
     ...certificates,
     ...certificateRequest(sa),
     ...(remoteId === undefined ? [] : [writeId(payloadType.idResponder, remoteId)]),
-    auth,
+    ...auth,
     ...(requestsAddress === undefined
       ? []
       : [writeConfiguration(configurationType.request, [{ type: addressAttribute(requestsAddress), value: empty }])]),
@@ -138,6 +148,18 @@ const finishAuth = (sa: IkeSa, child: ChildRequest, answer: PayloadSet): void =>
     sa.close('untrusted');
     return;
   }
+  const { eap } = negotiation;
+  if (eap === undefined) {
+    completeAuth(sa, child, answer);
+    return;
+  }
+  const octets = (side: 'own' | 'peer') => signedOctets(sa, negotiation, side);
+  continueEap(sa, { client: eap, octets, complete: (last) => completeAuth(sa, child, last) }, answer);
+};
+
+/** The responder is known, and the answer has what the child SA needs. */
+const completeAuth = (sa: IkeSa, child: ChildRequest, answer: PayloadSet): void => {
+  const negotiation = sa.negotiation as Negotiation;
   readAddress(sa, answer);
   const nonces = negotiation.nonces as NonNullable<Negotiation['nonces']>;
   establish(sa);
@@ -182,7 +204,9 @@ export const answerAuth = (sa: IkeSa, payloads: readonly IkePayload[]): void => 
   const request = new PayloadSet(payloads);
   sa.remoteIdentity = copyOf(readId(request.get(payloadType.idInitiator)));
   sa.localIdentity = ownIdentity(sa);
-  if (peerProblem(sa, negotiation, request) !== undefined) {
+  // Responders do not ask for EAP.
+  const isUnable = sa.peer.authentication.kind === 'eap';
+  if (isUnable || peerProblem(sa, negotiation, request) !== undefined) {
     sa.respond(exchangeType.auth, [notify(notifyType.authenticationFailed)]);
     sa.close('untrusted');
     return;
@@ -197,7 +221,7 @@ export const answerAuth = (sa: IkeSa, payloads: readonly IkePayload[]): void => 
   sa.respond(exchangeType.auth, [
     writeId(payloadType.idResponder, sa.localIdentity),
     ...certificates,
-    auth,
+    ...auth,
     ...(configuration === 'failed' ? [] : configuration),
     ...(typeof child === 'number' ? [notify(child)] : child.payloads),
   ]);

@@ -52,16 +52,10 @@ export interface IpsecCrypto {
   createKeyExchange(group: number): KeyExchange;
 }
 
-/** Authenticates this side by a certificate and checks those of peers. */
-export interface Credential {
-  /** Certificates in DER, the own one first. */
-  readonly chain: readonly Uint8Array[];
-  /** Subject of the own certificate in DER. */
-  readonly subject: Uint8Array;
+/** Checks the certificates of peers. */
+export interface PeerCheck {
   /** SHA-1 of the public keys of trusted authorities. */
   readonly authorities: readonly Uint8Array[];
-  /** `hashes`: what the peer supports in digital signatures (RFC 7427); undefined: it has none of these. */
-  sign(octets: Uint8Array, hashes: readonly number[] | undefined): { method: number; data: Uint8Array };
   /** Why a peer is not trusted; undefined: it is. */
   findProblem(proof: {
     readonly certificates: readonly Uint8Array[];
@@ -69,4 +63,14 @@ export interface Credential {
     readonly method: number;
     readonly data: Uint8Array;
   }): string | undefined;
+}
+
+/** Authenticates this side by a certificate. */
+export interface Credential extends PeerCheck {
+  /** Certificates in DER, the own one first. */
+  readonly chain: readonly Uint8Array[];
+  /** Subject of the own certificate in DER. */
+  readonly subject: Uint8Array;
+  /** `hashes`: what the peer supports in digital signatures (RFC 7427); undefined: it has none of these. */
+  sign(octets: Uint8Array, hashes: readonly number[] | undefined): { method: number; data: Uint8Array };
 }

@@ -4,7 +4,7 @@ import { deriveIkeKeys, type IkeKeyInput, type IkeKeys, type Nonces } from './ke
 import { type IkePayload, writeMessage } from './message.ts';
 import { headerFlag } from './numbers.ts';
 import type { Identification } from './payloads.ts';
-import type { IkeCause, IkeClock, IkePeer, IkeRoute } from './peer.ts';
+import type { EapClient, IkeCause, IkeClock, IkePeer, IkeRoute } from './peer.ts';
 import { FragmentBuffer, sealMessages } from './sealed-message.ts';
 import type { Suite } from './suites.ts';
 
@@ -45,6 +45,8 @@ export interface Negotiation {
   remoteInit: Uint8Array;
   /** Hashes of digital signatures that the peer supports. */
   hashes: readonly number[] | undefined;
+  /** Initiators that authenticate by EAP. */
+  eap?: EapClient | undefined;
   /** Attempts with another group or a cookie. */
   attempts: number;
 }

@@ -1,4 +1,4 @@
-import type { Credential, IpsecCrypto } from './crypto.ts';
+import type { Credential, IpsecCrypto, PeerCheck } from './crypto.ts';
 import type { Identification, TrafficSelector } from './payloads.ts';
 import type { Offer } from './suites.ts';
 
@@ -14,9 +14,24 @@ export interface IkeRoute {
   readonly path: number;
 }
 
+/** What follows a packet of EAP. */
+export type EapStep =
+  | { readonly kind: 'respond'; readonly packet: Uint8Array }
+  /** The key that both sides have now. */
+  | { readonly kind: 'succeeded'; readonly key: Uint8Array }
+  | { readonly kind: 'failed'; readonly cause: string };
+
+/** The side of one EAP conversation that asks to be let in. */
+export interface EapClient {
+  readonly identity: string;
+  receive(packet: Uint8Array): EapStep;
+}
+
 export type IkeAuthentication =
   | { readonly kind: 'sharedKey'; readonly key: Uint8Array }
-  | { readonly kind: 'certificate'; readonly credential: Credential };
+  | { readonly kind: 'certificate'; readonly credential: Credential }
+  /** Initiator only: the responder has a certificate, this side answers by EAP. */
+  | { readonly kind: 'eap'; readonly server: PeerCheck; createClient(): EapClient };
 
 /** Selectors of one child SA, from this side. */
 export interface ChildSelectors {

@@ -18,8 +18,11 @@ const secret = (description: string, more: object = {}) =>
 /** Algorithms and keys of an IPsec tunnel. */
 export const ipsecProposal = {
   ipsecMode: choice('ESP around the whole packet, or around its payload', ['tunnel', 'transport']),
-  ipsecAuthMethod: choice('Pre-shared key, certificates, or keys by hand without IKE', ['psk', 'cert', 'manual']),
-  ipsecPsk: secret('Pre-shared key'),
+  ipsecAuthMethod: choice(
+    'Pre-shared key, certificates, a user name and password to a gateway with a certificate, or keys by hand without IKE',
+    ['psk', 'cert', 'eap-mschapv2', 'manual'],
+  ),
+  ipsecPsk: secret('Pre-shared key; for eap-mschapv2 `user:password`, where `{index}` is the number of the tunnel'),
   ipsecCert: optionalPemOrId('Certificate of the agent'),
   ipsecCa: optionalPemOrId('Authority that peers’ certificates must come from'),
   ipsecIkeEncr: optionalText('IKE encryption, such as aes256', { maxLength: 64 }),

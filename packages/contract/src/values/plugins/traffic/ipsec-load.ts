@@ -11,7 +11,7 @@ const { tunnelID: _, tunnelIDs: __, ...members } = frameMembers;
 const schema = valuesOf({
   ...members,
   ...ipsecProposal,
-  ipsecAuthMethod: choice('Pre-shared key, or certificates', ['psk', 'cert']),
+  ipsecAuthMethod: choice('Pre-shared key, or certificates', ['psk', 'cert', 'eap-mschapv2']),
   ipsecLoadRole: choice('Side that the agents of `sources` take', ['initiator', 'responder']),
   ipsecLoadConcurrentHs: whole('Most handshakes under way', 100, [1, 1_000_000]),
   ipsecLoadHsRatePps: optionalRate('Handshakes begun a second'),

@@ -4,7 +4,14 @@ import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
 import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
 import { wildcardOf } from '../../endpoints/machine-addresses.ts';
-import { addressesFrom, basePeers, handshakeEstimate, ipsecSettingsAt, reportSources } from './ipsec-values.ts';
+import {
+  addressesFrom,
+  basePeers,
+  handshakeEstimate,
+  ipsecSettingsAt,
+  reportAnswer,
+  reportSources,
+} from './ipsec-values.ts';
 
 const maxHandshakes = 1_000_000;
 /** Handshakes a second that are expected where no rate is given. */
@@ -24,6 +31,7 @@ const planLoad = (scope: PlanScope, values: IpsecLoadValues): Traffic => {
   const common = { engine: 'ipsec-load', transport: 'udp', defaultPorts: `${ikePort}` } as const;
   if (values.ipsecLoadRole === 'responder') {
     reportResponder(scope, values);
+    reportAnswer(scope, values);
     const client = () => responderOf(scope, server);
     return { ...common, needsTargets: false, client, server: () => ({ config: server }) };
   }
@@ -34,7 +42,10 @@ const planLoad = (scope: PlanScope, values: IpsecLoadValues): Traffic => {
     extraTargets: basePeers(scope, peers),
     rates: [values.ipsecLoadHsRatePps],
     client: (part) => initiatorOf(scope, { values, part, settings }),
-    server: () => ({ config: server }),
+    server: () => {
+      reportAnswer(scope, values);
+      return { config: server };
+    },
   };
 };
 

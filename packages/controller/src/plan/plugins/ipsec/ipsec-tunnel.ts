@@ -9,6 +9,7 @@ import {
   ipsecSettingsAt,
   manualKeysAt,
   rangeAt,
+  reportAnswer,
   reportSources,
   type SizedRange,
 } from './ipsec-values.ts';
@@ -37,7 +38,10 @@ const planTunnels = (scope: PlanScope, values: IpsecTunnelValues): Traffic => {
     rates: [ipsecTunnelOpenRatePps],
     totals: [ipsecTunnelCount],
     client: (part) => clientOf(scope, { values, part, settings, ...addresses }),
-    server: () => ({ config: server }),
+    server: () => {
+      reportAnswer(scope, values);
+      return { config: server };
+    },
   };
 };
 

@@ -76,7 +76,27 @@ export const manualKeysAt = (scope: PlanScope, values: IpsecTunnelValues): Parti
   };
 };
 
+/** User name and password, and the authority of the gateway. */
+const eapKeys = (scope: PlanScope, values: IpsecValues): Partial<IpsecSettings> => {
+  const [, eapIdentity, psk] = /^([^:]+):(.+)$/s.exec(values.ipsecPsk ?? '') ?? [];
+  const authority = certificateAt(scope, values, 'ipsecCa');
+  if (psk === undefined) report(scope, 'ipsecPsk', 'KEY_INVALID', 'is not user:password');
+  if (values.ipsecCa === undefined)
+    report(scope, 'ipsecCa', 'REQUIRED', 'is required: the gateway shows a certificate');
+  return {
+    ...(psk !== undefined && eapIdentity !== undefined && { psk, eapIdentity }),
+    ...(authority && { ca: authority.certificate }),
+  };
+};
+
+/** Agents that answer have no users. */
+export const reportAnswer = (scope: PlanScope, { ipsecAuthMethod }: IpsecValues): void => {
+  if (ipsecAuthMethod !== 'eap-mschapv2') return;
+  report(scope, 'ipsecAuthMethod', 'NOT_SUPPORTED', 'agents do not answer by EAP: name a gateway without an agent');
+};
+
 const keysAt = (scope: PlanScope, values: IpsecValues): Partial<IpsecSettings> => {
+  if (values.ipsecAuthMethod === 'eap-mschapv2') return eapKeys(scope, values);
   if (values.ipsecAuthMethod === 'cert') return certificateKeys(scope, values);
   if (values.ipsecAuthMethod !== 'psk') return {};
   if (values.ipsecPsk !== undefined) return { psk: values.ipsecPsk };

@@ -34,6 +34,25 @@ const planOf = (id: number, values: object) => {
   return { plan, stacks, issues: issueCodes(plan), client, server: configsOf(plan, 2, 'server')[0] ?? {} };
 };
 
+describe('EAP', () => {
+  const eap = { ipsecAuthMethod: 'eap-mschapv2', ipsecPsk: 'user{index}:the password', ipsecCa: '2' };
+  const gateway = { targets: [{ ip: '10.40.0.1' }] };
+
+  it.each([12, 13])('of plugin %i has the user of each tunnel and the authority of the gateway', (plugin) => {
+    const { client, issues } = planOf(plugin, { ...eap, ...gateway });
+    expect(issues).toEqual([]);
+    const settings = { authMethod: 'eap-mschapv2', eapIdentity: 'user{index}', psk: 'the password', ca: 'CA' };
+    expect(client).toMatchObject({ settings });
+  });
+
+  it('needs user and password, an authority, and a gateway that is not an agent', () => {
+    expect(planOf(12, { ...eap, ...gateway, ipsecPsk: 'nobody' }).issues.join()).toContain('KEY_INVALID');
+    expect(planOf(12, { ...eap, ...gateway, ipsecCa: undefined }).issues.join()).toContain('REQUIRED');
+    expect(planOf(12, eap).issues.join()).toContain('NOT_SUPPORTED');
+    expect(planOf(12, { ...eap, ...gateway, ipsecCert: '1' }).issues.join()).toContain('NOT_SUPPORTED');
+  });
+});
+
 describe('IPsec tunnels', () => {
   it('are between the addresses of sources and targets, and both sides have the same keys', () => {
     const { client, server, stacks, issues } = planOf(12, {
