@@ -208,8 +208,12 @@ describe('built-in templates', () => {
       psk: 'only the two know',
       clientNetwork: await createNetwork('Ten thousand', '127.1.0.0/18'),
       subscriberNetwork: await createNetwork('Subscribers', '127.2.0.0/18'),
+      userNetwork: await createNetwork('Users', '127.4.0.0/18'),
+      gatewayNetwork: await createNetwork('Gateways', '127.5.0.0/24'),
       serverNetwork: await createNetwork('Servers', '127.3.0.0/24'),
       interface: 1,
+      tunnel: (await administrator.client.tunnels.create({ body: { name: 'Site to site', type: 'ipsec' } as never }))
+        .data,
       sample: (await administrator.client.malware.all()).data[0]?.id ?? 0,
       campaign: 1,
       capture,
