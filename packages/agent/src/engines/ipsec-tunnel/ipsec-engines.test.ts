@@ -32,6 +32,7 @@ const startJob = async (engine: Engine, hostNetwork: HostNetwork, job: { config:
     signal: controller.signal,
     core: { index: 0, count: 1 },
     addressOf: (host: string) => host,
+    host: { writesKeys: false },
     putRow: (_: string, row: ResultRow) => void rows.set(row.index, row),
     note: () => {},
     progress: () => {},

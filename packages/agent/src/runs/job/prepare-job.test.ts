@@ -39,6 +39,7 @@ const application = {
 const ipsec = { settings: { psk: 'only the two know' } };
 /** Engines that need more configuration than targets and listen addresses. */
 const routers = { entry: 0, interfaces: [['lo']] };
+const header = { ttl: 64, dscp: 0, ecn: 0, flowLabel: 0, vlan: [] };
 const sidesOf: Record<string, { readonly client: object; readonly server: object }> = {
   waf: attack,
   'cve-replay': attack,
@@ -56,6 +57,10 @@ const sidesOf: Record<string, { readonly client: object; readonly server: object
   'ipsec-tunnel': {
     client: { ...client, ...ipsec, tunnels: 1 },
     server: { ...server, ...ipsec, tunnels: 1 },
+  },
+  rocev2: {
+    client: { ...client, verb: 'write', queuePairs: 1, retryMs: 10, retryCount: 7, header },
+    server: { ...server, header },
   },
   'plane.control': {
     client: { ...routers, role: 'client', profiles: { bgp: [{ session: { peerAddress: '127.0.0.1' } }] } },
