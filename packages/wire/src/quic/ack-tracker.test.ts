@@ -50,6 +50,35 @@ describe('acknowledgements', () => {
     expect(tracker.acknowledge(ack([[1, 2]]), 121).lost).toBe(1);
   });
 
+  it('of numbers that nobody sends are ignored', () => {
+    const tracker = new AckTracker();
+    tracker.sent(0, 0);
+    const huge = Uint8Array.of(
+      2,
+      0xff,
+      0xff,
+      0xff,
+      0xff,
+      0xff,
+      0xff,
+      0xff,
+      0xff,
+      0,
+      1,
+      0,
+      0xff,
+      0xff,
+      0xff,
+      0xff,
+      0,
+      0,
+      0,
+      0,
+      0,
+    );
+    expect(tracker.acknowledge(huge, 10)).toEqual({ lost: 0, smoothedMs: undefined });
+  });
+
   it('may be any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {

@@ -49,7 +49,10 @@ export class AckTracker {
     return { lost: this.#detectLoss(now), smoothedMs: isNew ? this.#smoothed : undefined };
   }
 
-  #remove(first: number, last: number): void {
+  /** A peer may name packets that were never sent, also with numbers that are too large to be counted up. */
+  #remove(from: number, last: number): void {
+    const first = Math.max(from, 0);
+    if (last < first || !Number.isSafeInteger(last)) return;
     if (last - first > this.#sent.size) {
       for (const number of this.#sent.keys()) if (number >= first && number <= last) this.#sent.delete(number);
       return;
