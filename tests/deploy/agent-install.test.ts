@@ -199,7 +199,7 @@ it('the packed agent is installed by npm and runs', async () => {
 it('the scripts and the unit pass their checkers', async () => {
   execFileSync('shellcheck', ['-s', 'sh', join(service, 'install.sh'), join(service, 'rushhour-agent')]);
   const { output } = await controllerUnit();
-  expect(output).toBe('');
+  expect(output).toEqual([]);
 });
 
 /** The unit as setup would write it, checked by systemd itself. */
@@ -216,5 +216,6 @@ const controllerUnit = async () => {
   const filled = unit.replace(/\$(\w+)/g, (_all, name) => values[name] ?? 'CAP_NET_RAW CAP_BPF');
   writeFileSync(file, filled.replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true'));
   const { stderr } = await promisify(execFile)('systemd-analyze', ['verify', file]);
-  return { output: stderr };
+  // systemd also checks the units of other packages of this machine.
+  return { output: stderr.split('\n').filter((line) => line.includes('rushhour-agent')) };
 };
