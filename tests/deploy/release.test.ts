@@ -110,5 +110,6 @@ it('the unit of the controller passes systemd', async () => {
   const file = join(scratch, 'rushhour.service');
   writeFileSync(file, unit.replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true').replace('User=rushhour', 'User=root'));
   const { stderr } = await promisify(execFile)('systemd-analyze', ['verify', file]);
-  expect(stderr).toBe('');
+  // systemd also checks the units of other packages of this machine.
+  expect(stderr.split('\n').filter((line) => line.includes('rushhour'))).toEqual([]);
 });
