@@ -24,6 +24,9 @@ const withoutSql = inController([
   'tasks/transfer/import/hostile-imports',
 ]);
 
+/** They measure when frames leave and arrive, so nothing else may run beside them. */
+const timed = ['icmp', 'rfc2544', 'streams'].map((name) => `tests/engines/packets/${name}.test.ts`);
+
 /** Behaviour tests run on both databases, unless the database has no part in them; everything else runs once. */
 export default defineConfig({
   test: {
@@ -53,10 +56,21 @@ export default defineConfig({
           ...shared,
           name: 'system',
           include: ['tests/**/*.test.ts'],
+          exclude: timed,
           retry: 1,
           // They wait for traffic most of the time: three at once, after all others.
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'timed',
+          include: timed,
+          retry: 1,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
         },
       },
     ],
