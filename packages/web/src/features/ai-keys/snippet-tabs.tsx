@@ -6,16 +6,17 @@ import { snippetsFor } from './snippets.ts';
 export const SnippetTabs = ({ secret = 'rh_ai_…' }: { secret?: string }) => {
   const snippets = snippetsFor(location.origin, secret);
   return (
-    <Tabs defaultValue={snippets[0]?.client ?? ''} keepMounted={false}>
+    // Values become ids, which must not contain spaces as the names of clients do.
+    <Tabs defaultValue="0" keepMounted={false}>
       <Tabs.List>
-        {snippets.map(({ client }) => (
-          <Tabs.Tab key={client} value={client}>
+        {snippets.map(({ client }, i) => (
+          <Tabs.Tab key={client} value={String(i)}>
             {client}
           </Tabs.Tab>
         ))}
       </Tabs.List>
-      {snippets.map(({ client, where, code }) => (
-        <Tabs.Panel key={client} value={client} pt="sm">
+      {snippets.map(({ client, where, code }, i) => (
+        <Tabs.Panel key={client} value={String(i)} pt="sm">
           <Stack gap="xs">
             <Text size="sm">{where}</Text>
             <Code block tabIndex={0} style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
