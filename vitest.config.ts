@@ -24,8 +24,8 @@ const withoutSql = inController([
   'tasks/transfer/import/hostile-imports',
 ]);
 
-/** They measure when frames leave and arrive, so nothing else may run beside them. */
-const timed = ['icmp', 'rfc2544', 'streams'].map((name) => `tests/engines/packets/${name}.test.ts`);
+/** They measure when frames leave and arrive, or detect silence within milliseconds: nothing else may run beside them. */
+const timed = ['engines/packets/{icmp,rfc2544,streams}', 'control/bfd'].map((name) => `tests/${name}.test.ts`);
 
 /** Behaviour tests run on both databases, unless the database has no part in them; everything else runs once. */
 export default defineConfig({

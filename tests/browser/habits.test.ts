@@ -32,16 +32,16 @@ describe('the first load', () => {
 
 describe('the keyboard', () => {
   it('opens the command palette, which finds pages and records', async () => {
-    await lab.system.client.networks.create({ body: { name: 'Remote office', subnet: '10.66.0.0/24' } });
+    await lab.system.client.networks.create({ body: { name: 'Zanzibar office', subnet: '10.66.0.0/24' } });
     const { page, context } = await overview();
     await page.goto(`${lab.system.url}/settings`);
     await page.getByRole('heading', { name: 'Settings' }).waitFor();
     await page.keyboard.press('Control+k');
     const palette = page.getByRole('dialog', { name: /Go to/ });
-    await palette.getByRole('textbox').fill('remote');
-    await palette.getByText('Remote office').waitFor();
+    await palette.getByRole('textbox').fill('zanzi');
+    await palette.getByText('Zanzibar office').waitFor();
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Remote office' }).waitFor();
+    await page.getByRole('heading', { name: 'Zanzibar office' }).waitFor();
     await page.keyboard.press('Control+k');
     await palette.getByRole('textbox').fill('dicti');
     await page.keyboard.press('Enter');
