@@ -8,8 +8,9 @@ import { sampleOf } from '../parameter-value.ts';
 import { allBuiltin } from './all-builtin.ts';
 
 describe('the built-in templates', () => {
-  it('have names of their own', () => {
-    expect(new Set(allBuiltin.map(({ name }) => name)).size).toBe(allBuiltin.length);
+  it('are thirty-three, each with a name of its own', () => {
+    expect(allBuiltin).toHaveLength(33);
+    expect(new Set(allBuiltin.map(({ name }) => name)).size).toBe(33);
   });
 
   it.each(allBuiltin.map((builtin) => [builtin.name, builtin] as const))(
