@@ -129,3 +129,21 @@ export interface OspfProfile {
   readonly topology: Topology;
   readonly flaps: Flaps;
 }
+
+export interface RipProfile {
+  readonly instance: {
+    readonly version: '1' | '2' | 'ng';
+    readonly updateSec: number;
+    readonly timeoutSec: number;
+    readonly garbageSec: number;
+    readonly send: 'multicast' | 'broadcast' | 'unicast';
+    readonly splitHorizon: 'poisoned' | 'simple' | 'none';
+  };
+  readonly routes: {
+    readonly ipv4Count: number;
+    readonly ipv4Start: string;
+    readonly metric: number;
+    readonly tag: number;
+  };
+  readonly authentication: { readonly kind: 'none' | 'simple' | 'md5'; readonly keyId: number; readonly key: string };
+}

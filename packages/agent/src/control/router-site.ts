@@ -8,7 +8,9 @@ import {
   type Memory,
   type Packet,
   parseAddress,
+  ripPort,
   type UdpHandler,
+  UdpHeader,
 } from '@rushhour/wire';
 import type { HostNetwork } from '../net/host-network.ts';
 import type { Listener } from '../net/transport/transport.ts';
@@ -18,7 +20,8 @@ import { BgpInstance, bgpPort } from './bgp-instance.ts';
 import { IsisInstance, isisPdu } from './isis-instance.ts';
 import { OspfInstance, ospfProtocol } from './ospf-instance.ts';
 import type { PlannedRouter, RouterProfile } from './plan-routers.ts';
-import type { BfdProfile, BgpProfile, IsisProfile, OspfProfile } from './profiles.ts';
+import type { BfdProfile, BgpProfile, IsisProfile, OspfProfile, RipProfile } from './profiles.ts';
+import { RipInstance } from './rip-instance.ts';
 import type { InstanceOptions, PlaneContext, ProtocolInstance, Router } from './router.ts';
 
 /** Routing protocols use the class of network control (RFC 2474, CS6). */
@@ -37,6 +40,8 @@ export class Site {
   readonly #bfd = new Map<string, BfdInstance>();
   readonly #isis: IsisInstance[] = [];
   readonly #ospf: OspfInstance[] = [];
+  readonly #rip: RipInstance[] = [];
+  readonly #udp = new UdpHeader();
   readonly #ttls = new Map<string, number>();
   readonly #fields: HeaderFields[] = [];
   readonly #listeners: Listener[] = [];
@@ -48,7 +53,9 @@ export class Site {
     for (const { router, profiles } of routers) for (const profile of profiles) this.#add(router, profile);
     for (const instance of [...this.#bgp.values()]) if (instance.isWatched) this.#watch(instance);
     if (this.#bfd.size > 0) for (const port of Object.values(bfdPorts)) layers.group.udp.bind(port, this.#bfdHandler);
-    if (this.#ospf.length > 0) this.#hearOspf();
+    if (this.#ospf.length > 0) layers.group.handleProtocol(ospfProtocol, { receive: this.#deliverOspf });
+    if (this.#rip.length > 0) layers.group.udp.bind(ripPort, this.#ripHandler);
+    if (this.#ospf.length + this.#rip.length > 0) this.#hearGroups();
     if (this.#isis.length > 0) this.#hearIsis();
     layers.group.output.fieldsOf = (keys, at, path, protocol) => this.#fieldsOf(keys, at, path, protocol);
   }
@@ -86,6 +93,7 @@ export class Site {
     if (protocol === 'bgp') this.#addBgp({ profile: config as BgpProfile, router, ordinal, host });
     else if (protocol === 'bfd') this.#addBfd({ profile: config as BfdProfile, router, ordinal, host });
     else if (protocol === 'ospf') this.#addOspf({ profile: config as OspfProfile, router, ordinal, host });
+    else if (protocol === 'rip') this.#addRip({ profile: config as RipProfile, router, ordinal, host });
     else if (protocol === 'isis') this.#addIsis({ profile: config as IsisProfile, router, ordinal, host });
     else throw new RangeError(`emulated routers cannot run ${protocol} yet`);
   }
@@ -117,6 +125,13 @@ export class Site {
     this.instances.push(instance);
   }
 
+  #addRip(options: InstanceOptions<RipProfile>): void {
+    const instance = new RipInstance(options, this.#context);
+    this.#rip.push(instance);
+    this.#ttls.set(`${options.host} ${ripPort}`, 1);
+    this.instances.push(instance);
+  }
+
   #addIsis(options: InstanceOptions<IsisProfile>): void {
     const instance = new IsisInstance(options, this.#context);
     this.#isis.push(instance);
@@ -134,22 +149,38 @@ export class Site {
   }
 
   /** Packets to groups are for every router on the interface, others for one. */
-  #hearOspf(): void {
-    const { group } = this.#context.layers;
-    const deliver = (packet: Packet, memory: Memory, start: number, end: number): void => {
-      const bytes = memory.bytes.slice(start, end);
-      const source = (packet.addresses[7] as number) >>> 0;
-      const target = packet.path < 0 ? undefined : formatAddress(packet.addresses, 0);
-      for (const one of this.#ospf)
-        if (target === undefined || one.router.address === target) one.receive(bytes, source);
-    };
-    group.handleProtocol(ospfProtocol, { receive: deliver });
-    group.multicast = {
-      receive(packet, protocol, memory, start, end) {
-        if (protocol === ospfProtocol) deliver(packet, memory, start, end);
+  readonly #deliverOspf = (packet: Packet, memory: Memory, start: number, end: number): void => {
+    const bytes = memory.bytes.slice(start, end);
+    const source = (packet.addresses[7] as number) >>> 0;
+    const target = packet.path < 0 ? undefined : formatAddress(packet.addresses, 0);
+    for (const one of this.#ospf) if (target === undefined || one.router.address === target) one.receive(bytes, source);
+  };
+
+  #hearGroups(): void {
+    this.#context.layers.group.multicast = {
+      receive: (packet, protocol, memory, start, end) => {
+        if (protocol === ospfProtocol) this.#deliverOspf(packet, memory, start, end);
+        else if (protocol === ipProtocol.udp) this.#hearRip(packet, memory, start, end);
       },
     };
   }
+
+  #hearRip(packet: Packet, memory: Memory, start: number, end: number): void {
+    const udp = this.#udp;
+    if (!udp.parse(memory, start, end, 0, false)) return;
+    if (udp.destinationPort !== ripPort || udp.sourcePort !== ripPort) return;
+    const source = (packet.addresses[7] as number) >>> 0;
+    for (const one of this.#rip) one.receive(memory.bytes.slice(udp.payload, udp.end), source);
+  }
+
+  readonly #ripHandler: UdpHandler = {
+    onDatagram: (key, _packet, memory, start, end) => {
+      const instance = this.#rip.find(({ router }) => router.address === formatAddress(key, 0));
+      if (((key[8] as number) & 0xffff) === ripPort)
+        instance?.receive(memory.bytes.slice(start, end), (key[7] as number) >>> 0);
+      return instance !== undefined;
+    },
+  };
 
   /** BFD ends the BGP session when the neighbour is lost (RFC 5882). */
   #watch(bgp: BgpInstance): void {

@@ -218,7 +218,7 @@ export class HostGroup {
     }
     const host = this.#hosts.indexOf(packet.addresses, 0);
     packet.path = host;
-    if (host < 0 ? !this.#isForAllNodes(packet) : !this.#isForHost(memory, frame, host, tags)) {
+    if (host < 0 ? !this.#isForAllNodes(packet, memory, frame) : !this.#isForHost(memory, frame, host, tags)) {
       this.counters.foreign++;
       return;
     }
@@ -260,10 +260,15 @@ export class HostGroup {
     return isSameMac(bytes, frame, this.#mac, 0);
   }
 
-  /** Multicast of IPv6: neighbour solicitations go to addresses that no host has. Of IPv4: only for a handler. */
-  #isForAllNodes({ isV6, addresses }: Packet): boolean {
+  /**
+   * Multicast of IPv6: neighbour solicitations go to addresses that no host has. Of IPv4, only for a handler, also what
+   * is broadcast on the link: the last address of a network.
+   */
+  #isForAllNodes({ isV6, addresses }: Packet, { bytes }: Memory, frame: number): boolean {
     if (isV6) return (addresses[0] as number) >>> 24 === 0xff;
-    return this.multicast !== undefined && ((addresses[3] as number) >>> 28 === 0xe || addresses[3] === -1);
+    if (this.multicast === undefined) return false;
+    const isBroadcast = frame >= 0 && bytes[frame] === 0xff;
+    return isBroadcast || (addresses[3] as number) >>> 28 === 0xe || addresses[3] === -1;
   }
 
   #receiveFragment(memory: Memory, isV4: boolean): void {

@@ -35,7 +35,7 @@ const profiles = new Map([
   ],
   [15, { name: 'relay', protocol: 'dhcp', config: { relay: { circuitId: 'port {n}' } } }],
   [16, { name: 'line', protocol: 'accessLine', config: { line: { circuitId: 'olt {n}' } } }],
-  [12, { name: 'RIP', protocol: 'rip', config: {} }],
+  [12, { name: 'Transport profile', protocol: 'mpls-tp', config: {} }],
   [14, { name: 'BFD', protocol: 'bfd', config: { session: { localAddress: '10.0.0.2' } } }],
   [13, { name: 'OSPFv3', protocol: 'ospf', config: { instance: { version: 3 }, interface: { bfd: true } } }],
 ]);
@@ -154,13 +154,13 @@ describe('entries of the access plane', () => {
 
 it('protocols and values that emulated routers cannot do are refused with their pointers', () => {
   const plan = planned({
-    controlPlane: [{ agent: { id: 1 }, interfaces: [[11]], bgp: [6], bfd: [14], ospf: [13], rip: [12] }],
+    controlPlane: [{ agent: { id: 1 }, interfaces: [[11]], bgp: [6], bfd: [14], ospf: [13], 'mpls-tp': [12] }],
   });
   expect(plan.issues.map(({ path, message }) => `${path} ${message}`)).toEqual([
     '/controlPlane/0/ospf/0 profile 13: /instance/version cannot be done yet: leave it out',
     '/controlPlane/0/ospf/0 profile 13: /interface/bfd cannot be done yet: leave it out',
     '/controlPlane/0/bfd/0 emulated routers need /session/peerAddress of the profile',
-    '/controlPlane/0/rip emulated routers cannot run rip yet: leave it out',
+    '/controlPlane/0/mpls-tp emulated routers cannot run mpls-tp yet: leave it out',
   ]);
 });
 
