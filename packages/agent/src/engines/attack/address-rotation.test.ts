@@ -57,7 +57,7 @@ const runThrough = async (
       addressRotation,
       sources: { addresses, networks: [], ranges: [], rotation: 'roundRobin' },
       timeoutMs: 800,
-      control: { everyAttempts: 100, afterSilentDrop: true, retries: 0, timeoutMs: 1500 },
+      control: { everyAttempts: 100, afterSilentDrop: true, retries: 0, timeoutMs: 1500, recoveryMs: 3000 },
     },
   });
 };

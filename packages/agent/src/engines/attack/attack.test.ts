@@ -112,6 +112,7 @@ describe('attempts between client and server', () => {
       attempts: ['reset-me', 'swallow-me', '<script>', 'replace-me'].map((text, id) => httpAttempt(id, `/?q=${text}`)),
       targets: [http(device.port)],
       listen: [http(port)],
+      client: { timeoutMs: 700 },
     });
     device.close();
     expect(both.clients.map(({ end, status, responseIsOurs }) => [end, status, responseIsOurs])).toEqual([
@@ -342,6 +343,7 @@ describe('HTTP/2', () => {
           attempts: [asTwo(httpAttempt(0, '/a'))],
           targets: [http(device.port)],
           listen: [http(port)],
+          client: { timeoutMs: 700 },
         })
       ).clients[0]?.end;
     let resets = true;
