@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { validate as lintDockerfile } from 'dockerfile-utils';
+import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
+import { StatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
+import { PersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
+import { Service } from 'kubernetes-models/v1/Service';
+import { describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { stagesOf } from './dockerfile.ts';
+
+const deploy = fileURLToPath(new URL('../../deploy', import.meta.url));
+const dockerfile = readFileSync(join(deploy, 'Dockerfile'), 'utf8');
+
+describe('the Dockerfile', () => {
+  it('has no problem that a linter finds, which finds some in a wrong one', () => {
+    expect(lintDockerfile(dockerfile)).toEqual([]);
+    const wrong = dockerfile.replace('EXPOSE 8080', 'EXPOSE eighty').replace('USER rushhour', 'USR rushhour');
+    expect(lintDockerfile(wrong)).toHaveLength(2);
+  });
+
+  it('runs controller and agent as an ordinary user and knows when they are healthy', () => {
+    const stages = stagesOf(dockerfile);
+    for (const name of ['controller', 'agent']) {
+      expect(stages[name]).toMatchObject({
+        from: 'base',
+        user: 'rushhour',
+        command: [expect.any(String), expect.any(String)],
+      });
+      expect(stages[name]?.healthCheck.length).toBeGreaterThan(0);
+    }
+  });
+});
+
+it('the compose file is valid, has both agents and a device between them', async () => {
+  const { stdout } = await promisify(execFile)('docker-compose', ['-f', join(deploy, 'compose.yaml'), 'config'], {
+    env: { ...process.env, ADMIN_PASSWORD: 'quiet-Harbour-27-lamps' },
+  });
+  const { services } = parse(stdout) as {
+    services: Record<string, { networks: object; build?: { target: string } }>;
+  };
+  const networksOf = (service: string) => Object.keys(services[service]?.networks ?? {}).toSorted();
+  expect(networksOf('agent-client')).toEqual(['client-side', 'management']);
+  expect(networksOf('agent-server')).toEqual(['management', 'server-side']);
+  expect(networksOf('device')).toEqual(['client-side', 'server-side']);
+  for (const service of ['controller', 'agent-client', 'agent-server'])
+    expect(Object.keys(stagesOf(dockerfile))).toContain(services[service]?.build?.target);
+});
+
+describe('the manifests', () => {
+  const models = { Deployment, PersistentVolumeClaim, Service, StatefulSet };
+  type Manifest = { kind: keyof typeof models } & Record<string, unknown>;
+  const manifests = readdirSync(join(deploy, 'kubernetes')).flatMap((file) =>
+    parseAllDocuments(readFileSync(join(deploy, 'kubernetes', file), 'utf8')).map((document) => {
+      expect(document.errors).toEqual([]);
+      return document.toJS() as Manifest;
+    }),
+  );
+  const validate = (manifest: Manifest) => new models[manifest.kind](manifest as never).validate();
+
+  it.each(manifests.map((manifest) => [manifest.kind, manifest] as const))('are valid: %s', (_, manifest) => {
+    expect(() => validate(manifest)).not.toThrow();
+    expect(() => validate({ ...manifest, spec: { replicas: 'two', ports: 8080, accessModes: 1 } })).toThrow();
+  });
+
+  it('have a controller and agents whose containers are not root', () => {
+    expect(manifests.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(models).toSorted());
+    for (const manifest of manifests) {
+      if (manifest.kind !== 'Deployment' && manifest.kind !== 'StatefulSet') continue;
+      const pod = new models[manifest.kind](manifest as never).spec?.template.spec;
+      const security = { ...pod?.securityContext, ...pod?.containers[0]?.securityContext };
+      expect(security).toMatchObject({ runAsNonRoot: true, runAsUser: 10001 });
+    }
+  });
+});
+
+it('the unit of the controller passes systemd', async () => {
+  const unit = readFileSync(join(deploy, 'systemd/rushhour.service'), 'utf8');
+  const scratch = mkdtempSync(join(tmpdir(), 'rushhour-unit-'));
+  const file = join(scratch, 'rushhour.service');
+  writeFileSync(file, unit.replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true').replace('User=rushhour', 'User=root'));
+  const { stderr } = await promisify(execFile)('systemd-analyze', ['verify', file]);
+  rmSync(scratch, { recursive: true });
+  // systemd also checks the units of other packages of this machine.
+  expect(stderr.split('\n').filter((line) => line.includes('rushhour'))).toEqual([]);
+});
