@@ -38,6 +38,7 @@ export {
 export { HostStack, StackHeader, StackNetwork, StackTcp, StackTunnel } from './engines/host-stack.ts';
 export { HttpClientConfig, HttpConfig, HttpServerConfig } from './engines/http.ts';
 export type { Journey, JourneyCheck, JourneyExtraction, JourneyStep, Journeys } from './engines/http-journeys.ts';
+export type { WebSocketSettings } from './engines/http-web-socket.ts';
 export { IcmpClientConfig, IcmpConfig, IcmpServerConfig } from './engines/icmp.ts';
 export {
   IpsecLoadClientConfig,

@@ -74,6 +74,9 @@ export { H3Connection } from './http/h3-connection.ts';
 export type { H3Events } from './http/h3-events.ts';
 export { h3Error } from './http/h3-frame.ts';
 export type { Header } from './http/hpack.ts';
+export { type MessageCompression, WebSocketConnection, type WebSocketEvents } from './http/websocket-connection.ts';
+export { closeCode, isCloseCode } from './http/websocket-frame.ts';
+export { agreedOf, answerUpgrade, parseUpgradeHead, upgradeHeaders } from './http/websocket-handshake.ts';
 export { errorKindOf, type IcmpErrorKind, IcmpMessage, icmp4Type, icmp6Type, writeIcmp } from './icmp/icmp.ts';
 export {
   createIcmpRequest,

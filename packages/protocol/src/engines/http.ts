@@ -3,6 +3,7 @@ import { DataPath } from './data-path.ts';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
 import { Header } from './http-header.ts';
 import { Journeys } from './http-journeys.ts';
+import { WebSocketSettings } from './http-web-socket.ts';
 import { Load } from './load.ts';
 import { Payload } from './payload.ts';
 import { TcpTuning } from './tcp-tuning.ts';
@@ -56,6 +57,7 @@ export const HttpClientConfig = Type.Object(
     }),
     expect: Expectation,
     journeys: Type.Optional(Journeys),
+    webSocket: Type.Optional(WebSocketSettings),
     timeoutMs: Type.Integer({ minimum: 1, default: 10_000 }),
     connections: Type.Integer({
       minimum: 1,
@@ -112,6 +114,7 @@ export const HttpServerConfig = Type.Object(
     ),
     retry: Type.Optional(Type.Boolean({ description: 'HTTP/3: have clients prove their address by a Retry packet.' })),
     tls: Type.Optional(TlsServerSettings),
+    webSocket: Type.Optional(WebSocketSettings),
     responses: Type.Array(
       Type.Object(
         {

@@ -22,6 +22,9 @@ import { HttpMeters } from './meters.ts';
 import { bodiesOf, createRequest } from './request.ts';
 import type { ResponseHead } from './response-parser.ts';
 import type { Slot, SlotOwner, SlotPlan } from './slot.ts';
+import { webSocketMessages } from './websocket/messages.ts';
+import { ClientMessageMeters } from './websocket/meters.ts';
+import { WsSlot } from './websocket/ws-slot.ts';
 
 type Context = EngineContext<HttpClientConfig>;
 
@@ -48,14 +51,20 @@ const createPlan = (context: Context, sources: SourcePool, carrier: Carrier): Sl
   const bodies = bodiesOf(config);
   const prepare = (bytes: Buffer): Message =>
     carrier.kind === 'tcp' ? carrier.transport.prepareMessage(bytes) : { bytes, address: 0 };
-  const httpTargets = config.targets.map((target) => ({
-    target,
-    weight: target.weight,
-    address: context.addressOf(target.host),
-    meters: new HttpMeters(context.samples.target(`${target.host}:${target.port}`)),
-    nextRequest: cyclerOf(bodies.map((body) => ({ message: prepare(createRequest(config, target, { body })), body }))),
-    known: new KnownHead<ResponseHead>(),
-  }));
+  const httpTargets = config.targets.map((target) => {
+    const samples = context.samples.target(`${target.host}:${target.port}`);
+    return {
+      target,
+      weight: target.weight,
+      address: context.addressOf(target.host),
+      meters: new HttpMeters(samples),
+      ...(config.webSocket && { messages: new ClientMessageMeters(samples) }),
+      nextRequest: cyclerOf(
+        bodies.map((body) => ({ message: prepare(createRequest(config, target, { body })), body })),
+      ),
+      known: new KnownHead<ResponseHead>(),
+    };
+  });
   const choose = chooserOf(httpTargets, config.rotation);
   return {
     config,
@@ -185,9 +194,12 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
     const { config } = plan;
     const carrier = this.#carrier;
     const times = createTimes(config.connections * config.pipelining);
+    const { webSocket } = config;
+    const messages = webSocket && { settings: webSocket, nextMessage: cyclerOf(webSocketMessages(webSocket)) };
     return Array.from({ length: config.connections }, (_, index) => {
       if (carrier.kind === 'quic') return new H3Slot({ index, plan, quic: carrier.transport, owner: this });
       const deps = { index, plan, transport: carrier.transport, owner: this };
+      if (messages !== undefined) return new WsSlot({ ...deps, ...messages });
       return config.version === '2' ? new H2Slot(deps) : new H1Slot({ ...deps, times });
     });
   }

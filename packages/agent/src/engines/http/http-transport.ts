@@ -11,17 +11,18 @@ export const createHttpTransport = ({
   hostNetwork,
   samples,
 }: EngineContext<HttpClientConfig>): Transport => {
-  const { tls, tuning, journeys } = config;
+  const { tls, tuning, journeys, webSocket } = config;
   const path = { path: config.dataPath, note, hostNetwork };
   const isH2 = config.version === '2';
   // A single request without a body is sent as one segment, so Nagle's algorithm cannot delay it.
   const isSingle = !config.keepAlive.enabled && config.body === undefined && config.followRedirects === 0;
-  const noDelay = isH2 || tls !== undefined || journeys !== undefined || !isSingle;
+  const noDelay = isH2 || tls !== undefined || journeys !== undefined || webSocket !== undefined || !isSingle;
   const options = { noDelay, keepAliveSec: 0, readSize: 'small', closesImmediately: true, tuning } as const;
   if (tls === undefined) return createStreamTransport(path, options);
   const alpn = isH2 ? ['h2'] : tls.alpn.length > 0 ? tls.alpn : ['http/1.1'];
   // Data of the first flight can be replayed: only for requests that change nothing.
-  const isSafe = journeys === undefined && (config.method === 'GET' || config.method === 'HEAD');
+  const isSafe =
+    journeys === undefined && webSocket === undefined && (config.method === 'GET' || config.method === 'HEAD');
   const earlyData = tls.earlyData === true && isSafe;
   return createSecureClient({ ...tls, earlyData }, { ...path, alpn, ...tlsMetrics(samples, 'http') }, options);
 };

@@ -14,6 +14,7 @@ import { ServerMeters } from './meters.ts';
 import type { RequestHead } from './request-parser.ts';
 import { createResponse, type Keep, type Response } from './response.ts';
 import { ServerConnection, type ServerDeps } from './server-connection.ts';
+import { createWebSocketServer } from './websocket/ws-server.ts';
 
 type Context = EngineContext<HttpServerConfig>;
 
@@ -31,6 +32,8 @@ const createTransport = ({ config, note, hostNetwork, samples }: Context, meters
 interface Acceptor {
   readonly connections: Iterable<{ sweep(now: number): void }>;
   readonly accept: (connection: Connection) => ConnectionEvents;
+  /** Ends what the server does without being asked. */
+  stop?(): void;
 }
 
 /** The responses in turn; those of HTTP/1.1 and HTTP/2 tell where HTTP/3 is, if it is. */
@@ -45,7 +48,11 @@ const createNext = ({ responses, altSvc, listen }: HttpServerConfig, keep: Keep)
   return () => choose(0).next();
 };
 
-const createAcceptor = ({ config }: Context, transport: Transport, meters: ServerMeters): Acceptor => {
+const createAcceptor = ({ config, samples }: Context, transport: Transport, meters: ServerMeters): Acceptor => {
+  const { webSocket } = config;
+  if (webSocket !== undefined) {
+    return createWebSocketServer({ config, settings: webSocket, transport, meters, samples });
+  }
   const next = createNext(config, (bytes) => transport.prepareMessage(bytes));
   if (config.version === '2') {
     const connections = new IndexedSet<H2ServerConnection>();
@@ -67,8 +74,15 @@ interface Service {
 
 const createTcpService = (context: Context, meters: ServerMeters): Service => {
   const transport = createTransport(context, meters);
-  const { connections, accept } = createAcceptor(context, transport, meters);
-  return { connections, listen: (where) => transport.listen(where, accept), close: () => transport.close() };
+  const { connections, accept, stop } = createAcceptor(context, transport, meters);
+  return {
+    connections,
+    listen: (where) => transport.listen(where, accept),
+    close: () => {
+      stop?.();
+      return transport.close();
+    },
+  };
 };
 
 const createQuicService = (context: Context, meters: ServerMeters): Service => {

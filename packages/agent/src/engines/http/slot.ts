@@ -5,6 +5,7 @@ import type { Expectation } from './expectation.ts';
 import type { KnownHead } from './known-head.ts';
 import type { HttpMeters } from './meters.ts';
 import type { ResponseHead } from './response-parser.ts';
+import type { ClientMessageMeters } from './websocket/meters.ts';
 
 /** An HTTP/1.1 request and the body in it. */
 export interface PreparedRequest {
@@ -16,6 +17,8 @@ export interface PreparedRequest {
 export interface HttpTarget {
   readonly target: Target;
   readonly meters: HttpMeters;
+  /** With WebSocket only. */
+  readonly messages?: ClientMessageMeters;
   /** The next HTTP/1.1 request: the bodies of all connections take turns. */
   readonly nextRequest: () => PreparedRequest;
   /** Response heads of one target are mostly identical. */

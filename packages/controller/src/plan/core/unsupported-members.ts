@@ -24,6 +24,11 @@ const hasJourneys = ({ httpParams }: Record<string, unknown>) =>
   ((httpParams as { journeys?: readonly unknown[] } | undefined)?.journeys?.length ?? 0) > 0;
 const isJourneyOverHttp3 = (values: Record<string, unknown>) => hasJourneys(values) && isHttp3(values);
 const ofJourneys = (path: string, message: string): UnsupportedMember => ({ path, message, when: hasJourneys });
+const webSocketOf = ({ httpParams }: Record<string, unknown>) =>
+  (httpParams as { webSocket?: { mode?: string } } | undefined)?.webSocket;
+const hasWebSocket = (values: Record<string, unknown>) => webSocketOf(values) !== undefined;
+const ofWebSocket = (path: string, message: string): UnsupportedMember => ({ path, message, when: hasWebSocket });
+const isPushed = (values: Record<string, unknown>) => webSocketOf(values)?.mode === 'receive';
 const rampStep: UnsupportedMember = {
   path: 'initialTps',
   message: 'has no effect without tpsRampStep, the rate by which it rises every second',
@@ -109,6 +114,27 @@ const unsupported: Readonly<Record<string, readonly UnsupportedMember[]>> = {
     ofJourneys('requestInterval', 'has no effect: use think steps'),
     ofJourneys('reopenSessionTime', 'has no effect: use think steps'),
     { path: 'httpParams/version', message: 'journeys are run over HTTP/1.1 and HTTP/2', when: isJourneyOverHttp3 },
+    ofWebSocket('httpParams/version', 'WebSockets are opened over HTTP/1.1'),
+    ofWebSocket('httpParams/method', 'WebSockets are opened by GET'),
+    ofWebSocket('httpParams/journeys', 'has no effect: WebSockets carry messages, not requests'),
+    ...['body', 'responses', 'responseSize', 'delayMs', 'altSvc'].map((name) =>
+      ofWebSocket(`httpParams/${name}`, 'has no effect: WebSockets carry messages, not requests and answers'),
+    ),
+    ...['httpParams/followRedirects', 'httpParams/expect/status', 'httpParams/expect/bodyContains'].map((path) =>
+      ofWebSocket(path, 'has no effect: a WebSocket is opened by the answer 101 only'),
+    ),
+    ofWebSocket('maxStreams', 'has no effect: use httpParams.pipelining for messages under way'),
+    ofWebSocket('tlsParams/earlyData', 'WebSockets are not opened in the first flight'),
+    {
+      path: 'httpParams/webSocket/pushPerSecond',
+      message: 'has no effect: the server sends by itself in mode receive only',
+      when: (values) => !isPushed(values),
+    },
+    ...flat(
+      ['requestsPerSecond', 'httpParams/pipelining', 'requestInterval', 'initialTps', 'tpsRampStep'],
+      'has no effect: in mode receive the server sends, at pushPerSecond',
+      isPushed,
+    ),
   ],
   'ipsec-load': ipsecLoad,
   'ipsec-tunnel': ipsecTunnel,

@@ -70,7 +70,11 @@ const beacon = {
 
 /** Further values, for members that matter only there. */
 const variants: Readonly<Record<number, Values[]>> = {
-  1: [{ httpParams: { journeys: [{ steps: [{ path: '/a' }] }] } }],
+  1: [
+    { httpParams: { journeys: [{ steps: [{ path: '/a' }] }] } },
+    { httpParams: { webSocket: {} } },
+    { requestsPerSecond: undefined, rpsUnlimited: true, httpParams: { webSocket: { mode: 'receive' } } },
+  ],
   2: [{ sessionsPerSecond: 100 }],
   3: [{ packetsPerSecond: undefined }],
   4: [{ targets: [], dnsParams: { names: ['a.test'], server: '10.0.0.9' } }],

@@ -9,7 +9,9 @@ const basic = new Set(
   maxCases malwareFiles delivery direction httpParams tcpParams udpParams dnsParams icmpParams wafModules payload
   pcapReplayParams harReplayParams applicationParams cveReplayParams fuzzingParams compromisedHostParams rocev2Params
   statelessServerParams tlsParams frameSizes tests trialSec enabled sample ipsecTunnelCount ipsecPsk
-  ipsecTunnelOpenRatePps ipsecLoadHsRatePps ipsecLoadConcurrentHs convergenceFlows mix journeys steps`.split(/\s+/),
+  ipsecTunnelOpenRatePps ipsecLoadHsRatePps ipsecLoadConcurrentHs convergenceFlows mix journeys steps webSocket`.split(
+    /\s+/,
+  ),
 );
 
 /** Forms with fewer members show all of them. */

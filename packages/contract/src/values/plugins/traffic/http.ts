@@ -6,6 +6,7 @@ import { tcpOptions } from '../members/tcp-configuration.ts';
 import { requestTlsParams } from '../members/tls-params.ts';
 import { socketMembers } from '../members/traffic-members.ts';
 import { milliseconds, requestLoad, sessionLoad, valuesOf } from '../members/values.ts';
+import { webSocket } from '../members/web-socket.ts';
 import {
   alertsOf,
   bytes,
@@ -23,7 +24,7 @@ import { definePlugin } from '../plugin.ts';
 
 const schema = valuesOf({
   ...socketMembers,
-  httpParams: section('HTTP', { ...httpMembers, journeys }),
+  httpParams: section('HTTP', { ...httpMembers, journeys, webSocket }),
   keepAlive,
   tlsParams: requestTlsParams,
   tcpConfiguration: tcpOptions,
@@ -41,7 +42,7 @@ export const http = definePlugin({
   name: 'http',
   title: 'HTTP',
   description:
-    'HTTP/1.1 and HTTP/2, in the clear or by TLS, and HTTP/3, both sides. With `requestsPerSecond` requests begin at set times and latency counts from those times; with `rpsUnlimited` each connection goes as fast as answers come.',
+    'HTTP/1.1 and HTTP/2, in the clear or by TLS, HTTP/3 and WebSocket, both sides. With `requestsPerSecond` requests begin at set times and latency counts from those times; with `rpsUnlimited` each connection goes as fast as answers come.',
   kind: 'traffic',
   hazard: 0,
   canPause: true,
@@ -84,6 +85,17 @@ export const http = definePlugin({
       rpsUnlimited: true,
       duration: { mode: 'time', seconds: 30 },
     },
+    {
+      sources: [agent(1)],
+      targets: [agent(2)],
+      httpParams: {
+        path: '/chat',
+        connections: 100,
+        webSocket: { mode: 'echo', message: { type: 'text', text: 'hello' } },
+      },
+      requestsPerSecond: 1000,
+      duration: { mode: 'time', seconds: 30 },
+    },
   ],
   metrics: [
     counter('http.requests', 'Requests sent', { better: 'higher' }),
@@ -106,6 +118,17 @@ export const http = definePlugin({
     latency('http.connect', 'Opening of TCP connections'),
     latency('http.tls', 'TLS handshakes'),
     ...quicMetricsOf('http'),
+    latency('http.upgrade', 'Opening of WebSockets, from the request to the answer 101'),
+    counter('http.messagesSent', 'Messages sent on WebSockets'),
+    counter('http.messagesReceived', 'Messages received on WebSockets'),
+    latency('http.messageLatency', 'From the time a message was due to its echo'),
+    latency('http.messageService', 'From the time a message was written to its echo'),
+    latency('http.messageGap', 'Between two messages that a server sends on a WebSocket by itself'),
+    counter('http.messagesHeld', 'Messages that a server held back because its client did not read', {
+      better: 'lower',
+    }),
+    latency('http.ping', 'From a ping to its pong'),
+    family('http.closeCode', 'code', 'WebSockets closed, by the code of the first close frame'),
     counter('http.iterations', 'Iterations of journeys that have ended', { better: 'higher' }),
     counter('http.checksFailed', 'Checks of journeys that did not hold', { better: 'lower' }),
     family('http.journeyIterations', 'journey', 'Iterations that have ended, by journey'),

@@ -8,6 +8,7 @@ import { estimateTcp, type TrafficEstimate } from '../../core/traffic-estimate.t
 import { clientTls, serverTls, type TlsParams } from '../../endpoints/tls-settings.ts';
 import { type MeasuredPayload, payloadAt } from '../payloads.ts';
 import { journeysFor, type PlannedJourneys, planJourneys } from './http-journeys.ts';
+import { type PlannedWebSocket, planWebSocket } from './http-web-socket.ts';
 import { loadOf, tuningOf } from './load-and-tuning.ts';
 
 type HttpParams = HttpValues['httpParams'];
@@ -87,14 +88,15 @@ const planHttp = (scope: PlanScope, values: HttpValues): Traffic => {
   reportOddities(scope, values);
   const answers = answersOf(scope, values);
   const journeys = planJourneys(scope, values);
+  const webSocket = planWebSocket(scope, values);
   return {
     engine: 'http',
     transport: isHttp3 ? 'udp' : 'tcp',
     defaultPorts: tls === undefined ? '18080' : '18443',
     rates: [rpsUnlimited ? undefined : requestsPerSecond, sessionsPerSecond],
     totals: [totalSessions],
-    client: (part) => clientOf(scope, { values, request, tls, answers, journeys, part }),
-    server: () => ({ config: serverOf(scope, { values, tls, answers }) }),
+    client: (part) => clientOf(scope, { values, request, tls, answers, journeys, webSocket, part }),
+    server: () => ({ config: serverOf(scope, { values, tls, answers, webSocket }) }),
   };
 };
 
@@ -127,23 +129,27 @@ const reportOddities = (scope: PlanScope, { httpParams, requestsPerSecond, ...va
   }
 };
 
+/** Members that hold payloads, whose files the agent puts in. */
+type PlannedMembers = 'body' | 'journeys' | 'webSocket';
+
 interface ClientWork {
   readonly values: HttpValues;
   readonly request: HttpRequest;
   readonly tls: TlsParams | undefined;
   readonly answers: Answers;
   readonly journeys: PlannedJourneys | undefined;
+  readonly webSocket: PlannedWebSocket | undefined;
   readonly part: ClientPart;
 }
 
 const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
-  const { values, request, tls, journeys, part } = work;
+  const { values, request, tls, journeys, webSocket, part } = work;
   const { httpParams: params, totalSessions } = values;
   const body = params.body && payloadAt(scope, params.body, 'httpParams', 'body');
   const sessionsPerSecond = part.rate(values.sessionsPerSecond);
   const load = loadOf(part, { ...values, rate: values.rpsUnlimited ? undefined : values.requestsPerSecond });
   const connections = part.concurrentShare(params.connections, maxConcurrent.tcp);
-  const config: Omit<HttpClientConfig, 'body' | 'journeys'> & { body?: object; journeys?: object } = {
+  const config: Omit<HttpClientConfig, PlannedMembers> & { [Member in PlannedMembers]?: object } = {
     role: 'client',
     targets: part.targets,
     rotation: part.rotation,
@@ -160,6 +166,7 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     timeoutMs: params.timeoutMs,
     connections,
     ...(journeys && { journeys: journeysFor(scope, journeys, part, connections) }),
+    ...(webSocket && { webSocket: webSocket.settings }),
     pipelining: params.pipelining,
     maxStreams: values.maxStreams,
     load,
@@ -171,7 +178,7 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     ...tuningOf(scope, values),
   };
   const hasRate = load.rate !== undefined || sessionsPerSecond !== undefined;
-  const estimate = estimateOf(work, config, body?.bytes ?? 0);
+  const estimate = estimateOf(work, config, webSocket?.messageBytes ?? body?.bytes ?? 0);
   return { config, estimate, hasRate };
 };
 
@@ -212,13 +219,14 @@ const answersOf = (scope: PlanScope, { httpParams: params }: HttpValues): Answer
 
 const serverOf = (
   scope: PlanScope,
-  { values, tls, answers }: { values: HttpValues; tls: TlsParams | undefined; answers: Answers },
-): Omit<HttpServerConfig, 'listen' | 'responses'> & { responses: object[] } => ({
+  { values, tls, answers, webSocket }: Pick<ClientWork, 'values' | 'tls' | 'answers' | 'webSocket'>,
+): Omit<HttpServerConfig, 'listen' | 'responses' | 'webSocket'> & { responses: object[]; webSocket?: object } => ({
   role: 'server',
   version: values.httpParams.version,
   ...(values.httpParams.altSvc && { altSvc: true }),
   ...(values.httpParams.retry && { retry: true }),
   ...(tls && { tls: serverTls(scope, tls) }),
+  ...(webSocket && { webSocket: webSocket.settings }),
   responses: answers.map(({ response }) => response),
   keepAlive: values.keepAlive,
   ...tuningOf(scope, values),
