@@ -183,6 +183,7 @@ export type { FoundReference } from './values/plugins/members/references.ts';
 export { type DurationValues, duration as entryDuration, type StageValues } from './values/plugins/members/values.ts';
 export { commonMetrics, findMetric, metricsOf } from './values/plugins/metrics.ts';
 export type { PluginSpec, TypedPlugin } from './values/plugins/plugin.ts';
+export { packetEvasions } from './values/plugins/security/block-policy.ts';
 export {
   type CompromisedHostValues,
   compromisedHost as compromisedHostPlugin,

@@ -13,8 +13,22 @@ export type Content = Static<typeof Content>;
 
 const Header = Type.Object({ name: Type.String(), value: Type.String() }, closed);
 
+/** Forms of packets that only emulated hosts send; those at the other end read the same bytes. */
+const packetForms = [
+  'tcp-segment-1',
+  'tcp-segment-8',
+  'tcp-out-of-order',
+  'tcp-overlap',
+  'tcp-urgent',
+  'tcp-checksum-decoy',
+  'ip-fragment-24',
+  'ip-ttl-decoy',
+] as const;
+export type PacketForm = (typeof packetForms)[number];
+
 /** Segmentation of the sent bytes. */
 const delivery = {
+  packets: Type.Optional(word(packetForms)),
   segmentBytes: Type.Optional(Type.Integer({ minimum: 1, description: 'Segment size.' })),
   gapMs: Type.Optional(Type.Number({ minimum: 0, description: 'Pause between segments.' })),
 };

@@ -79,6 +79,7 @@ export {
   HttpExchange,
   HttpRequest,
   IcmpExchange,
+  type PacketForm,
   RawExchange,
 } from './exchange.ts';
 export {

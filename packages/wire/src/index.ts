@@ -153,6 +153,7 @@ export {
 } from './tcp/context.ts';
 export { flowWords, portsWord } from './tcp/flow-key.ts';
 export { Segment, tcpFlag } from './tcp/segment.ts';
+export type { SegmentShape } from './tcp/segment-shape.ts';
 export { defaultTcpSettings, type TcpSettings } from './tcp/settings.ts';
 export { Tcp, type TcpOptions } from './tcp/tcp.ts';
 export { UdpHeader, writeUdp, writeUdpUnchecked } from './udp/udp.ts';

@@ -114,7 +114,12 @@ class StackTransport implements Transport {
       setTimeout(() => connection.fail('ENETUNREACH'), unreachableMs);
       return connection;
     }
-    connection.tcp = this.#stack.group.tcp.connect(this.#key, { settings: this.#settings, events: connection, path });
+    connection.tcp = this.#stack.group.tcp.connect(this.#key, {
+      settings: this.#settings,
+      events: connection,
+      path,
+      shape: route.shape,
+    });
     if (connection.tcp === undefined) connection.fail('EADDRNOTAVAIL');
     this.#stack.scheduleFlush();
     return connection;

@@ -119,8 +119,9 @@ export class HostGroup {
         get memory() {
           return output.memory;
         },
-        begin: (keys, at, path, length) => output.begin(keys, at, path, ipProtocol.tcp, length),
-        commit: (offset, length, ecn) => output.commit(offset, length, ecn),
+        begin: (keys, at, path, length, fragmentBytes) =>
+          output.begin(keys, at, path, ipProtocol.tcp, length, fragmentBytes),
+        commit: (offset, length, ecn, ttl) => output.commit(offset, length, ecn, ttl),
         mtuOf: (path) => output.mtuOf(path),
       },
     });

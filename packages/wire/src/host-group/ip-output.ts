@@ -67,6 +67,7 @@ export class IpOutput {
   #tags = 0;
   #isV6 = false;
   #isLarge = false;
+  #fragmentBytes = 0;
   #identification: number;
   readonly #v4: Ipv4Fields = {
     tos: 0,
@@ -103,9 +104,10 @@ export class IpOutput {
 
   /**
    * Offset for the upper layer of a packet of up to `length` bytes to the flow at `at` of `keys` (local address, remote
-   * address), or -1: no room, no route, or the neighbour is not known yet.
+   * address), or -1: no room, no route, or the neighbour is not known yet. `fragmentBytes`: what is larger leaves in
+   * fragments of that size; 0: as `fields` say.
    */
-  begin(keys: Int32Array, at: number, path: number, protocol: number, length: number): number {
+  begin(keys: Int32Array, at: number, path: number, protocol: number, length: number, fragmentBytes = 0): number {
     const { neighbours, hosts } = this.#options;
     this.#isV6 = !isMappedAddress(keys, at + 4);
     this.#tags = 0;
@@ -119,6 +121,7 @@ export class IpOutput {
     this.#path = path;
     this.#protocol = protocol;
     this.#fields = this.fieldsOf?.(keys, at, path, protocol) ?? this.fields;
+    this.#fragmentBytes = fragmentBytes;
     const ipLength = length + (this.#isV6 ? ipv6Bytes : ipv4Bytes);
     this.#isLarge = ipLength > this.#maxPacket();
     if (this.#isLarge) {
@@ -142,6 +145,8 @@ export class IpOutput {
   #maxPacket(): number {
     const { fragmentSize } = this.#fields;
     const mtu = this.mtuOf(this.#path);
+    if (this.#fragmentBytes > 0)
+      return Math.min(this.#fragmentBytes + (this.#isV6 ? ipv6Bytes + fragmentHeaderBytes : ipv4Bytes), mtu);
     return fragmentSize > 0 ? Math.min(fragmentSize, mtu) : mtu;
   }
 

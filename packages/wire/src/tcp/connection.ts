@@ -1,4 +1,5 @@
 import type { Piece } from '../bytes/piece-pool.ts';
+import type { SegmentShape } from './segment-shape.ts';
 import type { SentSegment } from './sent-segment.ts';
 import { defaultTcpSettings, type TcpSettings } from './settings.ts';
 
@@ -81,6 +82,11 @@ export class TcpConnection {
   sendTail: Piece | undefined = undefined;
   /** Piece of the send queue from which sndNxt is read. */
   sendCursor: Piece | undefined = undefined;
+  /** Undefined: segments as large as they can be, in order. */
+  shape: SegmentShape | undefined = undefined;
+  /** Sequence number of a byte of urgent data to be sent, valid if hasUrgentOut. */
+  urgentOut = 0;
+  hasUrgentOut = false;
   isFinQueued = false;
   /** Every byte up to and including the FIN was sent once. */
   isFinSent = false;
@@ -98,6 +104,9 @@ export class TcpConnection {
   rcvTail: Piece | undefined = undefined;
   isPaused = false;
   isFinReceived = false;
+  /** Sequence number of the byte of urgent data that is on its way, valid if hasUrgent. */
+  urgentAt = 0;
+  hasUrgent = false;
   /** Data that came out of order, sorted by sequence number, without overlaps. */
   earlyHead: Piece | undefined = undefined;
   /** Start of the run of early data that grew last: the first SACK block. */
@@ -232,6 +241,9 @@ export const resetConnection = (c: TcpConnection): void => {
   c.sendHead = undefined;
   c.sendTail = undefined;
   c.sendCursor = undefined;
+  c.shape = undefined;
+  c.urgentOut = 0;
+  c.hasUrgentOut = false;
   c.isFinQueued = false;
   c.isFinSent = false;
   c.wantsSent = false;
@@ -244,6 +256,8 @@ export const resetConnection = (c: TcpConnection): void => {
   c.rcvTail = undefined;
   c.isPaused = false;
   c.isFinReceived = false;
+  c.urgentAt = 0;
+  c.hasUrgent = false;
   c.earlyHead = undefined;
   c.earlyLatest = 0;
   c.earlyFin = 0;

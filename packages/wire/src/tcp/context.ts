@@ -17,11 +17,11 @@ export interface SegmentSink {
   readonly memory: Memory;
   /**
    * Offset for a segment of up to `length` bytes, or -1 if none can be sent now: the stack asks again on the next
-   * `unblock`. `keys` holds the key of the flow at `at`.
+   * `unblock`. `keys` holds the key of the flow at `at`. `fragmentBytes`: the packet leaves in fragments of that size.
    */
-  begin(keys: Int32Array, at: number, path: number, length: number): number;
-  /** Sends the segment that was written at the offset of the last `begin`; `ecn` goes to the IP header. */
-  commit(offset: number, length: number, ecn: number): void;
+  begin(keys: Int32Array, at: number, path: number, length: number, fragmentBytes?: number): number;
+  /** Sends the segment that was written at the offset of the last `begin`; `ecn` and `ttl` go to the IP header. */
+  commit(offset: number, length: number, ecn: number, ttl?: number): void;
   /** Largest IP packet towards the remote end of a flow. */
   mtuOf(path: number): number;
 }

@@ -5,6 +5,7 @@ import { flowWords, portsWord } from './flow-key.ts';
 import { backedOffRto } from './rtt.ts';
 import { appendSent, splitSent } from './scoreboard.ts';
 import { minHeaderLength, type SynOptions, tcpFlag, writeHeader, writeSynOptions, writeTimestamps } from './segment.ts';
+import { type Disguise, disguiseSegment, type ShapedPiece, shapedPieces, urgent } from './segment-shape.ts';
 import { copyQueued } from './send-queue.ts';
 import { type SentSegment, sentMark } from './sent-segment.ts';
 import { distance, isAfter } from './sequence.ts';
@@ -99,13 +100,14 @@ export const emitSegment = (
   flags: number,
   seq: number,
   length: number,
+  disguise?: Disguise,
 ): boolean => {
   const { sink, flows } = context;
   const keys = flows.keys;
   const key = c.slot * flowWords;
   const hasSacks = length === 0 && c.usesSack && (c.earlyHead !== undefined || c.duplicateStart !== c.duplicateEnd);
   const room = minHeaderLength + (c.usesTimestamps ? 12 : 0) + (hasSacks ? maxSackOptionLength : 0) + length;
-  const at = sink.begin(keys, key, c.path, room);
+  const at = sink.begin(keys, key, c.path, room, length > 0 ? c.shape?.fragmentBytes : 0);
   if (at < 0) {
     block(context, c);
     return false;
@@ -123,14 +125,16 @@ export const emitSegment = (
   writeHeader(view, at, ports, seq, c.rcvNxt, ((end - at) << 10) | allFlags, windowToAnnounce(c));
   if (length > 0) {
     copyQueued(c, seq, length, memory.bytes, end);
+    if (disguise !== undefined) disguiseSegment(memory, at, end, length, disguise);
     end += length;
   }
-  view.setUint16(at + 16, checksumOf(c.pseudoSum + (end - at) + sumBytes(memory, at, end)));
+  const sum = checksumOf(c.pseudoSum + (end - at) + sumBytes(memory, at, end));
+  view.setUint16(at + 16, disguise?.hasWrongChecksum ? sum ^ 0x5555 : sum);
   context.counters.segmentsSent++;
   c.mustAck = false;
   c.delayedAckAt = 0;
   c.unacknowledged = 0;
-  sink.commit(at, end - at, length > 0 && c.usesEcn ? ectZero : 0);
+  sink.commit(at, end - at, length > 0 && c.usesEcn ? ectZero : 0, disguise?.ttl);
   return true;
 };
 
@@ -208,7 +212,8 @@ export const emitAgain = (context: TcpContext, c: TcpConnection, segment: SentSe
     hasFin = false;
   }
   const flags = tcpFlag.ack | (hasFin ? tcpFlag.fin : 0) | (segment.next === undefined && length > 0 ? tcpFlag.psh : 0);
-  if (!emitSegment(context, c, flags, segment.seq, length)) return false;
+  const disguise = (segment.marks & sentMark.urgent) === 0 ? undefined : urgent;
+  if (!emitSegment(context, c, flags, segment.seq, length, disguise)) return false;
   segment.sentAt = context.nowUs;
   segment.marks |= sentMark.everRetransmitted;
   c.retransmits++;
@@ -247,12 +252,42 @@ const nextLength = (c: TcpConnection, queued: number): number => {
 
 const sendNew = (context: TcpContext, c: TcpConnection): void => {
   const before = c.sndNxt;
-  while (!c.isFinSent && sendNext(context, c)) {
+  if (c.shape !== undefined) sendShaped(context, c);
+  while (!c.isFinSent && (c.shape === undefined || c.sndNxt === c.queueEnd) && sendNext(context, c)) {
     // Until the window is full or nothing is queued.
   }
   // The timer depends on how much is in flight, so it starts after the last segment.
   const isArmed = c.retransmitUse !== retransmitTimer.none && c.retransmitUse !== retransmitTimer.persist;
   if (!isArmed && c.sndNxt !== before) armRetransmit(context, c);
+};
+
+/** Segments of a flight in a shape of its own; the next ones follow when they are acknowledged. */
+const maxShaped = 32;
+
+/** Sends a flight of new data as the shape of the connection says. */
+const sendShaped = (context: TcpContext, c: TcpConnection): void => {
+  const shape = c.shape;
+  const room = Math.min(distance((c.sndUna + c.sndWnd) | 0, c.sndNxt), c.cwnd - c.pipe);
+  const bytes = Math.min(distance(c.queueEnd, c.sndNxt), room, maxShaped * (shape?.segmentBytes || c.mss));
+  if (shape === undefined || bytes <= 0) return;
+  const urgentAt = c.hasUrgentOut ? distance(c.urgentOut, c.sndNxt) : -1;
+  const pieces = shapedPieces(shape, { bytes, maxSegment: c.mss, urgentAt });
+  // What finds no room below counts as lost on the way.
+  for (const { offset, length, disguise } of pieces)
+    emitSegment(context, c, tcpFlag.ack | tcpFlag.psh, (c.sndNxt + offset) | 0, length, disguise);
+  for (const piece of pieces.filter(({ counts }) => counts >= 0).toSorted((a, b) => a.counts - b.counts))
+    noteShaped(context, c, piece);
+};
+
+const noteShaped = (context: TcpContext, c: TcpConnection, { offset, length, counts, disguise }: ShapedPiece): void => {
+  const bytes = offset + length - counts;
+  const end = (c.sndNxt + bytes) | 0;
+  const segment = context.sent.take(c.sndNxt, end, context.nowUs);
+  if (disguise?.isUrgent) segment.marks = sentMark.urgent;
+  appendSent(c, segment);
+  c.sndNxt = end;
+  c.bytesSent += bytes;
+  if (c.phase >= recoveryPhase.recovery) c.prrOut += bytes;
 };
 
 /** Sends one segment of new data, or a FIN. Returns false if none can be sent now. */

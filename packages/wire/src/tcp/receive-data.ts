@@ -33,8 +33,20 @@ const hold = (context: TcpContext, c: TcpConnection, bytes: Uint8Array, start: n
   return from - start;
 };
 
-/** Takes bytes that are next in order. Returns false if there is no memory for them: they stay unacknowledged. */
+/** Takes bytes that are next in order, without urgent data, as Linux does. */
 const deliver = (context: TcpContext, c: TcpConnection, bytes: Uint8Array, start: number, end: number): boolean => {
+  const before = c.hasUrgent ? distance(c.urgentAt, c.rcvNxt) : -1;
+  if (before < 0 || before >= end - start) return take(context, c, bytes, start, end);
+  if (before > 0 && !take(context, c, bytes, start, start + before)) return false;
+  c.hasUrgent = false;
+  c.rcvNxt = (c.rcvNxt + 1) | 0;
+  c.unacknowledged++;
+  const rest = start + before + 1;
+  return rest === end || take(context, c, bytes, rest, end);
+};
+
+/** Takes bytes for the application. Returns false if there is no memory for them: they stay unacknowledged. */
+const take = (context: TcpContext, c: TcpConnection, bytes: Uint8Array, start: number, end: number): boolean => {
   let taken = end - start;
   if (c.isPaused || c.rcvHead !== undefined) taken = hold(context, c, bytes, start, end);
   c.rcvNxt = (c.rcvNxt + taken) | 0;
@@ -159,11 +171,18 @@ const scheduleAck = (context: TcpContext, c: TcpConnection): void => {
   }
 };
 
+const noteUrgent = (c: TcpConnection, at: number): void => {
+  if (c.hasUrgent || isBefore(at, c.rcvNxt)) return;
+  c.hasUrgent = true;
+  c.urgentAt = at;
+};
+
 /** Handles payload and FIN of an acceptable segment. */
 export const receiveData = (context: TcpContext, c: TcpConnection, segment: Segment, bytes: Uint8Array): void => {
   let { seq, dataStart, dataEnd } = segment;
   const hasFin = (segment.flags & tcpFlag.fin) !== 0;
   const finSeq = (seq + dataEnd - dataStart) | 0;
+  if (segment.urgent > 0) noteUrgent(c, (seq + segment.urgent - 1) | 0);
   // A kernel on the same machine hands over several segments in one.
   const size = Math.min(dataEnd - dataStart, c.pathMtu - (c.isV6 ? 60 : 40));
   if (size > c.rcvMss) c.rcvMss = size;

@@ -142,7 +142,7 @@ export const splitSent = (c: TcpConnection, pool: SentSegmentPool, segment: Sent
   const rest = pool.take((segment.seq + bytes) | 0, segment.end, segment.sentAt);
   rest.marks = segment.marks;
   segment.end = rest.seq;
-  segment.marks &= ~sentMark.fin;
+  segment.marks &= ~(sentMark.fin | sentMark.urgent);
   rest.next = segment.next;
   segment.next = rest;
   if (c.sentTail === segment) c.sentTail = rest;

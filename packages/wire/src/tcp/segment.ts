@@ -16,6 +16,8 @@ export class Segment {
   flags = 0;
   /** As it stands in the header, not scaled. */
   window = 0;
+  /** Where urgent data ends, from `seq` on; 0: there is none. */
+  urgent = 0;
   /** 0: no option. */
   mss = 0;
   /** -1: no option. */
@@ -48,6 +50,7 @@ export class Segment {
     this.ack = view.getInt32(start + 8);
     this.flags = view.getUint8(start + 13);
     this.window = view.getUint16(start + 14);
+    this.urgent = (this.flags & tcpFlag.urg) === 0 ? 0 : view.getUint16(start + 18);
     this.dataStart = start + headerLength;
     this.dataEnd = end;
     this.mss = 0;

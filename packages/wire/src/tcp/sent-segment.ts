@@ -1,5 +1,5 @@
 /** Marks of a sent segment. */
-export const sentMark = { sacked: 1, lost: 2, retransmitted: 4, everRetransmitted: 8, fin: 16 } as const;
+export const sentMark = { sacked: 1, lost: 2, retransmitted: 4, everRetransmitted: 8, fin: 16, urgent: 32 } as const;
 
 /** A sent segment that is not acknowledged. Its end counts a FIN. */
 export class SentSegment {

@@ -25,6 +25,7 @@ import { resumeReading } from './receive-data.ts';
 import { repeatTooLarge } from './recovery.ts';
 import { emitResetFor } from './reply.ts';
 import { tcpFlag } from './segment.ts';
+import type { SegmentShape } from './segment-shape.ts';
 import { queueCopy, queueReference } from './send-queue.ts';
 import { isAfter, isBefore } from './sequence.ts';
 import type { TcpSettings } from './settings.ts';
@@ -34,6 +35,7 @@ import { fireTimers } from './timers.ts';
 
 const minPathMtu = 296;
 const timeWaitReuseMs = 1000;
+const urgentByte = Uint8Array.of(0x2e);
 /** Refusals of the sink after which `unblock` gives up until it is called again. */
 const maxRefused = 64;
 
@@ -101,7 +103,7 @@ export class Tcp {
    */
   connect(
     key: Int32Array,
-    options: { settings: TcpSettings; events: TcpEvents; path: number },
+    options: { settings: TcpSettings; events: TcpEvents; path: number; shape?: SegmentShape | undefined },
   ): TcpConnection | undefined {
     const context = this.#context;
     if ((key[portsWord] as number) >>> 16 === 0 && !this.#choosePort(key)) return undefined;
@@ -116,6 +118,7 @@ export class Tcp {
     if (c === undefined) return undefined;
     if (waiting >= 0) this.#takeOver(c, waiting);
     c.events = options.events;
+    c.shape = options.shape;
     c.state = tcpState.synSent;
     emitSyn(context, c);
     setRetransmitTimer(context, c, 1, c.settings.initialRtoMs);
@@ -148,9 +151,11 @@ export class Tcp {
   /** Sends a copy of bytes. Returns how many found room in the pool. */
   sendCopy(c: TcpConnection, bytes: Uint8Array): number {
     if (!this.#canSend(c)) return 0;
-    const taken = queueCopy(c, this.#context.pieces, bytes);
+    const { pieces } = this.#context;
+    const before = c.shape?.isUrgent && !c.hasUrgentOut ? this.#queueUrgent(c, bytes) : 0;
+    const taken = queueCopy(c, pieces, before === 0 ? bytes : bytes.subarray(before));
     this.#afterSend(c);
-    return taken;
+    return before + taken;
   }
 
   /** Sends what is queued, then a FIN. Data of the peer is still delivered. */
@@ -309,6 +314,17 @@ export class Tcp {
 
   #canSend(c: TcpConnection): boolean {
     return c.state !== tcpState.closed && !c.isFinQueued;
+  }
+
+  /** Queues the first half of the first data and a byte of urgent data. Returns how many of the bytes were queued. */
+  #queueUrgent(c: TcpConnection, bytes: Uint8Array): number {
+    const { pieces } = this.#context;
+    const half = bytes.length >> 1;
+    queueReference(c, pieces, bytes.slice(0, half), 0, half);
+    c.urgentOut = c.queueEnd;
+    c.hasUrgentOut = true;
+    queueReference(c, pieces, urgentByte, 0, 1);
+    return half;
   }
 
   #afterSend(c: TcpConnection): void {

@@ -17,6 +17,7 @@ import { CookieJar } from './cookie-jar.ts';
 import { type AttackRoute, type ClientContext, type ClientOutcome, noOutcome, type ProtocolDriver } from './driver.ts';
 import { clientVerdictOf, metersOf } from './meters.ts';
 import { Pace } from './pace.ts';
+import { shapedRoute } from './packet-shapes.ts';
 import { driverFor } from './protocols/index.ts';
 import { isSilence, Patience, pause, RateLimits } from './retries.ts';
 import { Sequence } from './sequence.ts';
@@ -200,7 +201,7 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
   async #send(attempt: Attempt, path: TargetPath, from: Origin, timeoutMs = this.#patience.timeoutMs): Promise<Sent> {
     const startedMs = this.#clientContext.elapsedMs();
     const seen = await path.driver
-      .attempt(attempt, this.#routeOf(path.target, from, timeoutMs), this.#clientContext)
+      .attempt(attempt, shapedRoute(this.#routeOf(path.target, from, timeoutMs), attempt.exchange), this.#clientContext)
       .catch((error: Error): ClientOutcome => ({ ...noOutcome, error: error.message.slice(0, 500) }));
     const endedMs = this.#clientContext.elapsedMs();
     return { ...seen, timeoutMs, startedMs, endedMs, tries: 1, isShunned: false, isRateLimited: false };

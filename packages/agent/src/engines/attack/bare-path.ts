@@ -2,6 +2,7 @@ import type { AttackTarget, Attempt, ClientObservation } from '@rushhour/protoco
 import type { AttackRoute, ClientContext, ClientOutcome, ProtocolDriver } from './driver.ts';
 import { noOutcome } from './driver.ts';
 import type { Pace } from './pace.ts';
+import { shapedRoute } from './packet-shapes.ts';
 
 interface BarePathDeps {
   readonly driver: ProtocolDriver;
@@ -38,7 +39,7 @@ export class BarePath {
     const { driver, route, context, target, record } = this.#deps;
     const startedMs = context.elapsedMs();
     const seen = await driver
-      .attempt(attempt, route, context)
+      .attempt(attempt, shapedRoute(route, attempt.exchange), context)
       .catch((error: Error): ClientOutcome => ({ ...noOutcome, error: error.message.slice(0, 500) }));
     record({
       side: 'client',

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { ClientObservation } from '@rushhour/protocol';
+import type { SegmentShape } from '@rushhour/wire';
 import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import { isLocalSocketError } from '../../net/metrics/generator-load-metrics.ts';
 import { dialSocket } from '../../net/transport/dial-socket.ts';
@@ -18,6 +19,8 @@ export interface AttackRoute {
   readonly localAddress?: string;
   readonly localPort?: number;
   readonly via?: Dialer;
+  /** How its packets look; of emulated hosts only. */
+  readonly shape?: SegmentShape;
   /** SNI, unless the TLS settings set one. */
   readonly serverName?: string;
   readonly timeoutMs: number;

@@ -1,7 +1,7 @@
 import type { AttackRoute, ClientConnection } from './client-connection.ts';
 
-const keyOf = ({ address, port, localAddress = '', isTls, serverName = '' }: AttackRoute): string =>
-  [address, port, localAddress, isTls, serverName].join(' ');
+const keyOf = ({ address, port, localAddress = '', isTls, serverName = '', shape }: AttackRoute): string =>
+  [address, port, localAddress, isTls, serverName, JSON.stringify(shape)].join(' ');
 
 /** Idle connections that can be reused. */
 export class ConnectionPool {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:dgram';
 import type { Duplex } from 'node:stream';
 import type { Listen, TcpTuning } from '@rushhour/protocol';
+import type { SegmentShape } from '@rushhour/wire';
 import type { CreateAlarm } from '../loop/alarm.ts';
 
 /** Opens connections and datagram sockets of emulated hosts, in the shape of Node's own. */
@@ -17,6 +18,8 @@ export interface Route {
   readonly localPort?: number | undefined;
   /** Emulated hosts that the connection is opened by, instead of the kernel. */
   readonly via?: Dialer | undefined;
+  /** How its data leaves; of emulated hosts only. */
+  readonly shape?: SegmentShape | undefined;
 }
 
 /** Received bytes. Valid during the call only: the object and its memory are reused for the next ones. */

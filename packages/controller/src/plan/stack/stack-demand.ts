@@ -1,4 +1,11 @@
-import type { IcmpValues, StatelessServerValues } from '@rushhour/contract';
+import {
+  type CompromisedHostValues,
+  type CveReplayValues,
+  type IcmpValues,
+  packetEvasions,
+  type StatelessServerValues,
+  type WafValues,
+} from '@rushhour/contract';
 import { findPorts, type PortSet } from '@rushhour/pools';
 import type { PlanNetwork } from '../core/plan-input.ts';
 import type { TrafficEntry } from '../core/traffic-entry.ts';
@@ -202,9 +209,26 @@ const memberDemand = (entry: TrafficEntry): StackDemand | undefined => {
   if (field !== undefined) return demand(`ipLayer/${field}`, `${field} of the IP header`);
   const option = stackTcpOptions(plugin?.name).find((name) => isAsked(tcpConfiguration?.[name]));
   if (option !== undefined) return demand(`tcpConfiguration/${option}`, `${option} of TCP`);
+  const form = packetDemand(values);
+  if (form !== undefined) return demand(form.path, form.what);
   if (values.invalidChecksum && plugin?.name !== 'icmp') return demand('invalidChecksum', 'wrong checksums');
   const tunnel = tunnelMembers.find((name) => isAsked(values[name]));
   return tunnel === undefined ? undefined : demand(tunnel, 'a tunnel');
+};
+
+/** Packets of attacks in a form that sockets do not send. */
+const packetDemand = (values: TrafficEntry['values']): StackDemand | undefined => {
+  const { wafModules, compromisedHostParams, cveReplayParams } = values as Partial<
+    WafValues & CompromisedHostValues & CveReplayValues
+  >;
+  const what = (name: string) => `packets of the form ${name}`;
+  for (const [member, params] of Object.entries({ wafModules, compromisedHostParams })) {
+    if ((params?.packets ?? 'plain') !== 'plain')
+      return { path: `${member}/packets`, what: what(`${params?.packets}`) };
+  }
+  const { enabled = false, evasions = [] } = cveReplayParams?.variants ?? {};
+  const found = enabled ? evasions.find((name) => packetEvasions.some((form) => form === name)) : undefined;
+  return found && { path: 'cveReplayParams/variants/evasions', what: what(found) };
 };
 
 /** The kernel sends echo requests, from one address of the machine. */

@@ -53,6 +53,23 @@ export const calibration = section('Calibration on the bare path', {
   ),
 });
 
+/** Forms of packets that only emulated hosts send. */
+export const packetEvasions = [
+  'tcp-out-of-order',
+  'tcp-overlap',
+  'tcp-urgent',
+  'tcp-checksum-decoy',
+  'ip-fragment-24',
+  'ip-ttl-decoy',
+] as const;
+
+export const packetForm = choice('Form of the packets of attacks; all but plain are sent by emulated hosts', [
+  'plain',
+  'tcp-segment-1',
+  'tcp-segment-8',
+  ...packetEvasions,
+]);
+
 export const clientIpRotation = (each: string) =>
   choice('Address to send from: the same, another each time, or another once it is shut out', ['none', each, 'onShun']);
 

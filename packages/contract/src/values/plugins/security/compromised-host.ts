@@ -6,7 +6,7 @@ import { socketMembers } from '../members/traffic-members.ts';
 import { milliseconds, optionalObject, valuesOf } from '../members/values.ts';
 import { definePlugin } from '../plugin.ts';
 import { attackMetrics } from './attack-metrics.ts';
-import { blockPolicy } from './block-policy.ts';
+import { blockPolicy, packetForm } from './block-policy.ts';
 
 const schema = valuesOf({
   ...socketMembers,
@@ -39,6 +39,7 @@ const schema = valuesOf({
       applicationIds: idsOf('application', 'Applications to play'),
       ratio: Type.Number({ default: 0.8, minimum: 0, maximum: 1, description: 'Its share' }),
     }),
+    packets: packetForm,
     stopOnBlock: flag('End a host once it is stopped'),
     detection: blockPolicy,
   }),

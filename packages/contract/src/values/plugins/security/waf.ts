@@ -8,7 +8,7 @@ import { socketMembers } from '../members/traffic-members.ts';
 import { item, listOf, valuesOf } from '../members/values.ts';
 import { definePlugin } from '../plugin.ts';
 import { attackMetrics } from './attack-metrics.ts';
-import { blockPolicy, calibration, clientIpRotation, seed, words } from './block-policy.ts';
+import { blockPolicy, calibration, clientIpRotation, packetForm, seed, words } from './block-policy.ts';
 
 const moduleNames = [
   'sql-injection',
@@ -110,6 +110,7 @@ const schema = valuesOf({
       seed,
       ratePerSecond: whole('Requests a second', 20, [1, 100_000]),
       concurrency: whole('Requests at once', 4, [1, 10_000]),
+      packets: packetForm,
       clientIpRotation: clientIpRotation('perRequest'),
       allowIntrusive: flag('Signatures that may do harm, too'),
       calibration,

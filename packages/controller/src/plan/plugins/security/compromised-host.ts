@@ -22,6 +22,7 @@ import { endsByItself, planner } from '../../core/planner.ts';
 import type { Traffic } from '../../core/traffic.ts';
 import { endpointsOf } from '../../core/traffic-entry.ts';
 import { type AttackService, type PlannedSealedFile, planAttack, sealedFileOf } from './attack.ts';
+import { inPackets } from './packet-form.ts';
 
 type Params = CompromisedHostValues['compromisedHostParams'];
 type Draft = Omit<Attempt, 'id'>;
@@ -279,7 +280,7 @@ const planCompromisedHost = (scope: PlanScope, { compromisedHostParams: params }
   }
   return planAttack(scope, {
     engine: 'compromised-host',
-    attempts: stage.attempts,
+    attempts: inPackets(stage.attempts, params.packets),
     services: [...stage.services.values()],
     files: [...stage.files.values()],
     ratePerSecond: rateFor(hosts),

@@ -21,6 +21,7 @@ import type { Traffic } from '../../core/traffic.ts';
 import { dictionaryValues } from '../payloads.ts';
 import { type AttackPlan, planAttack } from './attack.ts';
 import { carriedHeaders } from './attempt-headers.ts';
+import { inPackets } from './packet-form.ts';
 import { signatureAttempts } from './waf-signatures.ts';
 
 type Modules = WafValues['wafModules'];
@@ -36,7 +37,8 @@ const planWaf = (scope: PlanScope, values: WafValues): Traffic => {
   const wafModules = withHttpParams(values);
   const prepared = wafModules.modules.flatMap((module, index) => prepareModule(scope, wafModules, module, index) ?? []);
   const isValid = fits(scope, wafModules, prepared);
-  const attacks = isValid ? prepared.flatMap((one) => attacksOf(wafModules, one)) : [];
+  const made = isValid ? prepared.flatMap((one) => attacksOf(wafModules, one)) : [];
+  const attacks = inPackets(made, wafModules.packets);
   const benign = isValid ? benignOf(scope, wafModules) : [];
   const random = seededRandom(wafModules.seed);
   const isShuffled = wafModules.order === 'shuffle';
