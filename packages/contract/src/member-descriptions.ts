@@ -1,8 +1,13 @@
+import { assetMemberDescriptions } from './asset-member-descriptions.ts';
+import { runMemberDescriptions } from './run-member-descriptions.ts';
+
 /**
  * What members and parameters mean wherever their schema does not say it itself: one meaning for each name, for readers of
  * the API document.
  */
 export const memberDescriptions: Readonly<Record<string, string>> = {
+  ...assetMemberDescriptions,
+  ...runMemberDescriptions,
   ID: 'Id of the record',
   action: 'What is to be done, or was done',
   accessPlane: 'Entries of subscribers and gateways',

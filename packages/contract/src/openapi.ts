@@ -4,6 +4,7 @@ import { ErrorBody } from './envelopes.ts';
 import { memberDescriptions } from './member-descriptions.ts';
 import { exampleOf } from './openapi-example.ts';
 import { type Collection, permissionOf, type Route, statusesOf } from './route.ts';
+import { plugins } from './values/plugins/index.ts';
 
 type Json = Record<string, unknown>;
 
@@ -217,10 +218,18 @@ const annotated = (schema: Json): Json => {
   };
 };
 
+/** What members of `values` mean, as the first plugin that takes them says. */
+const valueDescriptions = new Map(
+  plugins
+    .toReversed()
+    .flatMap(({ schema }) => Object.entries((schema as { properties?: Record<string, Json> }).properties ?? {}))
+    .flatMap(([name, { description }]) => (typeof description === 'string' ? [[name, description] as const] : [])),
+);
+
 const describedMembers = (properties: Record<string, Json>) =>
   Object.fromEntries(
     Object.entries(properties).map(([name, member]) => {
-      const description = memberDescriptions[name];
+      const description = memberDescriptions[name] ?? valueDescriptions.get(name);
       const isKnown = description === undefined || 'description' in member || '$ref' in member;
       return [name, isKnown ? member : { ...member, description }];
     }),

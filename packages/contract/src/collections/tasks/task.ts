@@ -6,12 +6,13 @@ import { accessProfiles, controlProfiles } from '../../values/protocols/profiles
 import { Project } from '../projects.ts';
 import { Issuer } from '../users.ts';
 
-const Dictionaries = optional.array(Id, { maxItems: 1000 });
+const profilesOf = (protocol: string) =>
+  optional.array(Id, { maxItems: 1000, description: `Ids of dictionaries of type protocol.${protocol}` });
 const AgentRef = Type.Object({ id: Id }, { additionalProperties: true, description: 'An agent, by id' });
 
 const profileMembers = <Profiles extends object>(profiles: Profiles) =>
-  Object.fromEntries(Object.keys(profiles).map((name) => [name, Dictionaries])) as {
-    [K in keyof Profiles]: typeof Dictionaries;
+  Object.fromEntries(Object.keys(profiles).map((name) => [name, profilesOf(name)])) as {
+    [K in keyof Profiles]: ReturnType<typeof profilesOf>;
   };
 
 export const AccessPlaneEntry = StrictComponent('AccessPlaneEntry', {
