@@ -222,8 +222,8 @@ const annotated = (schema: Json): Json => {
 const valueDescriptions = new Map(
   plugins
     .toReversed()
-    .flatMap(({ schema }) => Object.entries((schema as { properties?: Record<string, Json> }).properties ?? {}))
-    .flatMap(([name, { description }]) => (typeof description === 'string' ? [[name, description] as const] : [])),
+    .flatMap(({ schema }) => Object.entries(schema.properties as Record<string, { description?: string }>))
+    .flatMap(([name, { description }]) => (description === undefined ? [] : [[name, description] as const])),
 );
 
 const describedMembers = (properties: Record<string, Json>) =>
