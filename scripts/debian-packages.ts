@@ -17,6 +17,7 @@ export const packages: Record<string, string> = {
   dnsmasq: 'dnsmasq-base',
   dhclient: 'isc-dhcp-client',
   radvd: 'radvd',
+  'ovs-vswitchd': 'openvswitch-switch',
   nft: 'nftables',
   ip: 'iproute2',
   tc: 'iproute2',

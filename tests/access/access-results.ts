@@ -13,9 +13,14 @@ import type { Sniffer } from '../stack/sniffer.ts';
 export const seconds = (value: number) => ({ mode: 'time', seconds: value }) as const;
 export const untilStopped = { mode: 'continuous' } as const;
 
-/** All rows that were reported, oldest first. */
-const reportsOf = ({ summaries }: Totals): ResultRow[] =>
-  summaries.flatMap(({ records = [] }) => (records as RowsRecord[]).flatMap(({ rows }) => rows));
+/** All rows of a table that were reported, oldest first. */
+const reportsOf = ({ summaries }: Totals, table = 'sessions'): ResultRow[] =>
+  summaries.flatMap(({ records = [] }) =>
+    (records as RowsRecord[]).flatMap((record) => (record.table === table ? record.rows : [])),
+  );
+
+/** Every state that ports were reported in. */
+export const portRowsOf = (totals: Totals): ResultRow[] => reportsOf(totals, 'ports');
 
 /** The last state of each row. */
 export const rowsOf = (totals: Totals): ResultRow[] =>

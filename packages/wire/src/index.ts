@@ -7,6 +7,8 @@ export type { IgmpOptions } from './access/igmp/hosts.ts';
 export type { IpoeOptions } from './access/ipoe.ts';
 export type { Ipoe6Options } from './access/ipv6/ipoe6.ts';
 export type { Ipoe6GatewayOptions } from './access/ipv6/ipoe6-gateway.ts';
+export { lacpState } from './access/lag/lacp-message.ts';
+export { LinkGroup } from './access/lag/link-group.ts';
 export { lineCapacity, untagged, type VlanPlan } from './access/lines.ts';
 export { PacedSink } from './access/paced-sink.ts';
 export type { PppOptions } from './access/ppp/ppp.ts';

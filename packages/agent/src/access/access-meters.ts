@@ -1,5 +1,12 @@
 import type { Histogram } from '@rushhour/protocol';
-import type { AccessClient, AccessGateway, SessionCause, SessionStep, SubscriberListener } from '@rushhour/wire';
+import type {
+  AccessClient,
+  AccessGateway,
+  LinkGroup,
+  SessionCause,
+  SessionStep,
+  SubscriberListener,
+} from '@rushhour/wire';
 import type { Counter, Gauge, Samples } from '../engine.ts';
 
 const stepMetrics: Partial<Record<SessionStep, string>> = {
@@ -129,6 +136,20 @@ export class AccessMeters implements SubscriberListener {
     this.#follow(name, 'pppoe', pppoe.counters);
     for (const protocol of ['lcp', 'auth', 'ipcp', 'ip6cp'] as const)
       this.#follow(name, protocol, pppoe.ppp[protocol].counters);
+  }
+
+  /** Members of a link aggregation group. */
+  followGroup(name: string, { members, active, counters }: LinkGroup): void {
+    const totals = { sent: 0, received: 0, timeouts: 0 };
+    for (const one of members) {
+      totals.sent += one.counters.sent;
+      totals.received += one.counters.received;
+      totals.timeouts += one.counters.timeouts;
+    }
+    this.#follow(name, 'lacp', totals);
+    this.#samples.gauge('access.activeLinks').set(active.length);
+    this.#set(name, 'access.linkChanges', counters.changes);
+    this.#set(name, 'access.framesWithoutLink', counters.framesLost);
   }
 
   #followProof(name: string, sent: number, received: number): void {

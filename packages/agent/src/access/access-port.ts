@@ -17,10 +17,25 @@ export interface AccessEnd {
   onIdle?(): void;
   /** Frames can be sent again. */
   onRoom?(): void;
+  /** A port that is a group of links has come up or gone down. */
+  onLink?(isUp: boolean): void;
+}
+
+/** What carries the frames of an entry: an interface or a group of them. */
+export interface EntryPort {
+  readonly name: string;
+  readonly mac: Uint8Array;
+  readonly sink: FrameSink;
+  /** The checksums of the frame at hand need no verification. */
+  readonly isChecked: boolean;
+  open(end: AccessEnd): void;
+  poll(): void;
+  flush(): void;
+  close(): void;
 }
 
 /** The frames of an interface for one end of access protocols, and the clock that drives it. */
-export class AccessPort implements FrameReceiver {
+export class AccessPort implements FrameReceiver, EntryPort {
   readonly device: Device;
   readonly #port: Port;
   readonly #alarm: Alarm;
@@ -35,6 +50,14 @@ export class AccessPort implements FrameReceiver {
     if (!this.device.isEthernet) throw new Error(`subscribers need Ethernet; ${name} has none`);
     this.#port = openPacketPort({ device: this.device, isCaptured });
     this.#alarm = kernelEventLoop.createAlarm(() => this.#tick());
+  }
+
+  get name(): string {
+    return this.device.name;
+  }
+
+  get mac(): Uint8Array {
+    return this.device.mac;
   }
 
   get sink(): FrameSink {

@@ -6,6 +6,7 @@ const encoder = new TextEncoder();
 export interface Profiles {
   readonly accessLine?: AccessLineProfile;
   readonly links?: LinksProfile;
+  readonly lag?: LagProfile;
   readonly sessions?: SessionsProfile;
   readonly ipoe?: IpoeProfile;
   readonly dhcp?: DhcpProfile;
@@ -44,6 +45,23 @@ export interface LinksProfile {
   };
   readonly vlan: { readonly outer: number; readonly inner: number; readonly priority: number };
   readonly flaps: { readonly intervalSec: number; readonly downSec: number; readonly count: number };
+}
+
+export interface LagProfile {
+  readonly lacp: {
+    readonly mode: 'active' | 'passive' | 'static';
+    readonly timeout: 'short' | 'long';
+    readonly systemPriority: number;
+    readonly systemId?: string;
+    readonly portPriority: number;
+    readonly key: number;
+  };
+  readonly group: {
+    readonly minActiveLinks: number;
+    readonly maxActiveLinks: number;
+    readonly hash: 'layer3+4' | 'layer2' | 'layer2+3' | 'round-robin';
+  };
+  readonly flaps: LinksProfile['flaps'];
 }
 
 export interface SessionsProfile {

@@ -2,13 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessPlaneConfig } from '@rushhour/protocol';
 import { AccessGateway, sessionState } from '@rushhour/wire';
 import { AccessMeters } from '../../access/access-meters.ts';
-import { AccessPort } from '../../access/access-port.ts';
+import type { EntryPort } from '../../access/access-port.ts';
 import { firstProfiles, type Profiles } from '../../access/access-profiles.ts';
+import { openEntryPorts } from '../../access/entry-ports.ts';
 import { GatewayGroup, type GatewayLink } from '../../access/gateway-group.ts';
 import { gatewayOptionsOf } from '../../access/gateway-options.ts';
+import { LagPort } from '../../access/lag-port.ts';
 import { ChangedRows, gatewayRow, lease6Row, leaseRow } from '../../access/session-rows.ts';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
+import { reportGroup } from './report-group.ts';
 
 type PppoeServer = NonNullable<AccessGateway['pppoe']>;
 type IpoeGateway = NonNullable<AccessGateway['ipoe']>;
@@ -22,15 +25,15 @@ class GatewayPort implements GatewayLink {
   group: GatewayGroup | undefined;
   readonly name: string;
   readonly gateway: AccessGateway;
-  readonly #port: AccessPort;
+  readonly #port: EntryPort;
   readonly #changed: ChangedRows;
   readonly #changedLeases: ChangedRows;
   readonly #changedLeases6: ChangedRows;
   readonly #first: number;
   readonly #poolSize: number;
 
-  constructor(port: AccessPort, profiles: Profiles, first: number, meters: AccessMeters) {
-    this.name = port.device.name;
+  constructor(port: EntryPort, profiles: Profiles, first: number, meters: AccessMeters) {
+    this.name = port.name;
     this.#port = port;
     this.#first = first;
     this.#poolSize = profiles.dhcp?.server.poolSize ?? 0;
@@ -41,7 +44,7 @@ class GatewayPort implements GatewayLink {
       ...gatewayOptionsOf(profiles),
       sink: port.sink,
       random: Math.random,
-      mac: port.device.mac,
+      mac: port.mac,
       onEstablished: (session, setupMs) => {
         this.#changed.add(session);
         meters.onEstablished(session, setupMs);
@@ -85,8 +88,13 @@ class GatewayPort implements GatewayLink {
     return Math.max(ipoe?.dhcp.used ?? 0, ipoe6?.dhcpv6?.used ?? 0) + (pppoe?.count ?? 0);
   }
 
-  report(context: EngineContext<AccessPlaneConfig>): void {
+  start(): void {
+    if (this.#port instanceof LagPort) this.#port.start();
+  }
+
+  report(context: EngineContext<AccessPlaneConfig>, meters: AccessMeters): void {
     const { pppoe, ipoe, ipoe6 } = this.gateway;
+    if (this.#port instanceof LagPort) reportGroup(this.#port, context, meters);
     const { name } = this;
     for (const session of pppoe === undefined ? [] : this.#changed.take())
       context.putRow('sessions', gatewayRow(pppoe as PppoeServer, { first: this.#first, interface: name, session }));
@@ -121,16 +129,16 @@ class GatewayRun implements PreparedEngine {
     const profiles = firstProfiles(config.profiles);
     this.#context = context;
     this.#meters = new AccessMeters(samples);
+    const ports = openEntryPorts(config.interfaces, profiles, host.isCaptured ?? false);
     try {
-      for (const [index, name] of config.interfaces.entries()) {
-        const port = new AccessPort(name, host.isCaptured ?? false);
+      for (const [index, port] of ports.entries()) {
         const { pppoe, dhcp, dhcpv6 } = profiles;
         const leases = (dhcp?.server.poolSize ?? 0) + (dhcpv6?.server.poolSize ?? 0);
         const first = index * ((pppoe?.server.maxSessions ?? 0) + leases);
         this.#ports.push(new GatewayPort(port, profiles, first, this.#meters));
       }
     } catch (error) {
-      for (const port of this.#ports) port.close();
+      for (const port of ports) port.close();
       throw error;
     }
     const group = new GatewayGroup(this.#ports);
@@ -140,6 +148,7 @@ class GatewayRun implements PreparedEngine {
 
   async start(): Promise<void> {
     const timer = setInterval(() => this.#report(), reportMs);
+    for (const port of this.#ports) port.start();
     try {
       await aborted(this.#context.signal);
       for (const port of this.#ports) port.end();
@@ -163,7 +172,7 @@ class GatewayRun implements PreparedEngine {
       wanted += port.existing;
       established += port.established;
       this.#meters.followGateway(port.name, port.gateway);
-      port.report(this.#context);
+      port.report(this.#context, this.#meters);
     }
     this.#meters.update({ wanted, established }, (now - this.#reportedMs) / 1000);
     this.#reportedMs = now;

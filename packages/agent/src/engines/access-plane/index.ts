@@ -3,17 +3,20 @@ import { AccessGroups } from '../../access/access-groups.ts';
 import type { Engine } from '../../engine.ts';
 import { checkStack } from '../../stack/open-stack.ts';
 import { prepareGateway } from './gateway.ts';
+import { prepareLinkGroup } from './link-group.ts';
 import { prepareSubscribers } from './subscribers.ts';
 
-/** Subscribers of every kind, and the gateway that serves them. */
+/** Subscribers of every kind, the gateway that serves them, and protocols of links. */
 export const accessPlane: Engine<AccessPlaneConfig> = {
   id: 'plane.access',
   config: AccessPlaneConfig,
   targetsOf: () => [],
   check: async () => checkStack(),
   async prepare(context) {
-    const { role, groupId } = context.config;
+    const { role, groupId, profiles } = context.config;
+    const hasSubscribers = profiles['ipoe'] !== undefined || profiles['pppoe'] !== undefined;
     try {
+      if (!hasSubscribers) return prepareLinkGroup(context);
       return role === 'server' ? prepareGateway(context) : prepareSubscribers(context);
     } catch (error) {
       const { gateways, subscribers } = context.accessGroups ?? new AccessGroups();

@@ -3,14 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessPlaneConfig, PlaneCommand } from '@rushhour/protocol';
 import { AccessClient, PacedSink, sessionState } from '@rushhour/wire';
 import { AccessMeters } from '../../access/access-meters.ts';
-import { AccessPort } from '../../access/access-port.ts';
+import type { EntryPort } from '../../access/access-port.ts';
 import { firstProfiles, type Profiles, requireProfile } from '../../access/access-profiles.ts';
 import { address4, clientOptionsOf } from '../../access/client-options.ts';
+import { openEntryPorts } from '../../access/entry-ports.ts';
+import { LagPort } from '../../access/lag-port.ts';
+import { LinkFlaps } from '../../access/link-flaps.ts';
 import { SessionGroup, type SessionLink } from '../../access/session-group.ts';
 import { ChangedRows, clientRow } from '../../access/session-rows.ts';
 import type { Commandable, EngineContext, Pausable, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
-import { LinkFlaps } from './link-flaps.ts';
+import { reportGroup } from './report-group.ts';
 
 const reportMs = 1000;
 /** Sessions that have not ended in order after this time are left to the other end. */
@@ -27,20 +30,20 @@ class SubscriberPort implements SessionLink {
   readonly first: number;
   readonly name: string;
   readonly client: AccessClient;
-  readonly #port: AccessPort;
+  readonly #port: EntryPort;
   readonly #sink: PacedSink;
   readonly #flaps: LinkFlaps;
   readonly #changed: ChangedRows;
 
   constructor(
-    port: AccessPort,
+    port: EntryPort,
     profiles: Profiles,
-    share: { readonly first: number; readonly count: number; readonly name: string },
+    share: { readonly first: number; readonly count: number },
     meters: AccessMeters,
   ) {
-    const { first, count, name } = share;
+    const { first, count } = share;
     this.first = first;
-    this.name = name;
+    this.name = port.name;
     this.#port = port;
     this.#changed = new ChangedRows(count);
     const link = profiles.links?.link ?? noPace;
@@ -48,7 +51,7 @@ class SubscriberPort implements SessionLink {
     this.#sink = new PacedSink(port.sink, { burst, intervalMs: link.txIntervalUs / 1000, mtu });
     this.#flaps = new LinkFlaps(profiles.links?.flaps ?? { intervalSec: 0, downSec: 1, count: 0 });
     this.client = new AccessClient({
-      ...clientOptionsOf(profiles, { first, count, interfaceMac: port.device.mac }),
+      ...clientOptionsOf(profiles, { first, count, interfaceMac: port.mac }),
       sink: this.#sink,
       random: Math.random,
       onJoined: (session, delayMs) => {
@@ -84,7 +87,28 @@ class SubscriberPort implements SessionLink {
       advance: (nowMs) => this.#advance(nowMs),
       onIdle: () => this.group?.onIdle(),
       onRoom: () => this.group?.onRoom(),
+      onLink: (isUp) => this.setLink(isUp),
     });
+    // Sessions wait for the group of links.
+    if (this.#port instanceof LagPort) this.setLink(false);
+  }
+
+  /** Starts the sessions at their pace. */
+  begin(): void {
+    if (this.#port instanceof LagPort) this.#port.start();
+    this.client.subscribers.begin();
+  }
+
+  /** Names of its interfaces. */
+  get interfaces(): readonly string[] {
+    return this.#port instanceof LagPort ? this.#port.members : [this.name];
+  }
+
+  /** Takes interfaces down or up, those of the names or all. */
+  setInterfaces(isUp: boolean, names: readonly string[]): void {
+    const chosen = this.interfaces.filter((name) => names.length === 0 || names.includes(name));
+    if (this.#port instanceof LagPort) for (const name of chosen) this.#port.setMember(name, isUp);
+    else if (chosen.length > 0) this.setLink(isUp);
   }
 
   get isChecked(): boolean {
@@ -118,8 +142,9 @@ class SubscriberPort implements SessionLink {
     this.#changed.addAll();
   }
 
-  report(context: EngineContext<AccessPlaneConfig>, isLast: boolean): void {
+  report(context: EngineContext<AccessPlaneConfig>, meters: AccessMeters, isLast: boolean): void {
     if (isLast) this.#changed.addAll();
+    if (this.#port instanceof LagPort) reportGroup(this.#port, context, meters);
     const { first, name } = this;
     for (const session of this.#changed.take(isLast ? this.count : undefined))
       context.putRow('sessions', clientRow(this.client, { first, interface: name, session }));
@@ -154,18 +179,19 @@ class SubscriberRun implements PreparedEngine, Pausable, Commandable {
     const { interfaces } = config;
     this.#context = context;
     this.#meters = new AccessMeters(samples, traffic.label);
+    // A port without a session is of no use.
+    const used = profiles.lag === undefined ? interfaces.slice(0, count) : interfaces;
+    const ports = openEntryPorts(used, profiles, host.isCaptured ?? false);
     try {
-      for (const [index, name] of interfaces.entries()) {
-        const first = Math.floor((count * index) / interfaces.length);
-        const share = { first, count: Math.floor((count * (index + 1)) / interfaces.length) - first, name };
-        if (share.count === 0) continue;
-        const port = new AccessPort(name, host.isCaptured ?? false);
+      for (const [index, port] of ports.entries()) {
+        const first = Math.floor((count * index) / ports.length);
+        const share = { first, count: Math.floor((count * (index + 1)) / ports.length) - first };
         const subscriberPort = new SubscriberPort(port, profiles, share, this.#meters);
         this.#ports.push(subscriberPort);
         subscriberPort.open();
       }
     } catch (error) {
-      for (const port of this.#ports) port.close();
+      for (const port of ports) port.close();
       throw error;
     }
     this.#group = new SessionGroup(config.groupId, this.#ports, load);
@@ -236,13 +262,13 @@ class SubscriberRun implements PreparedEngine, Pausable, Commandable {
   #begin(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
-    for (const { client } of this.#ports) client.subscribers.begin();
+    for (const port of this.#ports) port.begin();
   }
 
   #setLinks(isUp: boolean, names: readonly string[] = []): { readonly rejected?: string } {
-    const unknown = names.find((name) => !this.#ports.some((port) => port.name === name));
+    const unknown = names.find((name) => !this.#ports.some(({ interfaces }) => interfaces.includes(name)));
     if (unknown !== undefined) return { rejected: `${unknown} is not an interface of this entry` };
-    for (const port of this.#ports) if (names.length === 0 || names.includes(port.name)) port.setLink(isUp);
+    for (const port of this.#ports) port.setInterfaces(isUp, names);
     return {};
   }
 
@@ -268,7 +294,7 @@ class SubscriberRun implements PreparedEngine, Pausable, Commandable {
       wanted += table.count;
       established += table.counts[sessionState.up] as number;
       this.#meters.followClient(port.name, port.client);
-      port.report(this.#context, isLast);
+      port.report(this.#context, this.#meters, isLast);
     }
     this.#meters.update({ wanted, established }, (now - this.#reportedMs) / 1000);
     this.#reportedMs = now;

@@ -7,8 +7,8 @@ type Given = Readonly<Record<string, unknown[]>>;
 
 /** Protocols that agents speak, by side of the entry. */
 const spoken: Record<'client' | 'server', ReadonlySet<string>> = {
-  client: new Set(['accessLine', 'links', 'sessions', 'ipoe', 'dhcp', 'dhcpv6', 'pppoe', 'ppp', 'igmp']),
-  server: new Set(['accessLine', 'ipoe', 'dhcp', 'dhcpv6', 'pppoe', 'ppp']),
+  client: new Set(['accessLine', 'links', 'lag', 'sessions', 'ipoe', 'dhcp', 'dhcpv6', 'pppoe', 'ppp', 'igmp']),
+  server: new Set(['accessLine', 'lag', 'ipoe', 'dhcp', 'dhcpv6', 'pppoe', 'ppp']),
 };
 
 interface Found {
@@ -38,14 +38,15 @@ export const completeAccess = (given: Given, { entry, path, issues }: Found): Re
   }
   const isPpp = given['pppoe'] !== undefined || given['ppp'] !== undefined;
   const isIpoe = ['ipoe', 'dhcp', 'dhcpv6'].some((name) => given[name] !== undefined);
-  if (!isPpp && !isIpoe) refuse('', 'needs a profile of ipoe, dhcp, pppoe or ppp: how subscribers come in');
+  const isAlone = given['lag'] !== undefined && Object.keys(given).length === 1;
+  if (!isPpp && !isIpoe && !isAlone) refuse('', 'needs a profile of ipoe, dhcp, pppoe or ppp: how subscribers come in');
   if (side === 'client' && isPpp && isIpoe)
     refuse(
       `/${['ipoe', 'dhcp', 'dhcpv6'].find((name) => given[name])}/0`,
       'sessions have either PPP or no PPP: use one entry for each',
     );
   const needed: Protocol[] = [
-    ...(side === 'client' ? (['sessions'] as const) : []),
+    ...(side === 'client' && !isAlone ? (['sessions'] as const) : []),
     ...(isIpoe ? (['ipoe', 'dhcp'] as const) : []),
     ...(isPpp ? (['pppoe', 'ppp'] as const) : []),
   ];
@@ -54,6 +55,7 @@ export const completeAccess = (given: Given, { entry, path, issues }: Found): Re
   if (configOf(profiles, 'ipoe')?.ipv6.enabled) profiles['dhcpv6'] ??= [defaultProfile('dhcpv6')];
   for (const [pointer, message] of [
     ...memberRefusals(profiles),
+    ...groupOfLinksRefusals(profiles, entry.interfaces?.length ?? 1),
     ...ipv6Refusals(profiles),
     ...groupRefusals(profiles),
     ...(side === 'client' ? lineRefusals(profiles) : []),
@@ -79,6 +81,18 @@ const memberRefusals = (profiles: Given): Refusal[] => {
     [ppp && !ppp.ipcp.enabled && !ppp.ip6cp.enabled, ['/ppp/0', '/ipcp/enabled: sessions need IPv4 or IPv6']],
   ];
   return cases.flatMap(([isAsked, refusal]) => (isAsked ? [refusal] : []));
+};
+
+/** Interfaces of the entry that form one group. */
+const groupOfLinksRefusals = (profiles: Given, links: number): Refusal[] => {
+  const lag = configOf(profiles, 'lag');
+  if (lag === undefined) return [];
+  const { minActiveLinks, maxActiveLinks } = lag.group;
+  const cases: [boolean, string][] = [
+    [minActiveLinks > links, `/group/minActiveLinks: the entry has ${links} interfaces`],
+    [minActiveLinks > maxActiveLinks, '/group/minActiveLinks: is more than /group/maxActiveLinks'],
+  ];
+  return cases.flatMap(([isAsked, message]): Refusal[] => (isAsked ? [['/lag/0', message]] : []));
 };
 
 /** IPv6 of sessions without PPP. */

@@ -28,6 +28,8 @@ const profiles = new Map([
   [17, { name: 'DHCPv6', protocol: 'dhcpv6', config: {} }],
   [18, { name: 'DHCPv6', protocol: 'dhcpv6', config: { client: { address: false, prefix: false } } }],
   [19, { name: 'IPoE', protocol: 'ipoe', config: { ipv4: { enabled: false } } }],
+  [22, { name: 'LAG', protocol: 'lag', config: {} }],
+  [23, { name: 'LAG', protocol: 'lag', config: { group: { minActiveLinks: 3, maxActiveLinks: 2 } } }],
   [20, { name: 'STP', protocol: 'stp', config: {} }],
   [
     21,
@@ -108,6 +110,7 @@ describe('entries of the access plane', () => {
   it('get profiles that they need and do not name', () => {
     expect(Object.keys(profilesOf({ dhcp: [5] })).sort()).toEqual(['dhcp', 'ipoe', 'sessions']);
     expect(Object.keys(profilesOf({ dhcp: [5], igmp: [8] })).sort()).toEqual(['dhcp', 'igmp', 'ipoe', 'sessions']);
+    expect(Object.keys(profilesOf({ lag: [22] }))).toEqual(['lag']);
     expect(Object.keys(profilesOf({ ipoe: [11] })).sort()).toEqual(['dhcp', 'dhcpv6', 'ipoe', 'sessions']);
     expect(profilesOf({ pppoe: [7] })).toMatchObject({
       sessions: [{ load: { count: 100 } }],
@@ -131,6 +134,11 @@ describe('entries of the access plane', () => {
       'sources of IGMPv2 and groups that are none',
       { dhcp: [5], igmp: [21] },
       ['/accessPlane/0/igmp/0 NOT_SUPPORTED', '/accessPlane/0/igmp/0 NOT_SUPPORTED'],
+    ],
+    [
+      'more links than there are',
+      { dhcp: [5], lag: [23], interfaces: [11, 12] },
+      ['/accessPlane/0/lag/0 NOT_SUPPORTED', '/accessPlane/0/lag/0 NOT_SUPPORTED'],
     ],
     ['two profiles', { dhcp: [5, 5] }, ['/accessPlane/0/dhcp/1 NOT_SUPPORTED']],
     [

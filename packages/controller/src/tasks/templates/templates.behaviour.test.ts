@@ -212,6 +212,7 @@ describe('built-in templates', () => {
       gatewayNetwork: await createNetwork('Gateways', '127.5.0.0/24'),
       serverNetwork: await createNetwork('Servers', '127.3.0.0/24'),
       interface: 1,
+      interface2: 1,
       tunnel: (await administrator.client.tunnels.create({ body: { name: 'Site to site', type: 'ipsec' } as never }))
         .data,
       sample: (await administrator.client.malware.all()).data[0]?.id ?? 0,
@@ -230,6 +231,7 @@ describe('built-in templates', () => {
       'protocol.dhcp': await createProfile('protocol.dhcp', {}),
       'protocol.ipoe': await createProfile('protocol.ipoe', {}),
       'protocol.igmp': await createProfile('protocol.igmp', {}),
+      'protocol.lag': await createProfile('protocol.lag', {}),
     };
     const builtIn = (await templates.all()).data.filter((template) => template.builtIn);
     for (const { id, name, parameters, slots } of builtIn) {

@@ -9,8 +9,8 @@ import { allBuiltin } from './all-builtin.ts';
 
 describe('the built-in templates', () => {
   it('are thirty-three, each with a name of its own', () => {
-    expect(allBuiltin).toHaveLength(33);
-    expect(new Set(allBuiltin.map(({ name }) => name)).size).toBe(33);
+    expect(allBuiltin).toHaveLength(34);
+    expect(new Set(allBuiltin.map(({ name }) => name)).size).toBe(34);
   });
 
   it.each(allBuiltin.map((builtin) => [builtin.name, builtin] as const))(

@@ -11,7 +11,7 @@ import { applicationUsers, captureReplay, pppoeSubscribers, websiteVisits } from
 import { rfc2544, rfc9411Https } from './rfc-benchmarks.ts';
 import { bgpFullTable, convergenceAfterFailure, ospfArea, rdmaIncast } from './routers.ts';
 import { httpsRate, tlsResumption } from './secure-transports.ts';
-import { dhcpFlood, iptvZapping, pppoeLoginStorm } from './subscribers.ts';
+import { dhcpFlood, iptvZapping, lacpMemberFlap, pppoeLoginStorm } from './subscribers.ts';
 import { tcpConnections } from './tcp-connections.ts';
 import { tlsHandshakes } from './tls-handshakes.ts';
 import { udpLoss } from './udp-loss.ts';
@@ -49,6 +49,7 @@ export const allBuiltin: readonly BuiltinTemplate[] = [
   pppoeLoginStorm,
   dhcpFlood,
   iptvZapping,
+  lacpMemberFlap,
   remoteAccess,
   tunnelThroughput,
   rekeyStorm,

@@ -88,3 +88,32 @@ export const iptvZapping: BuiltinTemplate = {
     whole('seconds', 300, [10, 86_400], 'How long channels are changed', duration),
   ],
 };
+
+export const lacpMemberFlap: BuiltinTemplate = {
+  name: 'LACP member flap',
+  description:
+    'Two interfaces form a group by LACP with the switch under test; the second fails and comes back again and again while sessions over the group prove that it carries traffic. The profile of link aggregation gives the interruptions and the links that must be up. Results show the state of each link, the changes of the group, lost packets and sessions that fell with a link. The agent needs CAP_NET_RAW.',
+  tags: 'lacp,lag,access-plane,access,resilience',
+  task: {
+    comment: 'LACP member flap',
+    accessPlane: [
+      {
+        ...client,
+        interfaces: [param('interface'), param('interface2')],
+        sessions: [param('sessions')],
+        ipoe: [param('ipoe')],
+        lag: [param('lag')],
+      },
+    ],
+    configuration: [{ plugin: { id: 101 }, values: forSeconds }],
+  },
+  slots: [{ name: 'client', role: 'client', requires }],
+  parameters: [
+    interfaceOf('interface', 'First interface of the group'),
+    interfaceOf('interface2', 'Second interface of the group, the one that fails'),
+    profileOf('sessions', 'Sessions over the group and the packets that prove them', 'Sessions'),
+    profileOf('ipoe', 'Where the addresses of the sessions come from', 'IPoE'),
+    profileOf('lag', 'How the group is agreed on, and how often the link fails', 'Link aggregation'),
+    whole('seconds', 120, [10, 86_400], 'How long the link fails and comes back', duration),
+  ],
+};

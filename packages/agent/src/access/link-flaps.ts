@@ -1,4 +1,4 @@
-import type { LinksProfile } from '../../access/access-profiles.ts';
+import type { LinksProfile } from './access-profiles.ts';
 
 /** Interruptions of a link on purpose: when it goes down and when it comes back. */
 export class LinkFlaps {
