@@ -75,6 +75,8 @@ export interface LoadChange {
   readonly requestsPerSecond?: number;
   readonly packetsPerSecond?: number;
   readonly sessionsPerSecond?: number;
+  /** Connections to keep open. */
+  readonly concurrentSessions?: number;
 }
 
 /** An engine whose load can change during a run. */

@@ -80,6 +80,7 @@ export type { TaskTemplate, TemplateDraft, TemplateParameter, TemplateSlot } fro
 export type { MetricDescription, Plugin, PluginDetails } from './collections/tasks/plugins.ts';
 export type { DeviceRun, DeviceUse, Estimate, RunChange, ValidationIssue } from './collections/tasks/records.ts';
 export type {
+  GoalKpi,
   GoalResult,
   GoalTrial,
   MetricSeries,
@@ -158,11 +159,15 @@ export {
 } from './values/plugins/index.ts';
 export { toJsonSchema } from './values/plugins/json-schema.ts';
 export {
+  calibrationRate,
   filledGoal,
+  firstLoadMember,
   type GoalValues,
   goalLagSec,
   goalSeconds,
   maxGoalTrials,
+  rfc9411Tests,
+  searchedRate,
 } from './values/plugins/members/goal.ts';
 export {
   checkKinds,

@@ -58,6 +58,7 @@ export const LoadChange = Type.Object(
     requestsPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
     packetsPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
     sessionsPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    concurrentSessions: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
   },
   closed,
 );

@@ -65,6 +65,9 @@ export const HttpClientConfig = Type.Object(
       default: 50,
       description: 'Maximum number of concurrent connections.',
     }),
+    openSessions: Type.Optional(
+      Type.Number({ exclusiveMinimum: 0, description: 'Connections to keep open at first; changes during the run.' }),
+    ),
     pipelining: Type.Integer({
       minimum: 1,
       maximum: 1000,

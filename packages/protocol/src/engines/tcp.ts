@@ -20,6 +20,9 @@ export const TcpClientConfig = Type.Object(
       default: 50,
       description: 'Maximum number of concurrent connections.',
     }),
+    openSessions: Type.Optional(
+      Type.Number({ exclusiveMinimum: 0, description: 'Connections to keep open at first; changes during the run.' }),
+    ),
     load: loadOf('Connections opened a second.'),
     totalSessions: Type.Optional(Type.Integer({ minimum: 1 })),
     reopenSessionMs: Type.Integer({ minimum: 0, default: 0 }),

@@ -1,3 +1,5 @@
+import { goals } from './en-goals.ts';
+
 /** Texts of tasks, their editor and their runs. */
 export const tasks = {
   editor: {
@@ -155,24 +157,7 @@ export const tasks = {
       limit: 'Limit reached',
       goal: 'Search completed',
     },
-    goals: {
-      title: 'Search for the limit',
-      chart: 'Offered load of each trial',
-      bar: (number: number, load: string, outcome: string) => `Trial ${number}: ${load}, ${outcome}`,
-      passed: 'passed',
-      failed: 'failed',
-      again: ', repeated',
-      none: 'No load has passed',
-      best: (load: string, metric: string, isLowerBound: boolean) => `${isLowerBound ? '≥ ' : ''}${load} ${metric}`,
-      searching: 'Searching',
-      columns: ['Trial', 'Offered', 'Begun', 'Throughput', 'Outcome', 'Reason'],
-      limits: {
-        '': '',
-        path: 'Limited by the path with the device',
-        generator: 'Limited by the agents: the device may carry more',
-        max: 'The highest load to be tried passed: the device may carry more',
-      },
-    },
+    goals,
     thresholds: 'Thresholds',
     outcomes: { passed: 'Passed', failed: 'Failed', noData: 'No data', pending: 'Not evaluated' },
     metrics: 'All metrics',

@@ -14,7 +14,7 @@ allListMax: Maximum records in unpaged lists | allowAutoR2: Allow unattended tra
 allowCompromisedHost: Allow compromised-host tests | allowCve: Allow CVE replay | allowedIps: Allowed inner ranges
 allowedTargets: Allowed target ranges | allowedValues: Allowed values | allowIntrusive: Include intrusive signatures
 allowMalware: Allow malware samples | allowNonInert: Allow live samples | allowPrivateTargets: Allow private addresses for webhooks | allowPerSessionSpeed: Allow speed per session
-allowUpload: Allow uploads | altSvc: Offer HTTP/3 (Alt-Svc) | goal: Search for the limit | goal.objective: Search for | goal.while: While all of this holds | alphaG: Alpha gain (g) | alpn: ALPN protocols | answers: DNS records
+allowUpload: Allow uploads | altSvc: Offer HTTP/3 (Alt-Svc) | goal: Search for the limit | goal.objective: Search for | goal.while: While all of this holds | goal.maxFailedPct: Failures allowed (%) | goal.rfc9411: RFC 9411 section | alphaG: Alpha gain (g) | alpn: ALPN protocols | answers: DNS records
 applicationId: Application | applicationIds: Applications | applicationParams: Application replay
 applications: Applications | approvalsPerHour: Approval requests per hour | arch: Architecture | archived: Archived
 archivedAt: Archived at | archivePassword: Archive password | at: At | attestation: Right to hold this sample

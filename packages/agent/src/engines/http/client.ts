@@ -93,6 +93,9 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
   readonly #requests: LoadDriver;
   readonly #active = new IndexedSet<Slot>();
   readonly #carrier: Carrier;
+  /** By slot; connections on their way are not open. */
+  readonly #isOpen: Uint8Array;
+  #openCount = 0;
 
   constructor(context: Context, sources: SourcePool) {
     super();
@@ -104,6 +107,7 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
     const carrier = createCarrier(context);
     this.#carrier = carrier;
     this.#slots = this.#createSlots(createPlan(context, sources, carrier));
+    this.#isOpen = new Uint8Array(config.connections);
     const lag = samples.histogram(generatorLoadMetrics.scheduleLag);
     const sessionWait = samples.histogram(generatorLoadMetrics.sessionWait);
     const drivers = { duration, lag, sessionWait, createAlarm: carrier.transport.createAlarm };
@@ -116,7 +120,8 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
     const isClosed = config.load.rate === undefined && config.sessionsPerSecond === undefined;
     this.#sessions = new LoadDriver({
       ...drivers,
-      ...(isClosed && isOneShot && { slots: config.connections }),
+      ...(isClosed && (isOneShot || config.openSessions !== undefined) && { slots: config.connections }),
+      busy: config.openSessions,
       load: sessionLoad,
       limit:
         config.totalSessions ?? (isOneShot && duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY),
@@ -125,7 +130,7 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
     });
     this.#requests = new LoadDriver({
       ...drivers,
-      ...(isClosed && !isOneShot && { slots: config.connections * depth }),
+      ...(isClosed && !isOneShot && config.openSessions === undefined && { slots: config.connections * depth }),
       load: isOneShot ? {} : config.load,
       limit: duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY,
       begin: (slot, intended, now) => (this.#slots[slot] as Slot).begin(intended, now),
@@ -142,7 +147,10 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
   }
 
   changeLoad(change: LoadChange): { readonly rejected?: string } {
-    const { requestsPerSecond, sessionsPerSecond } = change;
+    const { requestsPerSecond, sessionsPerSecond, concurrentSessions } = change;
+    if (concurrentSessions !== undefined) {
+      return this.#sessions.changeBusy(concurrentSessions) ? {} : { rejected: 'this run keeps no number of sessions' };
+    }
     const requests = this.#requests.isPaced ? this.#requests : this.#sessions;
     if (requestsPerSecond !== undefined && !requests.changeRate(requestsPerSecond)) {
       return { rejected: 'this run has no rate of requests' };
@@ -161,6 +169,8 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
   }
 
   onOpen(slot: Slot, room: number, now: number): void {
+    this.#isOpen[slot.index] = 1;
+    this.#openCount++;
     // A session that was due before the end still sends its request.
     if (this.lifecycle.isEnding && this.#sessions.isPaced) slot.begin(now, now);
     for (let i = 0; i < room; i++) this.#requests.offer(slot.index, now);
@@ -181,6 +191,8 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
 
   onEnd(slot: Slot, hasFailed: boolean, now: number): void {
     this.#active.delete(slot);
+    this.#openCount -= this.#isOpen[slot.index] as number;
+    this.#isOpen[slot.index] = 0;
     this.#requests.withdraw(slot.index);
     this.lifecycle.settle();
     if (this.lifecycle.isEnding || this.#sessions.isExhausted) return;
@@ -209,6 +221,15 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
     slot.connect(intended);
   }
 
+  /** Closes connections that are more than wanted. */
+  #closeExcess(now: number): void {
+    let left = this.#sessions.excessAt(now);
+    for (const slot of this.#active) {
+      if (left-- <= 0) return;
+      slot.retire();
+    }
+  }
+
   #createLife(): ClientLifecycle {
     const { samples, signal } = this.#context;
     const concurrent = samples.gauge('http.concurrent');
@@ -221,7 +242,8 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
       drainMs: Math.min(this.#config.timeoutMs, maxDrainMs),
       sweep: (now) => {
         for (const slot of this.#active) slot.sweep(now);
-        concurrent.set(this.#active.size);
+        this.#closeExcess(now);
+        concurrent.set(this.#openCount);
       },
       isDone: () =>
         (this.#requests.isExhausted && this.#slots.every((slot) => slot.inFlight === 0)) ||

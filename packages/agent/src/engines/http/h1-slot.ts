@@ -79,6 +79,7 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
   }
 
   connect(intended: number): void {
+    this.#isRetiring = false;
     const { httpTarget, route } = this.#deps.plan.chooseTarget(this.index);
     const { target, meters, known, nextRequest } = httpTarget;
     this.session++;

@@ -66,6 +66,7 @@ export class H2Slot implements Slot, ConnectionEvents, H2Events {
   }
 
   connect(intended: number): void {
+    this.#isRetiring = false;
     const { httpTarget, route } = this.#deps.plan.chooseTarget(this.index);
     this.session++;
     this.#target = httpTarget.target;

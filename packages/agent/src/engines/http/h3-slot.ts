@@ -69,6 +69,7 @@ export class H3Slot implements Slot, QuicConnectionEvents, H3Events {
   }
 
   connect(intended: number): void {
+    this.#isRetiring = false;
     const { httpTarget, route } = this.#deps.plan.chooseTarget(this.index);
     this.session++;
     this.#target = httpTarget.target;

@@ -37,6 +37,7 @@ export const http: Engine<HttpConfig> & Divisible<HttpConfig> = {
       ...config,
       connections: shares[index] as number,
       ...(journeys && { journeys: { ...journeys, firstUser: sumOf(shares.slice(0, index)), users: sumOf(shares) } }),
+      ...(config.openSessions !== undefined && { openSessions: config.openSessions / count }),
       load: loadShare(load, count),
       ...(sessionsPerSecond !== undefined && { sessionsPerSecond: sessionsPerSecond / count }),
       ...(totalSessions !== undefined && { totalSessions: shareOf(totalSessions, index, count) }),

@@ -64,20 +64,17 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
     this.#choose = chooserOf(endpoints, config.rotation);
     const lag = samples.histogram(generatorLoadMetrics.scheduleLag);
     const sessionWait = samples.histogram(generatorLoadMetrics.sessionWait);
+    const shared = { duration, lag, sessionWait, createAlarm };
     this.#sessions = new LoadDriver({
-      duration,
-      lag,
-      sessionWait,
-      createAlarm,
+      ...shared,
       load: config.load,
+      ...(config.openSessions !== undefined && { slots: config.connections }),
+      busy: config.openSessions,
       limit: config.totalSessions ?? (duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY),
       begin: (slot, intended) => this.#open(slot, intended),
     });
     this.#messages = new LoadDriver({
-      duration,
-      lag,
-      sessionWait,
-      createAlarm,
+      ...shared,
       load: messageLoad(config, meanBytes),
       limit: Number.POSITIVE_INFINITY,
       begin: (slot, _, now) => this.#active.get(slot)?.send(now),
@@ -95,6 +92,10 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
   }
 
   changeLoad(change: LoadChange) {
+    if (change.concurrentSessions !== undefined) {
+      const isKept = this.#sessions.changeBusy(change.concurrentSessions);
+      return isKept ? {} : { rejected: 'this run keeps no number of sessions' };
+    }
     return changeRate(change, { engine: 'tcp', member: 'sessionsPerSecond', noun: 'sessions', driver: this.#sessions });
   }
 
@@ -135,6 +136,15 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
     this.#active.set(slot, new TcpSession(slot, plan, this));
   }
 
+  /** Closes connections that are more than wanted. */
+  #closeExcess(now: number): void {
+    let left = this.#sessions.excessAt(now);
+    for (const session of this.#active.values()) {
+      if (left-- <= 0) return;
+      session.leave();
+    }
+  }
+
   #countRetransmits(limit?: number): void {
     const count = this.#transport.retransmits?.(limit);
     if (count === undefined) return;
@@ -153,6 +163,7 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
       drainMs,
       sweep: (now) => {
         for (const session of this.#active.values()) session.sweep(now);
+        this.#closeExcess(now);
         this.#countRetransmits(retransmitReads);
       },
       isDone: () => this.#sessions.isExhausted && this.#active.size === 0,

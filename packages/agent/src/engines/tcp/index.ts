@@ -22,6 +22,7 @@ export const tcp: Engine<TcpConfig> & Divisible<TcpConfig> = {
     return {
       ...config,
       connections: Math.max(1, shareOf(config.connections, index, count)),
+      ...(config.openSessions !== undefined && { openSessions: config.openSessions / count }),
       load: loadShare(config.load, count),
       ...(totalSessions !== undefined && { totalSessions: shareOf(totalSessions, index, count) }),
       ...(rateBps !== undefined && { rateBps: rateBps / count }),

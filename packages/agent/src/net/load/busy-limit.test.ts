@@ -45,4 +45,13 @@ describe('a limit of busy slots', () => {
     for (let slot = 0; slot < 5; slot++) limit.begin(slot);
     expect([limit.isReached(10_500), limit.isReached(10_700)]).toEqual([true, false]);
   });
+
+  it('leads to another number within a second and tells how many are too many', () => {
+    const limit = limitOf();
+    for (let slot = 0; slot < 8; slot++) limit.begin(slot);
+    limit.change(4, 1000);
+    expect([1000, 1500, 2000, 9000].map((now) => limit.excessAt(now))).toEqual([6, 5, 4, 4]);
+    limit.change(9, 10_000);
+    expect([10_000, 11_000].map((now) => limit.isReached(now))).toEqual([true, false]);
+  });
 });

@@ -1,8 +1,11 @@
 import { LoadProfile, type Segment } from './load-profile.ts';
 
+/** A change of the number of busy slots takes so long, so that connections do not all open in one moment. */
+export const changeSec = 1;
+
 /** How many slots may be busy at once, as a share that changes over time. */
 export class BusyLimit {
-  readonly #share: LoadProfile;
+  #share: LoadProfile;
   readonly #slots: number;
   /** Events under way by slot: a slot may have several. */
   readonly #active = new Map<number, number>();
@@ -29,7 +32,27 @@ export class BusyLimit {
   }
 
   isReached(now: number): boolean {
-    return this.#busy >= Math.round(this.#share.rateAt((now - this.#origin) / 1000) * this.#slots);
+    return this.#busy >= this.#limitAt(now);
+  }
+
+  /** Busy slots that are too many. */
+  excessAt(now: number): number {
+    return Math.max(0, this.#busy - this.#limitAt(now));
+  }
+
+  /** Leads evenly to another number of busy slots. */
+  change(slots: number, now: number): void {
+    const from = this.#shareAt(now);
+    this.#share = new LoadProfile([{ seconds: changeSec, from, to: slots / this.#slots }]);
+    this.#origin = now;
+  }
+
+  #shareAt(now: number): number {
+    return this.#share.rateAt((now - this.#origin) / 1000);
+  }
+
+  #limitAt(now: number): number {
+    return Math.round(this.#shareAt(now) * this.#slots);
   }
 
   begin(slot: number): void {

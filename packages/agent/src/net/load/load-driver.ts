@@ -1,6 +1,6 @@
 import type { Duration, Histogram, Load } from '@rushhour/protocol';
 import { type Alarm, type CreateAlarm, createNodeAlarm } from '../loop/alarm.ts';
-import { BusyLimit } from './busy-limit.ts';
+import { BusyLimit, changeSec } from './busy-limit.ts';
 import { changedSegments, LoadProfile, type Ramps, segmentsOf } from './load-profile.ts';
 import { Pacer } from './pacer.ts';
 
@@ -15,6 +15,8 @@ export interface LoadDriverOptions {
   readonly sessionWait?: Histogram;
   /** Number of slots there will be, where a curve limits how many are busy. */
   readonly slots?: number;
+  /** How many of the slots are busy at first, where that is the load; instead of a curve. */
+  readonly busy?: number | undefined;
   /** Creates the timer for the next event; Node's timers by default. */
   readonly createAlarm?: CreateAlarm;
   /**
@@ -32,8 +34,11 @@ export const rampsOf = (duration: Duration): Ramps => ({
 });
 
 /** How many of the slots may be busy over time, where each begins its next event when the one before has ended. */
-const concurrencyOf = ({ load, duration: { curve }, slots }: LoadDriverOptions): BusyLimit | undefined =>
-  load.rate === undefined && curve !== undefined && slots !== undefined ? new BusyLimit(curve, slots) : undefined;
+const concurrencyOf = ({ load, duration, slots, busy }: LoadDriverOptions): BusyLimit | undefined => {
+  if (load.rate !== undefined || slots === undefined) return undefined;
+  const curve = busy === undefined ? duration.curve : [{ seconds: changeSec, from: 0, to: busy / slots }];
+  return curve === undefined ? undefined : new BusyLimit(curve, slots);
+};
 
 /** How often the number of busy slots follows its curve. */
 const followMs = 50;
@@ -131,6 +136,18 @@ export class LoadDriver {
     if (this.#pacer === undefined) return false;
     changePace(this.#pacer, rate, this.#options.duration);
     return true;
+  }
+
+  /** False if the number of busy slots is not the load. */
+  changeBusy(slots: number): boolean {
+    if (this.#options.busy === undefined) return false;
+    this.#busyLimit?.change(slots, performance.now());
+    return true;
+  }
+
+  /** Busy slots above the number that is wanted now. */
+  excessAt(now: number): number {
+    return this.#busyLimit?.excessAt(now) ?? 0;
   }
 
   /** Offers a free slot; a due event begins in it immediately. */

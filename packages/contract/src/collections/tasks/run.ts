@@ -64,10 +64,19 @@ export const Rfc2544Result = Component('Rfc2544Result', {
 });
 export type Rfc2544Result = Static<typeof Rfc2544Result>;
 
+const GoalKpi = Component('GoalKpi', {
+  name: Type.String({ description: 'What is measured, such as time to first byte' }),
+  unit: Type.String(),
+  min: NullableNumber,
+  avg: NullableNumber,
+  max: NullableNumber,
+});
+export type GoalKpi = Static<typeof GoalKpi>;
+
 const GoalTrial = Component('GoalTrial', {
   number: Type.Integer({ description: 'From 1' }),
   load: Type.Number({ description: 'Offered load, in the unit of `metric`' }),
-  reached: Type.Number({ description: 'Load that was begun' }),
+  reached: Type.Number({ description: 'Load that was begun, carried or kept open, in the unit of `metric`' }),
   isRepeat: Type.Boolean({ description: 'The best load so far, tried again' }),
   passed: Type.Boolean(),
   fromSec: Type.Number({ description: 'First second that was judged, from the start of the run' }),
@@ -76,6 +85,7 @@ const GoalTrial = Component('GoalTrial', {
   limit: OneOf(['', 'path', 'generator'], { description: 'What kept a failed trial from passing' }),
   reason: Type.String({ description: 'What did not hold; empty when it passed' }),
   values: Type.Array(Type.Object({ metric: Type.String(), aggregation: Type.String(), actual: NullableNumber })),
+  kpis: Type.Array(GoalKpi, { description: 'Key performance indicators, from the seconds that were judged' }),
 });
 export type GoalTrial = Static<typeof GoalTrial>;
 
@@ -84,6 +94,8 @@ export const GoalResult = Component('GoalResult', {
   metric: Type.String({ description: 'The load that was searched' }),
   best: NullableNumber,
   bps: NullableNumber,
+  target: Type.Number({ description: 'The highest load that was to be tried' }),
+  rfc9411: Type.String({ description: 'Section of RFC 9411; empty for other searches' }),
   isDone: Type.Boolean(),
   isLowerBound: Type.Boolean({ description: 'The agents, or the highest load that was to be tried, were the limit' }),
   limit: OneOf(['', 'path', 'generator', 'max'], {

@@ -1,4 +1,12 @@
-import { goalSeconds, loadCurveOf, type PluginSpec, stagesPeak, stagesSeconds } from '@rushhour/contract';
+import {
+  calibrationRate,
+  firstLoadMember,
+  goalSeconds,
+  loadCurveOf,
+  type PluginSpec,
+  stagesPeak,
+  stagesSeconds,
+} from '@rushhour/contract';
 import type { Duration } from '@rushhour/protocol';
 import type { CheckedValues } from './checked-values.ts';
 
@@ -42,12 +50,20 @@ export const withStages = (values: CheckedValues, plugin: PluginSpec): CheckedVa
 };
 
 /** A search begins with its first load and has ended after its longest time. */
-export const withGoal = (values: CheckedValues): CheckedValues => {
+export const withGoal = (values: CheckedValues, { schema }: PluginSpec): CheckedValues => {
   const { goal } = values.duration;
   if (goal === undefined) return values;
   const duration = { ...values.duration, mode: 'time' as const, seconds: goalSeconds(goal) };
-  return { ...values, duration, [goal.metric]: goal.start };
+  const member = firstLoadMember(goal.metric, schema.properties);
+  const first = goal.metric === 'throughputBps' ? calibrationRate : goal.start;
+  return { ...values, duration, ...(member !== undefined && { [member]: first }) };
 };
+
+/** Connections to keep open at first and at most, where a search changes their number. */
+export const searchedSessions = ({
+  duration: { goal },
+}: Pick<CheckedValues, 'duration'>): { first?: number; max?: number } =>
+  goal?.metric === 'concurrentSessions' ? { first: goal.start, max: goal.max } : {};
 
 /** Load over time as shares of the full load. */
 export const curveOf = (values: CheckedValues): Pick<Duration, 'curve'> => {

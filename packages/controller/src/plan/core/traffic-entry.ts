@@ -78,7 +78,7 @@ export const trafficEntriesOf = (
       if (values !== undefined) reportUnavailable(found, issues);
       continue;
     }
-    const staged = found.plugin === undefined ? values : withGoal(withStages(values, found.plugin));
+    const staged = found.plugin === undefined ? values : withGoal(withStages(values, found.plugin), found.plugin);
     const duration = plugin.durationOf?.(staged, found, issues) ?? staged.duration;
     const entry = { ...found, values: { ...staged, duration }, startAfterSec: 0 };
     if (found.isChild) suites.get(found.index)?.push(entry);

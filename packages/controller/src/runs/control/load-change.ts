@@ -3,9 +3,12 @@ import type { LoadChange as OrderLoad } from '@rushhour/protocol';
 import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
 import { jobsOf, type RunView } from '../lifecycle/run-view.ts';
 
-const rates = ['requestsPerSecond', 'packetsPerSecond', 'sessionsPerSecond'] as const;
+const rates = ['requestsPerSecond', 'packetsPerSecond', 'sessionsPerSecond', 'concurrentSessions'] as const;
 const fixed = ['ppsPerConnection', 'initialTps'] as const;
 const suiteId = 21;
+
+/** Searches change the number of sessions, too. */
+type AnyChange = LoadChange & { readonly concurrentSessions?: number };
 
 export interface LoadOutcome {
   readonly accepted: LoadChange[];
@@ -25,7 +28,7 @@ const hasOtherLoad = ({ values }: Entry) => {
   return goal !== undefined || stages.length > 0;
 };
 
-const refusalOf = (view: RunView, change: LoadChange): string | undefined => {
+const refusalOf = (view: RunView, change: AnyChange): string | undefined => {
   const entry = view.run.definition.configuration[change.index] as Entry | undefined;
   if (entry === undefined) return 'there is no such entry';
   const asked = rates.filter((rate) => change[rate] !== undefined);
@@ -41,7 +44,7 @@ const refusalOf = (view: RunView, change: LoadChange): string | undefined => {
   return jobs.every(({ job }) => job.outcome !== null) ? 'the entry has ended' : undefined;
 };
 
-const shareOf = (change: LoadChange, share: number): OrderLoad =>
+const shareOf = (change: AnyChange, share: number): OrderLoad =>
   Object.fromEntries(
     rates.flatMap((rate) => {
       const total = change[rate];
@@ -50,7 +53,7 @@ const shareOf = (change: LoadChange, share: number): OrderLoad =>
   );
 
 /** Divides new rates over the agents like the first ones; reports what cannot be applied and why. */
-export const changeLoads = (view: RunView, changes: readonly LoadChange[]): LoadOutcome => {
+export const changeLoads = (view: RunView, changes: readonly AnyChange[]): LoadOutcome => {
   const outcome: LoadOutcome = { accepted: [], rejected: [], agents: view.agents.map((agent) => ({ ...agent })) };
   for (const change of changes) {
     const reason = refusalOf(view, change);

@@ -1,4 +1,4 @@
-import { findMetric, type GoalValues, type PluginSpec } from '@rushhour/contract';
+import { findMetric, type GoalValues, type PluginSpec, searchedRate } from '@rushhour/contract';
 import type { Issue } from '../../errors.ts';
 import { rateMembers } from '../../plan/core/load-stages.ts';
 import type { CheckedEntry, Rule } from './checked-entry.ts';
@@ -7,6 +7,8 @@ const percentiles = ['p50', 'p90', 'p95', 'p99', 'p999'];
 const otherLoads = [...rateMembers, 'initialTps', 'tpsRampStep', 'totalSessions'];
 const unlimited = ['rpsUnlimited', 'ppsUnlimited'];
 const timeParts = ['rampUpSec', 'warmUpSec', 'rampDownSec'];
+
+type Values = Readonly<Record<string, unknown>>;
 
 interface Duration extends Readonly<Record<string, unknown>> {
   readonly goal?: GoalValues;
@@ -45,6 +47,32 @@ const conditionIssues = (plugin: PluginSpec, { while: conditions }: GoalValues, 
     return [{ path: `${at}/aggregation`, code: 'AGGREGATION_UNFIT', message }];
   });
 
+/** Why connections cannot be kept open; undefined where they can. */
+const sessionsProblem = ({ plugin, values }: CheckedEntry): string | undefined => {
+  const { httpParams, tcpConfiguration } = values as Readonly<Record<string, Values | undefined>>;
+  if (plugin.name === 'http') {
+    const { journeys = [], webSocket } = (httpParams ?? {}) as { journeys?: readonly unknown[]; webSocket?: unknown };
+    if (webSocket !== undefined) return 'the number of WebSocket connections cannot be changed';
+    return journeys.length > 0 ? 'users of journeys open connections as they need them' : undefined;
+  }
+  if (plugin.name !== 'tcp') return `${plugin.name} keeps no sessions open`;
+  const { mode = 'connect', holdMs = 0 } = tcpConfiguration ?? {};
+  return mode === 'connect' && holdMs === 0 ? 'connections are closed at once: give holdMs or another mode' : undefined;
+};
+
+/** Why this load cannot be searched; undefined where it can. */
+const metricProblem = (entry: CheckedEntry, metric: string): string | undefined => {
+  const { plugin, values } = entry;
+  if (metric === 'concurrentSessions') return sessionsProblem(entry);
+  if (!plugin.canChangeLoad || searchedRate(metric, plugin.schema.properties) === undefined) {
+    return `${plugin.name} has no ${metric} to change`;
+  }
+  const hasHandshakes = plugin.name !== 'tcp' && plugin.name !== 'application' && !isPlainHttp(plugin, values);
+  return metric === 'handshakesPerSecond' && !hasHandshakes ? `${plugin.name} has no handshakes here` : undefined;
+};
+
+const isPlainHttp = ({ name }: PluginSpec, values: Values) => name === 'http' && values['tlsParams'] === undefined;
+
 /** A goal replaces every other way to give a load, and searches one that this plugin can change. */
 export const goal: Rule = (entry) => {
   const { plugin, values, order } = entry;
@@ -53,10 +81,9 @@ export const goal: Rule = (entry) => {
   const path = `${entry.path}/duration/goal`;
   if (values.isServer) return [{ path, code: 'NOT_SUPPORTED', message: 'servers have no load to search' }];
   if (order >= 0) return [{ path, code: 'NOT_SUPPORTED', message: 'stages of a suite cannot search' }];
-  const isPossible = plugin.canChangeLoad && given.metric in plugin.schema.properties;
-  const missing = `${plugin.name} has no ${given.metric} to change`;
+  const problem = metricProblem(entry, given.metric);
   return [
-    ...(isPossible ? [] : [{ path: `${path}/metric`, code: 'NOT_SUPPORTED', message: missing }]),
+    ...(problem === undefined ? [] : [{ path: `${path}/metric`, code: 'NOT_SUPPORTED', message: problem }]),
     ...(given.start > given.max
       ? [{ path: `${path}/start`, code: 'RATE_CONFLICT', message: `is above max, which is ${given.max}` }]
       : []),

@@ -9,20 +9,21 @@ type Data = GoalTrial & { entry: number; best?: number | null };
 const dataOf = async (read: Executor, id: number, type: string): Promise<Data[]> =>
   (await runEventsOf(read, id, type)).map(({ data }) => data as unknown as Data);
 
-const trialOf = ({ number, load, reached, isRepeat, passed, fromSec, toSec, bps, limit, reason, values }: Data) => ({
-  ...{ number, load, reached, isRepeat, passed, fromSec, toSec, bps, limit, reason, values },
-});
+const trialOf = ({ kpis = [], ...data }: Data): GoalTrial => {
+  const { number, load, reached, isRepeat, passed, fromSec, toSec, bps, limit, reason, values } = data;
+  return { number, load, reached, isRepeat, passed, fromSec, toSec, bps, limit, reason, values, kpis };
+};
 
 /** The search of one entry from its trials. */
 const goalResultOf = (
   configurationIndex: number,
-  { metric, max }: Pick<GoalValues, 'metric' | 'max'>,
+  { metric, max, rfc9411 }: Pick<GoalValues, 'metric' | 'max' | 'rfc9411'>,
   { trials, isDone, best }: { trials: GoalTrial[]; isDone: boolean; best: number | null },
 ): GoalResult => {
   const above = trials.filter(({ passed, load }) => !passed && load > (best ?? 0)).sort((a, b) => a.load - b.load);
   const limit = best !== null && best >= max ? 'max' : (above[0]?.limit ?? '');
   return {
-    ...{ configurationIndex, metric, best, isDone, limit, trials },
+    ...{ configurationIndex, metric, best, isDone, limit, trials, target: max, rfc9411 },
     bps: trials.findLast(({ passed, load }) => passed && load === best)?.bps ?? null,
     isLowerBound: limit === 'max' || limit === 'generator',
   };
@@ -48,7 +49,7 @@ export const readGoals = async (
     const best = end?.best ?? (passed.length > 0 ? Math.max(...passed) : null);
     return goalResultOf(
       index,
-      { ...goal, metric: goal.metric ?? 'requestsPerSecond' },
+      { ...goal, metric: goal.metric ?? 'requestsPerSecond', rfc9411: goal.rfc9411 ?? '' },
       { trials, isDone: end !== undefined, best },
     );
   });

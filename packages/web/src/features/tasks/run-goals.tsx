@@ -1,5 +1,5 @@
 import { Badge, Group, Text } from '@mantine/core';
-import type { GoalResult, GoalTrial } from '@rushhour/contract';
+import type { GoalKpi, GoalResult, GoalTrial } from '@rushhour/contract';
 import { type DataColumn, DataTable } from '../../components/data-table.tsx';
 import { Section } from '../../components/page.tsx';
 import { text } from '../../lib/text.ts';
@@ -43,16 +43,35 @@ const columns = words.columns.map(
   }),
 );
 
+const kpiNumber = (value: number | null, unit: string) =>
+  unit === '%' && value !== null ? `${value.toFixed(4)} %` : scaled(value ?? undefined, unit === 'us' ? 'µs' : unit);
+
+const kpiColumns = words.kpiColumns.map(
+  (header, index): DataColumn<GoalKpi> => ({
+    header,
+    ...(index > 0 && { align: 'right' as const }),
+    cell: ({ name, unit, min, avg, max }) => (index === 0 ? name : kpiNumber([min, avg, max][index - 1] ?? null, unit)),
+  }),
+);
+
+/** What was measured at the result; while there is none, in the last trial. */
+const Kpis = ({ trials, best }: Pick<GoalResult, 'trials' | 'best'>) => {
+  const shown = trials.findLast(({ passed, load }) => passed && load === best) ?? trials.at(-1);
+  if (shown === undefined || shown.kpis.length === 0) return null;
+  return <DataTable columns={kpiColumns} rows={shown.kpis} keyOf={({ name }) => name} minWidth={500} />;
+};
+
 /** The trials of each search, while it runs and afterwards. */
 export const RunGoals = ({ goals }: { goals: readonly GoalResult[] }) =>
-  goals.map(({ configurationIndex, metric, best, isLowerBound, limit, isDone, trials }) => (
-    <Section key={configurationIndex} title={words.title}>
+  goals.map(({ configurationIndex, metric, best, isLowerBound, limit, isDone, trials, rfc9411 }) => (
+    <Section key={configurationIndex} title={rfc9411 === '' ? words.title : words.rfc9411(rfc9411)}>
       <Group>
         <Text fw={600}>{best === null ? words.none : words.best(howMany(best), metric, isLowerBound)}</Text>
         {!isDone && <Badge>{words.searching}</Badge>}
         <Text c="dimmed">{words.limits[limit]}</Text>
       </Group>
       <TrialChart trials={trials} />
+      <Kpis trials={trials} best={best} />
       <DataTable columns={columns} rows={trials} keyOf={({ number }) => String(number)} minWidth={700} />
     </Section>
   ));

@@ -2,11 +2,36 @@ import { type Static, Type } from 'typebox';
 import { StrictObject, strict } from '../../../schema.ts';
 import { choice } from '../../protocols/field.ts';
 
-/** Loads that a run can change while it runs. */
-const searchedLoads = ['requestsPerSecond', 'sessionsPerSecond', 'packetsPerSecond'] as const;
+const rates = ['requestsPerSecond', 'packetsPerSecond', 'sessionsPerSecond'] as const;
+type Rate = (typeof rates)[number];
+/** Handshakes a second of the plugin that loads IKE. */
+const ikeRate = 'ipsecLoadHsRatePps';
+
+/** What a search can look for: rates that a run can change while it runs, and what follows from them. */
+const searchedLoads = [
+  'requestsPerSecond',
+  'sessionsPerSecond',
+  'packetsPerSecond',
+  'handshakesPerSecond',
+  'throughputBps',
+  'concurrentSessions',
+] as const;
+
+/** Tests of RFC 9411, by section. */
+export const rfc9411Tests: Readonly<Record<string, string>> = {
+  '7.1': 'Throughput with a mix of applications',
+  '7.2': 'TCP connections per second with HTTP',
+  '7.3': 'HTTP throughput',
+  '7.4': 'HTTP transaction latency',
+  '7.5': 'Concurrent TCP connections with HTTP',
+  '7.6': 'TCP connections per second with HTTPS',
+  '7.7': 'HTTPS throughput',
+  '7.8': 'HTTPS transaction latency',
+  '7.9': 'Concurrent TCP connections with HTTPS',
+};
 
 const aggregations = ['avg', 'min', 'max', 'p50', 'p90', 'p95', 'p99', 'p999', 'sum', 'rate', 'last', 'count'] as const;
-const load = (description: string) => Type.Integer({ minimum: 1, maximum: 1_000_000_000, description });
+const load = (description: string) => Type.Integer({ minimum: 1, maximum: 1_000_000_000_000, description });
 
 const condition = StrictObject({
   metric: Type.String({ minLength: 1, maxLength: 128, description: 'Metric of the plugin' }),
@@ -16,13 +41,23 @@ const condition = StrictObject({
 });
 
 const members = {
-  metric: choice('The load that is searched, of all agents together', searchedLoads),
+  metric: choice(
+    'The load that is searched, of all agents together. Bits of `throughputBps` are those above TCP or UDP in both directions; `concurrentSessions` are connections kept open',
+    searchedLoads,
+  ),
   objective: choice('The highest load at which everything holds', ['max']),
   while: Type.Array(condition, {
     default: [],
     maxItems: 20,
     description: 'What must hold in a trial, besides that the load was reached',
   }),
+  maxFailedPct: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 100,
+      description: 'Requests, sessions or packets that may fail in a trial; RFC 9411 allows 0.001 %',
+    }),
+  ),
   start: load('Load of the first trial'),
   max: load('Highest load that is tried'),
   resolutionPct: Type.Number({
@@ -38,6 +73,7 @@ const members = {
     maximum: 600,
     description: 'Time after a change of load that is not judged',
   }),
+  rfc9411: choice('Section of RFC 9411 that the report names', ['', ...Object.keys(rfc9411Tests)]),
 };
 
 /** A search for the highest load, instead of a rate. */
@@ -53,10 +89,24 @@ export type GoalValues = Static<typeof GoalValues>;
 
 /** A goal with its defaults, as a task may have been stored without them. */
 export const filledGoal = (given: Partial<GoalValues> & Pick<GoalValues, 'start' | 'max'>): GoalValues => ({
-  ...{ metric: 'requestsPerSecond', objective: 'max', resolutionPct: 5, trialSec: 10, settleSec: 3 },
+  ...{ metric: 'requestsPerSecond', objective: 'max', resolutionPct: 5, trialSec: 10, settleSec: 3, rfc9411: '' },
   ...given,
   while: (given.while ?? []).map((condition) => ({ ...{ aggregation: 'avg', operator: '<=' }, ...condition })),
 });
+
+/** The rate that a search changes; undefined where a plugin has none and where it changes the number of sessions. */
+export const searchedRate = (metric: string, members: object): Rate | undefined => {
+  if (metric === 'throughputBps') return rates.find((rate) => rate in members);
+  if (metric !== 'handshakesPerSecond') return rates.find((rate) => rate === metric && rate in members);
+  return 'sessionsPerSecond' in members || ikeRate in members ? 'sessionsPerSecond' : undefined;
+};
+
+/** The member of the values that gives the first load of a search. */
+export const firstLoadMember = (metric: string, members: object): string | undefined =>
+  metric === 'handshakesPerSecond' && ikeRate in members ? ikeRate : searchedRate(metric, members);
+
+/** Events per second that tell how many bits each of them carries, before the first trial of `throughputBps`. */
+export const calibrationRate = 10;
 
 /** Seconds until a change of load is seen in samples. */
 export const goalLagSec = 2;
@@ -71,4 +121,4 @@ export const maxGoalTrials = ({ start, max, resolutionPct }: Pick<GoalValues, 's
 
 /** The longest time that a search takes. */
 export const goalSeconds = (goal: GoalValues): number =>
-  Math.ceil(maxGoalTrials(goal) * (goal.trialSec + goal.settleSec + 2 * goalLagSec));
+  Math.ceil((maxGoalTrials(goal) + 1) * (goal.trialSec + goal.settleSec + 2 * goalLagSec));

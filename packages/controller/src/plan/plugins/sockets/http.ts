@@ -1,6 +1,7 @@
 import { type HttpValues, httpPlugin } from '@rushhour/contract';
 import { findAddress } from '@rushhour/pools';
 import type { HttpClientConfig, HttpServerConfig } from '@rushhour/protocol';
+import { searchedSessions } from '../../core/load-stages.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
 import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/traffic.ts';
@@ -148,7 +149,8 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
   const body = params.body && payloadAt(scope, params.body, 'httpParams', 'body');
   const sessionsPerSecond = part.rate(values.sessionsPerSecond);
   const load = loadOf(part, { ...values, rate: values.rpsUnlimited ? undefined : values.requestsPerSecond });
-  const connections = part.concurrentShare(params.connections, maxConcurrent.tcp);
+  const { first, max = params.connections } = searchedSessions(values);
+  const [openSessions, connections] = [part.rate(first), part.concurrentShare(max, maxConcurrent.tcp)];
   const config: Omit<HttpClientConfig, PlannedMembers> & { [Member in PlannedMembers]?: object } = {
     role: 'client',
     targets: part.targets,
@@ -165,6 +167,7 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     expect: params.expect,
     timeoutMs: params.timeoutMs,
     connections,
+    ...(openSessions !== undefined && { openSessions }),
     ...(journeys && { journeys: journeysFor(scope, journeys, part, connections) }),
     ...(webSocket && { webSocket: webSocket.settings }),
     pipelining: params.pipelining,
@@ -177,7 +180,7 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     keepAlive: values.keepAlive,
     ...tuningOf(scope, values),
   };
-  const hasRate = load.rate !== undefined || sessionsPerSecond !== undefined;
+  const hasRate = (load.rate ?? sessionsPerSecond ?? openSessions) !== undefined;
   const estimate = estimateOf(work, config, webSocket?.messageBytes ?? body?.bytes ?? 0);
   return { config, estimate, hasRate };
 };

@@ -1,5 +1,6 @@
 import { type TcpValues, tcpPlugin } from '@rushhour/contract';
 import type { TcpClientConfig, TcpServerConfig } from '@rushhour/protocol';
+import { searchedSessions } from '../../core/load-stages.ts';
 import type { PlanScope } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
 import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/traffic.ts';
@@ -45,13 +46,16 @@ const clientOf = (scope: PlanScope, { values, measured, part }: ClientWork): Cli
   const { connections, mode, holdMs, connectTimeoutMs, closeMode, noDelay, keepAliveSec } = values.tcpConfiguration;
   const { totalSessions, ppsPerConnection } = values;
   const load = loadOf(part, { ...values, rate: values.sessionsPerSecond });
+  const { first, max = connections } = searchedSessions(values);
+  const openSessions = part.rate(first);
   const rateBps = mode === 'send' ? part.rate(values.tcpConfiguration.rateBps) : undefined;
   const config: Unsized<TcpClientConfig> = {
     role: 'client',
     targets: part.targets,
     rotation: part.rotation,
     sources: part.sources,
-    connections: part.concurrentShare(connections, maxConcurrent.tcp),
+    connections: part.concurrentShare(max, maxConcurrent.tcp),
+    ...(openSessions !== undefined && { openSessions }),
     load,
     ...(totalSessions !== undefined && { totalSessions: part.whole(totalSessions) }),
     reopenSessionMs: values.reopenSessionTime,
@@ -62,7 +66,7 @@ const clientOf = (scope: PlanScope, { values, measured, part }: ClientWork): Cli
     ...{ holdMs, closeMode, noDelay, keepAliveSec, connectTimeoutMs },
     ...tuningOf(scope, values),
   };
-  return { config, hasRate: load.rate !== undefined, estimate: estimateOf(config, measured.bytes) };
+  return { config, hasRate: (load.rate ?? openSessions) !== undefined, estimate: estimateOf(config, measured.bytes) };
 };
 
 const estimateOf = (

@@ -8,9 +8,9 @@ import { sampleOf } from '../parameter-value.ts';
 import { allBuiltin } from './all-builtin.ts';
 
 describe('the built-in templates', () => {
-  it('are thirty-three, each with a name of its own', () => {
-    expect(allBuiltin).toHaveLength(34);
-    expect(new Set(allBuiltin.map(({ name }) => name)).size).toBe(34);
+  it('are forty-four, each with a name of its own', () => {
+    expect(allBuiltin).toHaveLength(44);
+    expect(new Set(allBuiltin.map(({ name }) => name)).size).toBe(44);
   });
 
   it.each(allBuiltin.map((builtin) => [builtin.name, builtin] as const))(

@@ -9,6 +9,7 @@ import { ikeHandshakes } from './ike-handshakes.ts';
 import { ipsecTunnels } from './ipsec-tunnels.ts';
 import { applicationUsers, captureReplay, pppoeSubscribers, websiteVisits } from './replays.ts';
 import { rfc2544, rfc9411Https } from './rfc-benchmarks.ts';
+import { rfc9411Templates } from './rfc9411.ts';
 import { bgpFullTable, convergenceAfterFailure, ospfArea, rdmaIncast } from './routers.ts';
 import { httpsRate, tlsResumption } from './secure-transports.ts';
 import { dhcpFlood, iptvZapping, lacpMemberFlap, pppoeLoginStorm } from './subscribers.ts';
@@ -53,4 +54,5 @@ export const allBuiltin: readonly BuiltinTemplate[] = [
   remoteAccess,
   tunnelThroughput,
   rekeyStorm,
+  ...rfc9411Templates,
 ];

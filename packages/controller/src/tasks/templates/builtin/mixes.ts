@@ -1,4 +1,5 @@
 import { type BuiltinTemplate, duration, ends, param, twoAgents, whole } from './builtin-template.ts';
+import { rfc9411Goal, rfc9411Parameters } from './rfc9411.ts';
 
 interface Mix {
   readonly name: string;
@@ -146,9 +147,7 @@ const templateOf = (mix: Mix, ids: ReadonlyMap<string, number>): BuiltinTemplate
           duration: { mode: 'time', seconds: param('seconds') },
           sessionsPerSecond: param('sessions'),
           applicationParams: {
-            applications: Object.entries(mix.shares).map(([name, weight]) => ({
-              ...{ applicationId: ids.get(name), weight, users: param('users') },
-            })),
+            applications: applicationsOf(mix, ids),
           },
         },
       },
@@ -162,6 +161,40 @@ const templateOf = (mix: Mix, ids: ReadonlyMap<string, number>): BuiltinTemplate
   ],
 });
 
+const applicationsOf = ({ shares }: Mix, ids: ReadonlyMap<string, number>) =>
+  Object.entries(shares).map(([name, weight]) => ({ applicationId: ids.get(name), weight, users: param('users') }));
+
+/** The first test of RFC 9411, with the mix of a company. */
+const searchOf = (mix: Mix, ids: ReadonlyMap<string, number>): BuiltinTemplate => ({
+  name: 'Throughput with application mix (RFC 9411)',
+  description: `Finds the highest throughput with the applications of “${mix.name}”. RFC 9411, section 7.1. Shares of the sessions: ${published(mix)}.`,
+  tags: 'question:firewall,rfc9411,application,mix,limit,performance',
+  task: {
+    comment: 'Throughput with application mix (RFC 9411)',
+    configuration: [
+      {
+        plugin: { id: 10 },
+        values: {
+          ...ends,
+          duration: { goal: rfc9411Goal('7.1', 'throughputBps') },
+          applicationParams: { applications: applicationsOf(mix, ids) },
+        },
+      },
+    ],
+  },
+  slots: twoAgents('application'),
+  parameters: [
+    whole('start', 10_000_000, [1, 10_000_000], 'Load of the first trial', { label: 'First load', unit: 'bit/s' }),
+    whole('max', 1_000_000_000, [10_000_000, 1_000_000_000_000], 'Highest load that is tried', {
+      ...{ label: 'Highest load', unit: 'bit/s' },
+    }),
+    whole('users', 50, [1, 10_000], 'Users of each application at the same time', { label: 'Users' }),
+    ...rfc9411Parameters,
+  ],
+});
+
 /** The mixes of applications of the library; none while the library is not stored. */
 export const mixTemplates = (ids: ReadonlyMap<string, number>): BuiltinTemplate[] =>
-  mixes.filter(({ shares }) => Object.keys(shares).every((name) => ids.has(name))).map((mix) => templateOf(mix, ids));
+  mixes
+    .filter(({ shares }) => Object.keys(shares).every((name) => ids.has(name)))
+    .flatMap((mix) => [templateOf(mix, ids), ...(mix === mixes[0] ? [searchOf(mix, ids)] : [])]);
