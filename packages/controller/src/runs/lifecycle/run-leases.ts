@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import type { OwnedRun } from '../../agents/gateway/peer-messages.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import {
   dropLease,
@@ -25,7 +26,7 @@ interface Deps {
   readonly leaseMs: number;
   readonly log: Logger;
   /** Called when this controller begins to own runs, or does so no longer. */
-  onOwned?(runIds: readonly number[], isOwned: boolean): void;
+  onOwned?(runs: readonly OwnedRun[], isOwned: boolean): void;
   /** Called when runs have changed their owner: what is remembered of them may be old. */
   onMoved?(runIds: readonly number[]): void;
 }
@@ -78,7 +79,7 @@ export class RunLeases {
     await insertLease(tx, runId, isOwner ? this.owner : '', agentIds);
     if (!isOwner) return;
     this.#fences.set(runId, 1);
-    this.#deps.onOwned?.([runId], true);
+    this.#deps.onOwned?.([[runId, 1]], true);
   }
 
   /** Throws unless this controller owns the run until the end of the transaction. */
@@ -100,7 +101,7 @@ export class RunLeases {
     const fence = this.#fences.get(runId);
     if (fence === undefined) return;
     this.#fences.delete(runId);
-    this.#deps.onOwned?.([runId], false);
+    this.#deps.onOwned?.([[runId, fence]], false);
     await this.#deps.store.database.transaction((tx) => dropLease(tx, runId, fence));
   }
 
@@ -111,17 +112,19 @@ export class RunLeases {
     const known = new Map(this.#fences);
     const rows = await leasedRuns(store.read);
     const current = new Map(rows.map(({ runId, owner, fence }) => [runId, owner === this.owner ? fence : undefined]));
-    const lost = [...known].filter(([id, fence]) => current.has(id) && current.get(id) !== fence).map(([id]) => id);
-    for (const id of lost) this.#fences.delete(id);
+    const lost = [...known].filter(([id, fence]) => current.has(id) && current.get(id) !== fence);
+    for (const [id] of lost) this.#fences.delete(id);
     const taken = await this.#take(rows.filter((row) => this.#isFree(row)));
-    if (lost.length + taken.length > 0) onMoved?.([...lost, ...taken]);
     if (lost.length > 0) onOwned?.(lost, false);
     if (taken.length > 0) onOwned?.(taken, true);
-    return { taken, lost };
+    const changes = { taken: taken.map(([id]) => id), lost: lost.map(([id]) => id) };
+    if (lost.length + taken.length > 0) onMoved?.([...changes.lost, ...changes.taken]);
+    return changes;
   }
 
-  /** Forgets what it owns, without a word to the others. */
+  /** It acts on none of its runs any more; in the database they are still its own. */
   forget(): void {
+    if (this.#fences.size > 0) this.#deps.onOwned?.([...this.#fences], false);
     this.#fences.clear();
     this.#validUntil = 0;
   }
@@ -152,17 +155,17 @@ export class RunLeases {
     return owner === null || !this.#controllers.includes(owner);
   }
 
-  async #take(free: readonly LeasedRun[]): Promise<number[]> {
+  async #take(free: readonly LeasedRun[]): Promise<OwnedRun[]> {
     const { store, log } = this.#deps;
     const share = Math.max(fewRuns, Math.ceil(free.length / Math.max(1, this.#controllers.length)));
-    const taken: number[] = [];
+    const taken: OwnedRun[] = [];
     for (const run of free.slice(0, share)) {
       const fence = await store.database.transaction((tx) => takeLease(tx, run, this.owner));
       if (fence === undefined) continue;
       this.#fences.set(run.runId, fence);
-      taken.push(run.runId);
+      taken.push([run.runId, fence]);
     }
-    if (taken.length > 0) log.info({ runIds: taken }, 'took over runs that nobody conducted');
+    if (taken.length > 0) log.info({ runs: taken }, 'took over runs without an owner');
     return taken;
   }
 }
