@@ -35,6 +35,10 @@ export { IsisNetwork, systemIdAfter } from './control/isis/generated-network.ts'
 export type { IsisAdjacency, IsisOptions } from './control/isis/options.ts';
 export { hexOf as isisHex, idText as isisIdText, type Level } from './control/isis/pdu.ts';
 export { IsisRouter } from './control/isis/router.ts';
+export { LdpBindings } from './control/ldp/bindings.ts';
+export { ldpPort } from './control/ldp/pdu.ts';
+export { type LdpNeighbour, LdpRouter } from './control/ldp/router.ts';
+export type { LdpSession, LdpStream } from './control/ldp/session.ts';
 export { type AreaKind, OspfArea } from './control/ospf/generated-area.ts';
 export { type OspfNeighbour, ospfStateName } from './control/ospf/neighbour.ts';
 export type { OspfOptions } from './control/ospf/options.ts';

@@ -11,8 +11,12 @@ import { planRouters } from './plan-routers.ts';
 const closeGraceMs = 300;
 
 const neighboursOf = ({ profiles }: ControlPlaneConfig): string[] => {
-  const configs = Object.values(profiles).flat() as { session?: { peerAddress?: string } }[];
-  return [...new Set(configs.flatMap(({ session }) => session?.peerAddress ?? []))];
+  const configs = Object.values(profiles).flat() as {
+    session?: { peerAddress?: string };
+    targeted?: { peers: string[] };
+  }[];
+  const all = configs.flatMap(({ session, targeted }) => [session?.peerAddress ?? [], targeted?.peers ?? []].flat());
+  return [...new Set(all)];
 };
 
 const prepare = async (context: EngineContext<ControlPlaneConfig>): Promise<PreparedEngine & Commandable> => {

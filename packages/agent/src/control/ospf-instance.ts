@@ -2,17 +2,16 @@ import { createHash, createHmac } from 'node:crypto';
 import type { PlaneCommand } from '@rushhour/protocol';
 import {
   FlapSchedule,
-  formatAddress,
   OspfArea,
   type OspfAuthentication,
   type OspfNeighbour,
   type OspfOptions,
   OspfRouter,
   ospfStateName,
-  parseAddress,
   writeMapped,
 } from '@rushhour/wire';
 import { routerIdOf } from './bgp-options.ts';
+import { ipv4Text, ipv4Word } from './ipv4-word.ts';
 import type { OspfProfile } from './profiles.ts';
 import type {
   InstanceCounters,
@@ -46,8 +45,6 @@ const authenticationOf = ({ kind, keyId, key }: OspfProfile['authentication']): 
   return { kind: 'digest', keyId, length: sha256Bytes, digest };
 };
 
-const word = (address: string): number => (parseAddress(address)[3] as number) >>> 0;
-
 const optionsFor = (options: InstanceOptions<OspfProfile>, mask: number, mtu: number): OspfOptions => {
   const { profile, router, ordinal } = options;
   const { instance, interface: link, topology, externals } = profile;
@@ -58,7 +55,7 @@ const optionsFor = (options: InstanceOptions<OspfProfile>, mask: number, mtu: nu
     router.address,
     ordinal * (instance.routerId === undefined ? 0 : step),
   );
-  const address = word(router.address);
+  const address = ipv4Word(router.address);
   const area = new OspfArea({
     routerId,
     address,
@@ -73,7 +70,7 @@ const optionsFor = (options: InstanceOptions<OspfProfile>, mask: number, mtu: nu
   });
   return {
     routerId,
-    areaId: word(instance.area),
+    areaId: ipv4Word(instance.area),
     areaKind: instance.areaKind,
     address,
     mask,
@@ -114,7 +111,7 @@ export class OspfInstance implements ProtocolInstance {
     this.router = router;
     this.#context = context;
     this.#host = host;
-    writeMapped(this.#key, 0, word(router.address) | 0);
+    writeMapped(this.#key, 0, ipv4Word(router.address) | 0);
     const { intervalSec, downSec, count } = profile.flaps;
     this.#flaps = new FlapSchedule({ intervalMs: intervalSec * 1000, downMs: downSec * 1000, count });
     this.#ospf = new OspfRouter(optionsFor(options, mask, context.layers.sink.mtu), {
@@ -174,10 +171,10 @@ export class OspfInstance implements ProtocolInstance {
       if (rows.length >= limit) break;
       rows.push({
         router: this.router.address,
-        neighbour: addressText(header.router),
+        neighbour: ipv4Text(header.router),
         protocol: 'ospf',
         family: `type ${header.type}`,
-        route: addressText(header.id),
+        route: ipv4Text(header.id),
         nextHop: '',
         detail: `sequence ${(header.sequence >>> 0).toString(16)}, ${header.length} bytes`,
       });
@@ -191,7 +188,7 @@ export class OspfInstance implements ProtocolInstance {
     return {
       router: this.router.address,
       protocol: 'ospf',
-      neighbour: neighbour === undefined ? '' : addressText(neighbour.address),
+      neighbour: neighbour === undefined ? '' : ipv4Text(neighbour.address),
       state,
       isUp,
       uptimeMs: isUp ? Math.round(now - (neighbour?.upAt ?? now)) : 0,
@@ -236,13 +233,7 @@ export class OspfInstance implements ProtocolInstance {
     const now = performance.now();
     if (isUp) this.#context.recordAdjacency(Math.round((now - this.#startedAt) * 1000));
     else this.#startedAt = now;
-    const text = `adjacency with ${addressText(neighbour.address)} ${isUp ? 'full' : `down: ${reason}`}`;
+    const text = `adjacency with ${ipv4Text(neighbour.address)} ${isUp ? 'full' : `down: ${reason}`}`;
     this.#context.event('ospf', this.router, text);
   }
 }
-
-const addressText = (value: number): string => {
-  const words = new Int32Array(4);
-  writeMapped(words, 0, value | 0);
-  return formatAddress(words);
-};

@@ -22,7 +22,13 @@ export interface RouterSite {
 }
 
 interface Addressed {
-  readonly session?: { readonly localAddress?: string; readonly peerAddress?: string };
+  readonly session?: {
+    readonly localAddress?: string;
+    readonly peerAddress?: string;
+    /** LDP's names of the own address. */
+    readonly transportAddress?: string;
+    readonly lsrId?: string;
+  };
 }
 
 /**
@@ -51,7 +57,8 @@ const ownAddresses = (name: string): { readonly address: string; readonly cidr: 
 
 const addressFor = (name: string, profiles: readonly RouterProfile[]): string => {
   for (const { config, ordinal } of profiles) {
-    const local = (config as Addressed).session?.localAddress;
+    const { session } = config as Addressed;
+    const local = session?.localAddress ?? session?.transportAddress ?? session?.lsrId;
     if (local !== undefined) return addressAfter(local, ordinal);
   }
   const own = ownAddresses(name).find(({ address }) => !isV6(address)) ?? ownAddresses(name)[0];

@@ -147,3 +147,27 @@ export interface RipProfile {
   };
   readonly authentication: { readonly kind: 'none' | 'simple' | 'md5'; readonly keyId: number; readonly key: string };
 }
+
+export interface LdpProfile {
+  readonly session: {
+    readonly lsrId?: string | undefined;
+    readonly transportAddress?: string | undefined;
+    readonly helloSec: number;
+    readonly helloHoldSec: number;
+    readonly keepaliveSec: number;
+    readonly holdSec: number;
+  };
+  readonly targeted: {
+    readonly peers: readonly string[];
+    readonly helloSec: number;
+    readonly holdSec: number;
+    readonly accept: boolean;
+  };
+  readonly bindings: {
+    readonly count: number;
+    readonly start: string;
+    readonly labelStart: number;
+    readonly implicitNull: boolean;
+  };
+  readonly flaps: Flaps;
+}

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PlaneCommand } from '@rushhour/protocol';
-import { formatAddress, parseAddress, type RipAuthentication, RipRouter, ripPort, writeMapped } from '@rushhour/wire';
+import { type RipAuthentication, RipRouter, ripPort, writeMapped } from '@rushhour/wire';
+import { ipv4Text, ipv4Word } from './ipv4-word.ts';
 import type { RipProfile } from './profiles.ts';
 import type {
   InstanceCounters,
@@ -26,17 +27,9 @@ const authenticationOf = ({ kind, keyId, key }: RipProfile['authentication']): R
   };
 };
 
-const wordOf = (address: string): number => (parseAddress(address)[3] as number) >>> 0;
-
-const textOf = (address: number): string => {
-  const words = new Int32Array(4);
-  writeMapped(words, 0, address | 0);
-  return formatAddress(words);
-};
-
 const prefixText = (address: number, mask: number): string => {
   const length = mask === 0 ? 0 : Math.clz32(~mask >>> 0);
-  return `${textOf(address)}/${mask === 0xffffffff ? 32 : length}`;
+  return `${ipv4Text(address)}/${mask === 0xffffffff ? 32 : length}`;
 };
 
 /** A RIP router on its emulated host. */
@@ -59,12 +52,12 @@ export class RipInstance implements ProtocolInstance {
     this.#context = context;
     this.#host = host;
     const [first = '', length = ''] = routes.ipv4Start.split('/');
-    writeMapped(this.#key, 0, wordOf(router.address) | 0);
+    writeMapped(this.#key, 0, ipv4Word(router.address) | 0);
     this.#key[8] = (ripPort << 16) | ripPort;
     this.#rip = new RipRouter(
       {
         version: instance.version === '1' ? 1 : 2,
-        address: wordOf(router.address),
+        address: ipv4Word(router.address),
         mask: router.mask,
         updateMs: instance.updateSec * 1000,
         timeoutMs: instance.timeoutSec * 1000,
@@ -73,7 +66,7 @@ export class RipInstance implements ProtocolInstance {
         splitHorizon: instance.splitHorizon,
         routes: {
           count: routes.ipv4Count,
-          first: (wordOf(first) + ordinal * routes.ipv4Count * 2 ** (32 - Number(length))) >>> 0,
+          first: (ipv4Word(first) + ordinal * routes.ipv4Count * 2 ** (32 - Number(length))) >>> 0,
           length: Number(length),
           metric: routes.metric,
           tag: routes.tag,
@@ -138,7 +131,7 @@ export class RipInstance implements ProtocolInstance {
       databaseSize: 0,
       lastError,
     });
-    const rows = [...neighbours.values()].map(({ address, upAt }) => rowOf(textOf(address), upAt));
+    const rows = [...neighbours.values()].map(({ address, upAt }) => rowOf(ipv4Text(address), upAt));
     return rows.length > 0 ? rows : [rowOf('', undefined)];
   }
 
@@ -146,11 +139,11 @@ export class RipInstance implements ProtocolInstance {
     const all = [...this.#rip.routes.values()].slice(0, Math.max(0, limit));
     return all.map(({ address, mask, metric, tag, nextHop, from }) => ({
       router: this.router.address,
-      neighbour: textOf(from),
+      neighbour: ipv4Text(from),
       protocol: 'rip',
       family: 'ipv4Unicast',
       route: prefixText(address, mask),
-      nextHop: textOf(nextHop === 0 ? from : nextHop),
+      nextHop: ipv4Text(nextHop === 0 ? from : nextHop),
       detail: `metric ${metric}, tag ${tag}`,
     }));
   }
@@ -164,6 +157,6 @@ export class RipInstance implements ProtocolInstance {
 
   #onNeighbour(address: number, isUp: boolean, reason: string): void {
     if (isUp) this.#context.recordAdjacency(Math.round((performance.now() - this.#startedAt) * 1000));
-    this.#context.event('rip', this.router, `neighbour ${textOf(address)} ${isUp ? 'up' : `down: ${reason}`}`);
+    this.#context.event('rip', this.router, `neighbour ${ipv4Text(address)} ${isUp ? 'up' : `down: ${reason}`}`);
   }
 }

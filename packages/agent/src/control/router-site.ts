@@ -5,6 +5,7 @@ import {
   type HeaderFields,
   ipProtocol,
   isisHex,
+  ldpPort,
   type Memory,
   type Packet,
   parseAddress,
@@ -13,14 +14,15 @@ import {
   UdpHeader,
 } from '@rushhour/wire';
 import type { HostNetwork } from '../net/host-network.ts';
-import type { Listener } from '../net/transport/transport.ts';
+import type { Connection, ConnectionEvents, Listener } from '../net/transport/transport.ts';
 import type { StackConnection } from '../stack/stack-connection.ts';
 import { BfdInstance, bfdPorts, defaultBfd } from './bfd-instance.ts';
 import { BgpInstance, bgpPort } from './bgp-instance.ts';
 import { IsisInstance, isisPdu } from './isis-instance.ts';
+import { LdpInstance } from './ldp-instance.ts';
 import { OspfInstance, ospfProtocol } from './ospf-instance.ts';
 import type { PlannedRouter, RouterProfile } from './plan-routers.ts';
-import type { BfdProfile, BgpProfile, IsisProfile, OspfProfile, RipProfile } from './profiles.ts';
+import type { BfdProfile, BgpProfile, IsisProfile, LdpProfile, OspfProfile, RipProfile } from './profiles.ts';
 import { RipInstance } from './rip-instance.ts';
 import type { InstanceOptions, PlaneContext, ProtocolInstance, Router } from './router.ts';
 
@@ -28,7 +30,15 @@ import type { InstanceOptions, PlaneContext, ProtocolInstance, Router } from './
 const controlDscp = 48;
 const transportOptions = { noDelay: true, keepAliveSec: 0, readSize: 'large', closesImmediately: false } as const;
 
+/** Takes a connection from an address; undefined: it is not wanted. */
+type Accept = (connection: Connection, source: string) => ConnectionEvents | undefined;
 type Reports = Pick<PlaneContext, 'recordAdjacency' | 'recordDetection' | 'event'>;
+
+/** A router that takes the datagrams of a port. */
+interface Hearer {
+  readonly address: string;
+  hear(bytes: Uint8Array, source: number): void;
+}
 
 /** The routers on one interface: their emulated hosts and what they share. */
 export class Site {
@@ -40,7 +50,9 @@ export class Site {
   readonly #bfd = new Map<string, BfdInstance>();
   readonly #isis: IsisInstance[] = [];
   readonly #ospf: OspfInstance[] = [];
-  readonly #rip: RipInstance[] = [];
+  readonly #ldp = new Map<string, LdpInstance>();
+  /** By UDP port. */
+  readonly #hearers = new Map<number, Hearer[]>();
   readonly #udp = new UdpHeader();
   readonly #ttls = new Map<string, number>();
   readonly #fields: HeaderFields[] = [];
@@ -54,8 +66,7 @@ export class Site {
     for (const instance of [...this.#bgp.values()]) if (instance.isWatched) this.#watch(instance);
     if (this.#bfd.size > 0) for (const port of Object.values(bfdPorts)) layers.group.udp.bind(port, this.#bfdHandler);
     if (this.#ospf.length > 0) layers.group.handleProtocol(ospfProtocol, { receive: this.#deliverOspf });
-    if (this.#rip.length > 0) layers.group.udp.bind(ripPort, this.#ripHandler);
-    if (this.#ospf.length + this.#rip.length > 0) this.#hearGroups();
+    if (this.#ospf.length + this.#hearers.size > 0) this.#hearGroups();
     if (this.#isis.length > 0) this.#hearIsis();
     layers.group.output.fieldsOf = (keys, at, path, protocol) => this.#fieldsOf(keys, at, path, protocol);
   }
@@ -70,16 +81,23 @@ export class Site {
 
   /** Opens the ports of the routers. */
   async listen(): Promise<void> {
-    for (const host of new Set([...this.#bgp.values()].map(({ router }) => router.address))) {
-      const listener = await this.#context.transport.listen({ host, port: bgpPort, isShared: false }, (connection) => {
-        const { remoteAddress = '' } = (connection as StackConnection).endpoints ?? {};
-        const instance = this.#bgp.get(pairOf(host, remoteAddress));
-        if (instance !== undefined) return instance.accept(connection);
-        connection.reset();
-        return { onOpen() {}, onData() {}, onClose() {} };
-      });
-      this.#listeners.push(listener);
-    }
+    for (const host of new Set([...this.#bgp.values()].map(({ router }) => router.address)))
+      await this.#listenAt(host, bgpPort, (connection, source) =>
+        this.#bgp.get(pairOf(host, source))?.accept(connection),
+      );
+    for (const [host, instance] of this.#ldp)
+      await this.#listenAt(host, ldpPort, (connection, source) => instance.accept(connection, source));
+  }
+
+  async #listenAt(host: string, port: number, accept: Accept): Promise<void> {
+    const listener = await this.#context.transport.listen({ host, port, isShared: false }, (connection) => {
+      const { remoteAddress = '' } = (connection as StackConnection).endpoints ?? {};
+      const events = accept(connection, remoteAddress);
+      if (events !== undefined) return events;
+      connection.reset();
+      return { onOpen() {}, onData() {}, onClose() {} };
+    });
+    this.#listeners.push(listener);
   }
 
   async close(): Promise<void> {
@@ -93,6 +111,7 @@ export class Site {
     if (protocol === 'bgp') this.#addBgp({ profile: config as BgpProfile, router, ordinal, host });
     else if (protocol === 'bfd') this.#addBfd({ profile: config as BfdProfile, router, ordinal, host });
     else if (protocol === 'ospf') this.#addOspf({ profile: config as OspfProfile, router, ordinal, host });
+    else if (protocol === 'ldp') this.#addLdp({ profile: config as LdpProfile, router, ordinal, host });
     else if (protocol === 'rip') this.#addRip({ profile: config as RipProfile, router, ordinal, host });
     else if (protocol === 'isis') this.#addIsis({ profile: config as IsisProfile, router, ordinal, host });
     else throw new RangeError(`emulated routers cannot run ${protocol} yet`);
@@ -127,8 +146,18 @@ export class Site {
 
   #addRip(options: InstanceOptions<RipProfile>): void {
     const instance = new RipInstance(options, this.#context);
-    this.#rip.push(instance);
+    const { address } = options.router;
+    this.#hearPort(ripPort, { address, hear: (bytes, source) => instance.receive(bytes, source) });
     this.#ttls.set(`${options.host} ${ripPort}`, 1);
+    this.instances.push(instance);
+  }
+
+  #addLdp(options: InstanceOptions<LdpProfile>): void {
+    const instance = new LdpInstance(options, this.#context);
+    const { address } = options.router;
+    if (this.#ldp.has(address)) throw new RangeError(`two profiles of LDP for ${address}`);
+    this.#ldp.set(address, instance);
+    this.#hearPort(ldpPort, { address, hear: (bytes, source) => instance.receiveHello(bytes, source) });
     this.instances.push(instance);
   }
 
@@ -160,27 +189,37 @@ export class Site {
     this.#context.layers.group.multicast = {
       receive: (packet, protocol, memory, start, end) => {
         if (protocol === ospfProtocol) this.#deliverOspf(packet, memory, start, end);
-        else if (protocol === ipProtocol.udp) this.#hearRip(packet, memory, start, end);
+        else if (protocol === ipProtocol.udp) this.#hearDatagram(packet, memory, start, end);
       },
     };
   }
 
-  #hearRip(packet: Packet, memory: Memory, start: number, end: number): void {
+  /** Datagrams to groups, from and to the port of a protocol. */
+  #hearDatagram(packet: Packet, memory: Memory, start: number, end: number): void {
     const udp = this.#udp;
-    if (!udp.parse(memory, start, end, 0, false)) return;
-    if (udp.destinationPort !== ripPort || udp.sourcePort !== ripPort) return;
+    if (!udp.parse(memory, start, end, 0, false) || udp.destinationPort !== udp.sourcePort) return;
     const source = (packet.addresses[7] as number) >>> 0;
-    for (const one of this.#rip) one.receive(memory.bytes.slice(udp.payload, udp.end), source);
+    for (const { hear } of this.#hearers.get(udp.destinationPort) ?? [])
+      hear(memory.bytes.slice(udp.payload, udp.end), source);
   }
 
-  readonly #ripHandler: UdpHandler = {
-    onDatagram: (key, _packet, memory, start, end) => {
-      const instance = this.#rip.find(({ router }) => router.address === formatAddress(key, 0));
-      if (((key[8] as number) & 0xffff) === ripPort)
-        instance?.receive(memory.bytes.slice(start, end), (key[7] as number) >>> 0);
-      return instance !== undefined;
-    },
-  };
+  /** Gives a router the datagrams of a port, whether they are sent to it or to a group. */
+  #hearPort(port: number, hearer: Hearer): void {
+    const known = this.#hearers.get(port);
+    if (known !== undefined) {
+      known.push(hearer);
+      return;
+    }
+    const hearers = [hearer];
+    this.#hearers.set(port, hearers);
+    this.#context.layers.group.udp.bind(port, {
+      onDatagram: (key, _packet, memory, start, end) => {
+        const one = hearers.find(({ address }) => address === formatAddress(key, 0));
+        if (((key[8] as number) & 0xffff) === port) one?.hear(memory.bytes.slice(start, end), (key[7] as number) >>> 0);
+        return one !== undefined;
+      },
+    });
+  }
 
   /** BFD ends the BGP session when the neighbour is lost (RFC 5882). */
   #watch(bgp: BgpInstance): void {
@@ -209,6 +248,7 @@ export class Site {
   #fieldsOf(keys: Int32Array, at: number, path: number, protocol: number): HeaderFields | undefined {
     if (protocol === ospfProtocol) return this.#fieldsWith(1);
     if (protocol !== ipProtocol.tcp && protocol !== ipProtocol.udp) return undefined;
+    if (protocol === ipProtocol.udp && (keys[at + 7] as number) >>> 28 === 0xe) return this.#fieldsWith(1);
     const ports = keys[at + 8] as number;
     const ttl = this.#ttls.get(`${path} ${ports & 0xffff}`) ?? this.#ttls.get(`${path} ${ports >>> 16}`);
     return ttl === undefined ? undefined : this.#fieldsWith(ttl);

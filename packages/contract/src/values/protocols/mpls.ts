@@ -1,4 +1,5 @@
 import { optional } from '../../schema.ts';
+import { ignored } from '../plugins/members/values.ts';
 import {
   authentication,
   choice,
@@ -12,6 +13,7 @@ import {
   optionalRouterId,
   profile,
   section,
+  unsupported,
   whole,
 } from './field.ts';
 
@@ -26,10 +28,10 @@ export const ldp = profile('Label Distribution Protocol (RFC 5036)', {
     helloHoldSec: whole('Life of a link neighbour', 15, [1, 65_534]),
     keepaliveSec: whole('Time between keepalives', 60, [1, 21_845]),
     holdSec: whole('Life of a silent session', 180, [1, 65_534]),
-    distribution: choice('Who asks for labels', ['unsolicited', 'on-demand']),
-    retention: choice('Labels that are not used', ['liberal', 'conservative']),
+    distribution: unsupported(choice('Who asks for labels', ['unsolicited', 'on-demand']), ['on-demand']),
+    retention: unsupported(choice('Labels that are not used', ['liberal', 'conservative']), ['conservative']),
     control: choice('When labels are given out', ['ordered', 'independent']),
-    gracefulRestartSec: whole('Reconnect time of graceful restart; 0 for none', 0, [0, 3600]),
+    gracefulRestartSec: ignored(whole('Reconnect time of graceful restart; 0 for none', 0, [0, 3600])),
   }),
   targeted: section('Neighbours that are not adjacent', {
     peers: list('Their addresses', { pattern: ipv4Pattern, value: [] }),
@@ -43,7 +45,7 @@ export const ldp = profile('Label Distribution Protocol (RFC 5036)', {
     labelStart: label('First label', 100_000),
     implicitNull: flag('Ask the neighbour to remove the label for own addresses', true),
   }),
-  authentication: authentication(['none', 'md5']),
+  authentication: authentication(['none', 'md5'], ['md5']),
   flaps: flaps('the session'),
 });
 

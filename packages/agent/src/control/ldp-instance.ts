@@ -1,0 +1,213 @@
+import type { PlaneCommand } from '@rushhour/protocol';
+import {
+  FlapSchedule,
+  LdpBindings,
+  type LdpNeighbour,
+  LdpRouter,
+  type LdpSession,
+  type LdpStream,
+  ldpPort,
+  writeMapped,
+} from '@rushhour/wire';
+import type { Connection, ConnectionEvents } from '../net/transport/transport.ts';
+import { routerIdOf } from './bgp-options.ts';
+import { ipv4Text, ipv4Word } from './ipv4-word.ts';
+import type { LdpProfile } from './profiles.ts';
+import type {
+  InstanceCounters,
+  InstanceOptions,
+  NeighbourRow,
+  PlaneContext,
+  ProtocolInstance,
+  RouteRow,
+  Router,
+} from './router.ts';
+
+const bindingsOf = ({ profile, router, ordinal }: InstanceOptions<LdpProfile>): LdpBindings => {
+  const { count, start, labelStart, implicitNull } = profile.bindings;
+  const [first = '', bits = ''] = start.split('/');
+  const length = Number(bits);
+  return new LdpBindings({
+    address: ipv4Word(router.address),
+    isImplicitNull: implicitNull,
+    count,
+    first: (ipv4Word(first) + ordinal * count * 2 ** (32 - length)) >>> 0,
+    length,
+    firstLabel: labelStart,
+  });
+};
+
+const optionsOf = (options: InstanceOptions<LdpProfile>) => {
+  const { profile, router, ordinal } = options;
+  const { session, targeted } = profile;
+  return {
+    lsrId: routerIdOf(session.lsrId, router.address, session.lsrId === undefined ? 0 : ordinal),
+    address: ipv4Word(router.address),
+    helloMs: session.helloSec * 1000,
+    helloHoldSec: session.helloHoldSec,
+    keepaliveMs: session.keepaliveSec * 1000,
+    holdSec: session.holdSec,
+    targeted: {
+      peers: targeted.peers.map(ipv4Word),
+      helloMs: targeted.helloSec * 1000,
+      holdSec: targeted.holdSec,
+      accepts: targeted.accept,
+    },
+    bindings: bindingsOf(options),
+  };
+};
+
+/** A label switching router on its emulated host. */
+export class LdpInstance implements ProtocolInstance {
+  readonly protocol = 'ldp';
+  readonly router: Router;
+  readonly #ldp: LdpRouter;
+  readonly #context: PlaneContext;
+  readonly #flaps: FlapSchedule;
+  readonly #host: number;
+  readonly #key = new Int32Array(9);
+  #startedAt = 0;
+
+  constructor(options: InstanceOptions<LdpProfile>, context: PlaneContext) {
+    const { profile, router, host } = options;
+    if (router.address.includes(':')) throw new RangeError(`LDP of ${router.address} needs an IPv4 address`);
+    if (router.isMachine)
+      throw new RangeError(`LDP of ${router.address}: the machine has this address; set session.transportAddress`);
+    this.router = router;
+    this.#context = context;
+    this.#host = host;
+    writeMapped(this.#key, 0, ipv4Word(router.address) | 0);
+    this.#key[8] = (ldpPort << 16) | ldpPort;
+    const { intervalSec, downSec, count } = profile.flaps;
+    this.#flaps = new FlapSchedule({ intervalMs: intervalSec * 1000, downMs: downSec * 1000, count });
+    this.#ldp = new LdpRouter(optionsOf(options), {
+      sendHello: (bytes, destination) => this.#sendHello(bytes, destination),
+      connect: (destination, attach) => this.#connect(destination, attach),
+      onNeighbour: (neighbour, isUp, reason, now) => this.#onNeighbour(neighbour, isUp, reason, now),
+    });
+  }
+
+  get counters(): InstanceCounters {
+    return this.#ldp.counters;
+  }
+
+  start(now: number): void {
+    this.#startedAt = now;
+    this.#flaps.start(now);
+    this.#ldp.start(now);
+  }
+
+  advance(now: number): void {
+    const change = this.#flaps.advance(now);
+    if (change === 'up') this.#ldp.start(now);
+    else if (change === 'down') this.#ldp.stop(now);
+    this.#ldp.advance(now);
+  }
+
+  stop(now: number): void {
+    this.#ldp.stop(now);
+  }
+
+  receiveHello(bytes: Uint8Array, source: number): void {
+    this.#ldp.receiveHello(bytes, source, performance.now());
+  }
+
+  /** Takes a connection that a neighbour has opened; undefined: none is expected. */
+  accept(connection: Connection, source: string): ConnectionEvents | undefined {
+    const session = this.#ldp.accept(streamOf(connection), ipv4Word(source), performance.now());
+    return session === undefined ? undefined : eventsOf(() => session);
+  }
+
+  command({ action }: PlaneCommand, now: number): string | undefined {
+    const ldp = this.#ldp;
+    if (action === 'start' || action === 'linkUp') ldp.start(now);
+    else if (action === 'stop') ldp.stop(now);
+    else if (action === 'linkDown') ldp.interrupt(now);
+    else if (action === 'announce') ldp.announce();
+    else if (action === 'withdraw') ldp.withdraw();
+    else if (action === 'restart' || action === 'disconnect') {
+      if (action === 'restart') ldp.interrupt(now);
+      else ldp.stop(now);
+      ldp.start(now);
+    } else return `LDP routers cannot do ${action}`;
+    return undefined;
+  }
+
+  neighbours(now: number): readonly NeighbourRow[] {
+    const rows = [...this.#ldp.neighbours.values()].map((one) => this.#rowOf(one, now));
+    return rows.length > 0 ? rows : [this.#rowOf(undefined, now)];
+  }
+
+  /** Labels of the neighbours. */
+  routes(limit: number): readonly RouteRow[] {
+    const rows: RouteRow[] = [];
+    for (const { transport, session } of this.#ldp.neighbours.values())
+      for (const [route, label] of session?.labels ?? []) {
+        if (rows.length >= limit) return rows;
+        const neighbour = ipv4Text(transport);
+        const detail = `label ${label}`;
+        const family = route.includes(':') ? 'ipv6Label' : 'ipv4Label';
+        rows.push({
+          router: this.router.address,
+          neighbour,
+          protocol: 'ldp',
+          family,
+          route,
+          nextHop: neighbour,
+          detail,
+        });
+      }
+    return rows;
+  }
+
+  #rowOf(neighbour: LdpNeighbour | undefined, now: number): NeighbourRow {
+    const session = neighbour?.session;
+    const isUp = session?.state === 'operational';
+    return {
+      router: this.router.address,
+      protocol: 'ldp',
+      neighbour: neighbour === undefined ? '' : ipv4Text(neighbour.transport),
+      state: session?.state ?? 'down',
+      isUp,
+      uptimeMs: isUp ? Math.round(now - (neighbour?.upAt ?? now)) : 0,
+      flaps: this.#ldp.counters.flaps,
+      routesSent: session?.labelsSent ?? 0,
+      routesReceived: session?.labels.size ?? 0,
+      databaseSize: 0,
+      lastError: this.#ldp.lastError,
+    };
+  }
+
+  #sendHello(bytes: Uint8Array, destination: number): void {
+    const { group, scheduleFlush } = this.#context.layers;
+    writeMapped(this.#key, 4, destination | 0);
+    group.udp.send(this.#key, this.#host, bytes);
+    scheduleFlush();
+  }
+
+  #connect(destination: number, attach: (stream: LdpStream) => LdpSession): void {
+    let target: LdpSession | undefined;
+    const route = { address: ipv4Text(destination), port: ldpPort, localAddress: this.router.address };
+    const events = eventsOf(() => target);
+    target = attach(streamOf(this.#context.transport.connect(route, events)));
+  }
+
+  #onNeighbour({ transport }: LdpNeighbour, isUp: boolean, reason: string, now: number): void {
+    if (isUp) this.#context.recordAdjacency(Math.round((now - this.#startedAt) * 1000));
+    else this.#startedAt = now;
+    const text = `session with ${ipv4Text(transport)} ${isUp ? 'operational' : `down: ${reason}`}`;
+    this.#context.event('ldp', this.router, text);
+  }
+}
+
+const eventsOf = (target: () => LdpSession | undefined): ConnectionEvents => ({
+  onOpen: (now) => target()?.opened(now),
+  onData: ({ bytes, start, end, now }) => target()?.received(bytes.subarray(start, end), now),
+  onSent: () => target()?.onRoom(),
+  onClose: (code, now) => target()?.closed(now, code),
+});
+
+const streamOf = (connection: Connection): LdpStream => ({
+  write: (bytes) => connection.write({ bytes, address: 0 }),
+  close: () => connection.close(),
+});

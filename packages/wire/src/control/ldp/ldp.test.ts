@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import { MessageWriter } from '../message-writer.ts';
+import { LdpBindings } from './bindings.ts';
+import { writePrefixFec } from './fec.ts';
+import { encodeHello, parseHello } from './hello.ts';
+import { LdpError, ldpPduLength, ldpTlv, ldpType, parsePdu, writeLdpMessage, writePdu, writeTlv } from './pdu.ts';
+import { type LdpOptions, LdpRouter } from './router.ts';
+import { LdpSession } from './session.ts';
+
+const left = 0x0a630001;
+const right = 0x0a630002;
+
+const optionsOf = (address: number, first: number, more: Partial<LdpOptions> = {}): LdpOptions => ({
+  lsrId: address,
+  address,
+  helloMs: 1000,
+  helloHoldSec: 3,
+  keepaliveMs: 2000,
+  holdSec: 6,
+  targeted: { peers: [], helloMs: 1000, holdSec: 4, accepts: true },
+  bindings: new LdpBindings({ address, isImplicitNull: true, count: 500, first, length: 24, firstLabel: 1000 }),
+  ...more,
+});
+
+/** Two routers, on one link or only reachable by their addresses. */
+const createPair = (more: Partial<LdpOptions> = {}, hasLink = true) => {
+  const tasks: (() => void)[] = [];
+  let now = 0;
+  const create = (address: number, first: number): LdpRouter => {
+    const other = () => routers[address === left ? 1 : 0] as LdpRouter;
+    return new LdpRouter(optionsOf(address, first, more), {
+      sendHello: (bytes, destination) => {
+        if (hasLink || destination >>> 28 !== 0xe) tasks.push(() => other().receiveHello(bytes, address, now));
+      },
+      connect: (_, attach) => {
+        let far: LdpSession | undefined;
+        const mine = attach({
+          write: (bytes) => tasks.push(() => far?.received(bytes, now)),
+          close: () => tasks.push(() => far?.closed(now, undefined)),
+        });
+        tasks.push(() => {
+          far = other().accept(
+            {
+              write: (bytes) => tasks.push(() => mine.received(bytes, now)),
+              close: () => tasks.push(() => mine.closed(now, undefined)),
+            },
+            address,
+            now,
+          );
+          if (far === undefined) mine.closed(now, 'ECONNREFUSED');
+          else mine.opened(now);
+        });
+      },
+      onNeighbour: () => {},
+    });
+  };
+  const routers: readonly LdpRouter[] = [create(left, 0x0b000000), create(right, 0x0c000000)];
+  const run = (ms: number) => {
+    for (const end = now + ms; now < end; now += 50) {
+      for (const router of routers) router.advance(now);
+      while (tasks.length > 0) tasks.shift()?.();
+    }
+  };
+  for (const router of routers) router.start(0);
+  const sessionOf = (index: number) => [...(routers[index] as LdpRouter).neighbours.values()][0]?.session;
+  return { routers, run, sessionOf, now: () => now };
+};
+
+describe('LDP routers', () => {
+  it('find each other and give out labels', () => {
+    const { run, sessionOf } = createPair();
+    run(3000);
+    for (const index of [0, 1]) expect(sessionOf(index)).toMatchObject({ state: 'operational', labelsSent: 501 });
+    expect(sessionOf(1)?.labels.get('10.99.0.1/32')).toBe(3);
+    expect(sessionOf(1)?.labels.get('11.0.7.0/24')).toBe(1007);
+    expect(sessionOf(0)?.labels.size).toBe(501);
+    run(20_000);
+    expect(sessionOf(0)?.state).toBe('operational');
+  });
+
+  it('find neighbours that are not adjacent', () => {
+    const targeted = { peers: [left], helloMs: 1000, holdSec: 4, accepts: true };
+    const { run, sessionOf } = createPair({ targeted }, false);
+    run(5000);
+    expect(sessionOf(0)?.state).toBe('operational');
+    const refused = createPair({ targeted: { ...targeted, accepts: false } }, false);
+    refused.run(5000);
+    expect(refused.sessionOf(0)).toBeUndefined();
+  });
+
+  it('withdraw labels and give them out again', () => {
+    const { routers, run, sessionOf } = createPair();
+    run(3000);
+    routers[0]?.withdraw();
+    run(100);
+    expect(sessionOf(1)?.labels.size).toBe(0);
+    routers[0]?.announce();
+    run(100);
+    expect(sessionOf(1)?.labels.size).toBe(501);
+  });
+
+  it('forget a neighbour that is silent or ends the session', () => {
+    const silent = createPair();
+    silent.run(3000);
+    silent.routers[0]?.interrupt(silent.now());
+    silent.run(7000);
+    expect(silent.routers[1]?.neighbours.size).toBe(0);
+    expect(silent.routers[1]?.counters.flaps).toBe(1);
+    const ended = createPair();
+    ended.run(3000);
+    ended.routers[0]?.stop(ended.now());
+    ended.run(100);
+    expect(ended.routers[1]?.lastError).toBe('received shutdown');
+  });
+});
+
+/** The hello of a router, in the bytes of RFC 5036. */
+const hello = Uint8Array.from(
+  Buffer.from('0001001e0a63000100000100001400000001040000040' + '00f0000040100040a630001', 'hex'),
+);
+
+describe('messages of LDP', () => {
+  it('have the bytes of the RFC', () => {
+    const content = { lsrId: left, holdSec: 15, isTargeted: false, isRequest: false, transport: left };
+    expect(Buffer.from(encodeHello(content, 1)).toString('hex')).toBe(Buffer.from(hello).toString('hex'));
+    expect(parseHello(hello)).toEqual(content);
+  });
+
+  const mapping = (): Uint8Array => {
+    const writer = new MessageWriter();
+    writePdu(writer, right, () => {
+      for (let id = 1; id < 4; id++)
+        writeLdpMessage(writer, ldpType.labelMapping, id, () => {
+          writePrefixFec(writer, { address: 0x0b000000, length: 8 * id });
+          writeTlv(writer, ldpTlv.label, () => writer.u32(16 + id));
+        });
+    });
+    return writer.take();
+  };
+
+  it('that are changed are read or end the session with a notification, never more', () => {
+    const init = '00010020 0a630002 0000 0200 0016 00000001 0500000e 0001 0006 0000 0000 0a630001 0000';
+    const keepalive = '0001000e 0a630002 0000 0201 0004 00000002';
+    const opening = [init, keepalive].map((text) => Uint8Array.from(Buffer.from(text.replaceAll(' ', ''), 'hex')));
+    const seeds = [mapping(), ...opening, hello];
+    let state = 7;
+    const next = (limit: number) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+      return (state >>> 8) % limit;
+    };
+    let ended = 0;
+    let wrong = 0;
+    const own = { ...optionsOf(left, 0x0c000000), peerLsrId: right, isActive: false, isAnnouncing: false };
+    const create = () => {
+      const written: Uint8Array[] = [];
+      const stream = { write: (bytes: Uint8Array) => written.push(bytes), close: () => {} };
+      const session = new LdpSession(stream, own, {
+        onMessage: () => {},
+        onLabel: () => {},
+        onOperational: () => {},
+        onClosed: (reason) => {
+          ended++;
+          if (!reason.startsWith('sent')) return;
+          // Nothing ends without a notification that can be read.
+          if (parsePdu(written.at(-1) as Uint8Array).messages[0]?.type !== ldpType.notification) wrong++;
+        },
+      });
+      session.opened(0);
+      for (const bytes of opening) session.received(bytes, 0);
+      if (session.state !== 'operational') wrong++;
+      return session;
+    };
+    let session = create();
+    for (let i = 0; i < 30_000; i++) {
+      const seed = seeds[i % seeds.length] as Uint8Array;
+      const bytes = seed.slice();
+      for (let k = next(3); k >= 0; k--) bytes[next(bytes.length)] = next(256);
+      if (i % 4 === 3) {
+        try {
+          parseHello(bytes);
+        } catch (error) {
+          if (!(error instanceof LdpError)) throw error;
+        }
+        continue;
+      }
+      session.received(bytes, i);
+      session.labels.clear();
+      if (session.state === 'closed') session = create();
+    }
+    expect(wrong).toBe(0);
+    expect(ended).toBeGreaterThan(1000);
+  });
+
+  it('arrive in parts', () => {
+    const bytes = mapping();
+    expect(ldpPduLength(bytes.subarray(0, 3))).toBe(0);
+    expect(ldpPduLength(bytes)).toBe(bytes.length);
+  });
+});

@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest';
+import { useCable } from '../engines/use-cable.ts';
+import { startFrr } from './frr.ts';
+import { profileOf } from './profiles.ts';
+import { rowsOf } from './result-rows.ts';
+import { startRouters } from './routers.ts';
+
+const cable = useCable('test', ({ right }) => {
+  right.run('ip', 'address', 'add', '10.99.0.77/24', 'dev', right.device);
+  right.run('ip', 'link', 'set', 'lo', 'up');
+});
+
+interface Bindings {
+  readonly bindings?: readonly { prefix: string; neighborId: string; remoteLabel: string }[];
+}
+
+const expectedOf = (address: string): string[] => [
+  ...Array.from({ length: 300 }, (_, i) => `10.130.${i >> 8}.${i & 255}/32 ${100_000 + i}`),
+  `${address}/32 imp-null`,
+];
+
+// The router with the higher address opens the connection.
+it.each([
+  ['FRR calls', '10.99.0.9'],
+  ['we call', '10.99.0.99'],
+])('FRR learns labels and we learn its own: %s', async (_, address) => {
+  const frr = await startFrr(
+    cable.right,
+    ['ldpd'],
+    `mpls ldp
+      router-id 10.99.0.77
+      address-family ipv4
+       discovery transport-address 10.99.0.77
+       discovery hello interval 1
+       interface ${cable.right.device}
+       exit
+      exit-address-family
+     exit`,
+  );
+  const profile = profileOf('ldp', {
+    session: { transportAddress: address, lsrId: '192.0.2.9', helloSec: 1, keepaliveSec: 5 },
+    bindings: { count: 300 },
+  });
+  const job = await startRouters(cable.left, { ldp: [profile] });
+  const learned = async () => {
+    const { bindings = [] } = (await frr.json('show mpls ldp binding json')) as Bindings;
+    return bindings
+      .filter(({ neighborId }) => neighborId === '192.0.2.9')
+      .map(({ prefix, remoteLabel }) => `${prefix} ${remoteLabel}`)
+      .sort();
+  };
+  await expect.poll(learned, { interval: 300, timeout: 60_000 }).toEqual(expectedOf(address).sort());
+  const totals = await job.stop();
+  const labels = rowsOf(totals, 'routes').map(({ cells }) => `${cells['route']} ${cells['attributes']}`);
+  // What FRR is connected to has no label of its own.
+  expect(labels).toEqual(['10.99.0.0/24 label 3']);
+  const [row] = rowsOf(totals, 'neighbours');
+  expect(row).toMatchObject({ cells: { neighbour: '10.99.0.77', protocol: 'ldp', routesSent: 301 } });
+  await expect.poll(learned, { interval: 300, timeout: 60_000 }).toEqual([]);
+});
