@@ -112,6 +112,7 @@ export const securityTexts = {
       'cve-json5': 'CVE JSON 5',
       'epss-csv': 'EPSS list',
       'kev-json': 'KEV list',
+      network: 'Network signatures of our own; the file names protocols, or all',
     },
     sampleFormats: {
       csv: 'CSV table',

@@ -15,11 +15,15 @@ export const cveFormats = [
   'cve-json5',
   'epss-csv',
   'kev-json',
+  'network',
 ] as const;
 export type CveFormat = (typeof cveFormats)[number];
 
 const importOptions = {
-  format: optional.oneOf(cveFormats, { description: 'Recognised unless said' }),
+  format: optional.oneOf(cveFormats, {
+    description:
+      'Recognised unless said. network: signatures of our own for intrusion prevention; the content names protocols, or all',
+  }),
   dryRun: optional.flag('Only say what would happen'),
   onConflict: optional.oneOf(['skip', 'replace', 'version'], {
     description: 'When the template is there and differs: keep it, replace it (unless said), or add a new version',

@@ -3,6 +3,7 @@ import { readCveJson5, readEpssCsv, readKevJson } from './cve-lists.ts';
 import { readFtw } from './ftw.ts';
 import { readGotestwaf } from './gotestwaf.ts';
 import { readNative } from './native.ts';
+import { readNetwork } from './network.ts';
 import { readNuclei } from './nuclei.ts';
 import { readPcapSessions } from './pcap-session.ts';
 import { readHttpRaw } from './raw-request.ts';
@@ -47,6 +48,7 @@ const templateReaders: Partial<Record<Known, (file: TemplateFile) => TemplateOut
   'http-raw': readHttpRaw,
   pcap: readPcapSessions,
   native: readNative,
+  network: readNetwork,
 };
 
 const listReaders: Partial<Record<Known, (bytes: Buffer) => Enrichment[]>> = {

@@ -29,6 +29,19 @@ const imported = (content: string, more: object = {}) =>
   administrator.client.cve.import({ body: { content, ...more } }).then(({ data }) => data);
 
 describe('an import', () => {
+  it('brings network signatures of our own by the names of protocols', async () => {
+    const data = await imported('modbus, gopher', { format: 'network' });
+    expect(data.report.filter(({ status }) => status === 'refused').map(({ templateId }) => templateId)).toEqual([
+      'gopher',
+    ]);
+    expect(data.created).toBeGreaterThan(20);
+    const { data: found } = await administrator.client.cve.list({ query: { tag: ['modbus'], count: 100 } });
+    expect(found).toHaveLength(data.created);
+    expect(
+      found.every(({ enabled, safety, references }) => enabled && safety === 'benign' && references.length > 1),
+    ).toBe(true);
+  });
+
   it('tells of every template of an archive what became of it', async () => {
     const archive = await zipOf({
       'README.md': '# nothing',
