@@ -55,6 +55,7 @@ export const packages: Record<string, string> = {
   '/usr/lib/ipsec/plugins/libstrongswan-openssl.so': 'libstrongswan-standard-plugins',
   '/usr/lib/postgresql': 'postgresql',
   '/usr/lib/python3/dist-packages/aiosmtpd': 'python3-aiosmtpd',
+  '/usr/lib/python3/dist-packages/grpc': 'python3-grpcio',
   '/usr/lib/python3/dist-packages/swift': 'python3-swift',
 };
 

@@ -37,6 +37,7 @@ export {
 } from './engines/har-replay.ts';
 export { HostStack, StackHeader, StackNetwork, StackTcp, StackTunnel } from './engines/host-stack.ts';
 export { HttpClientConfig, HttpConfig, HttpServerConfig } from './engines/http.ts';
+export type { GrpcSettings } from './engines/http-grpc.ts';
 export type { Journey, JourneyCheck, JourneyExtraction, JourneyStep, Journeys } from './engines/http-journeys.ts';
 export type { WebSocketSettings } from './engines/http-web-socket.ts';
 export { IcmpClientConfig, IcmpConfig, IcmpServerConfig } from './engines/icmp.ts';

@@ -73,6 +73,7 @@ export type { Packet } from './host-group/packet.ts';
 export { Tunnel, type TunnelReceiver, TunnelSet } from './host-group/tunnel.ts';
 export type { UdpHandler, UdpLayer } from './host-group/udp-layer.ts';
 export { type WireGuardEnd, WireGuardSet, WireGuardTunnel } from './host-group/wireguard-tunnel.ts';
+export { GrpcError, GrpcReader, grpcFrames, grpcStatus, grpcStatusName } from './http/grpc-message.ts';
 export { H2Connection } from './http/h2-connection.ts';
 export type { H2Events } from './http/h2-events.ts';
 export { h2Error } from './http/h2-frame.ts';

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { DataPath } from './data-path.ts';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
+import { GrpcSettings } from './http-grpc.ts';
 import { Header } from './http-header.ts';
 import { Journeys } from './http-journeys.ts';
 import { WebSocketSettings } from './http-web-socket.ts';
@@ -58,6 +59,7 @@ export const HttpClientConfig = Type.Object(
     expect: Expectation,
     journeys: Type.Optional(Journeys),
     webSocket: Type.Optional(WebSocketSettings),
+    grpc: Type.Optional(GrpcSettings),
     timeoutMs: Type.Integer({ minimum: 1, default: 10_000 }),
     connections: Type.Integer({
       minimum: 1,
@@ -118,6 +120,7 @@ export const HttpServerConfig = Type.Object(
     retry: Type.Optional(Type.Boolean({ description: 'HTTP/3: have clients prove their address by a Retry packet.' })),
     tls: Type.Optional(TlsServerSettings),
     webSocket: Type.Optional(WebSocketSettings),
+    grpc: Type.Optional(GrpcSettings),
     responses: Type.Array(
       Type.Object(
         {

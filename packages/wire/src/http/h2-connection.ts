@@ -110,6 +110,14 @@ export class H2Connection {
     this.#drain(stream);
   }
 
+  /** Ends a stream by headers, once its body is sent. */
+  end(id: number, trailers: readonly Header[]): void {
+    const stream = this.#streams.get(id);
+    if (stream === undefined || stream.isLocalDone) return;
+    stream.trailers = trailers;
+    this.#drain(stream);
+  }
+
   reset(id: number, code: number): void {
     const stream = this.#streams.get(id);
     if (stream === undefined) return;
@@ -351,6 +359,10 @@ export class H2Connection {
       this.#out.frame(frameType.data, next.isEnd ? frameFlag.endStream : 0, stream.id, next.part);
       if (next.isEnd) this.#localDone(stream);
     }
+    if (stream.trailers === undefined || stream.isLocalDone) return;
+    const block = this.#encoder.encode(stream.trailers);
+    this.#out.headers(stream.id, block, { isEnd: true, maxBytes: this.#peerFrameBytes });
+    this.#localDone(stream);
   }
 
   #localDone(stream: H2Stream): void {

@@ -1,3 +1,5 @@
+import type { Header } from './hpack.ts';
+
 /** One request and its response. */
 export class H2Stream {
   readonly id: number;
@@ -13,6 +15,8 @@ export class H2Stream {
   /** The declared length of the body; -1: not declared. */
   contentLength = -1;
   received = 0;
+  /** Headers to send after the body. */
+  trailers: readonly Header[] | undefined;
   #body: Uint8Array | undefined;
   #at = 0;
   #isLast = false;

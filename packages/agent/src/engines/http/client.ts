@@ -13,6 +13,8 @@ import { tlsMetrics } from '../../net/secure-path.ts';
 import type { Message, Transport } from '../../net/transport/transport.ts';
 import { LoadDrivenClient } from '../load-driven-client.ts';
 import { createExpectations } from './expectation.ts';
+import { grpcPlanOf } from './grpc/grpc-call.ts';
+import { GrpcClientMeters } from './grpc/meters.ts';
 import { createTimes, H1Slot } from './h1-slot.ts';
 import { H2Slot } from './h2-slot.ts';
 import { H3Slot } from './h3-slot.ts';
@@ -59,6 +61,7 @@ const createPlan = (context: Context, sources: SourcePool, carrier: Carrier): Sl
       address: context.addressOf(target.host),
       meters: new HttpMeters(samples),
       ...(config.webSocket && { messages: new ClientMessageMeters(samples) }),
+      ...(config.grpc && { calls: new GrpcClientMeters(samples) }),
       nextRequest: cyclerOf(
         bodies.map((body) => ({ message: prepare(createRequest(config, target, { body })), body })),
       ),
@@ -206,13 +209,14 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
     const { config } = plan;
     const carrier = this.#carrier;
     const times = createTimes(config.connections * config.pipelining);
-    const { webSocket } = config;
+    const { webSocket, grpc: settings } = config;
+    const grpc = settings && grpcPlanOf(settings);
     const messages = webSocket && { settings: webSocket, nextMessage: cyclerOf(webSocketMessages(webSocket)) };
     return Array.from({ length: config.connections }, (_, index) => {
       if (carrier.kind === 'quic') return new H3Slot({ index, plan, quic: carrier.transport, owner: this });
       const deps = { index, plan, transport: carrier.transport, owner: this };
       if (messages !== undefined) return new WsSlot({ ...deps, ...messages });
-      return config.version === '2' ? new H2Slot(deps) : new H1Slot({ ...deps, times });
+      return config.version === '2' ? new H2Slot({ ...deps, grpc }) : new H1Slot({ ...deps, times });
     });
   }
 

@@ -1,8 +1,10 @@
 import { performance } from 'node:perf_hooks';
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
-import { H2Connection, type H2Events, type Header, h2Error } from '@rushhour/wire';
+import { GrpcError, H2Connection, type H2Events, type Header, h2Error } from '@rushhour/wire';
 import type { Chunk, Connection, ConnectionEvents, Transport } from '../../net/transport/transport.ts';
 import type { Expectation } from './expectation.ts';
+import { GrpcCall, type GrpcPlan } from './grpc/grpc-call.ts';
+import type { GrpcClientMeters } from './grpc/meters.ts';
 import type { HttpMeters } from './meters.ts';
 import { requestHeaders } from './request.ts';
 import type { Slot, SlotOwner, SlotPlan } from './slot.ts';
@@ -11,6 +13,7 @@ interface InFlight {
   readonly intended: number;
   readonly sentAt: number;
   readonly expectation: Expectation;
+  readonly call?: GrpcCall | undefined;
   status: number;
 }
 
@@ -19,6 +22,7 @@ export interface H2SlotDeps {
   readonly plan: SlotPlan;
   readonly transport: Transport;
   readonly owner: SlotOwner;
+  readonly grpc: GrpcPlan | undefined;
 }
 
 /** So many streams every server is expected to allow; more are opened once its settings are known. */
@@ -36,6 +40,7 @@ export class H2Slot implements Slot, ConnectionEvents, H2Events {
   readonly #headers = new Map<Target, Map<number, readonly Header[]>>();
   #target!: Target;
   #meters!: HttpMeters;
+  #calls: GrpcClientMeters | undefined;
   #connection: Connection | undefined;
   #h2: H2Connection | undefined;
   #sent = 0;
@@ -71,6 +76,7 @@ export class H2Slot implements Slot, ConnectionEvents, H2Events {
     this.session++;
     this.#target = httpTarget.target;
     this.#meters = httpTarget.meters;
+    this.#calls = httpTarget.calls;
     this.#sent = 0;
     this.#isClosing = false;
     this.#failure = undefined;
@@ -82,13 +88,14 @@ export class H2Slot implements Slot, ConnectionEvents, H2Events {
 
   begin(intended: number, now: number): void {
     const h2 = this.#h2 as H2Connection;
-    const body = this.#deps.plan.nextBody();
     const due = this.#sent === 0 && this.#sessionIntended < intended ? this.#sessionIntended : intended;
     const expectation = this.#deps.plan.createExpectation();
     this.#sent++;
     this.#meters.requests.add(1);
-    const stream = h2.request(this.#headersFor(body?.length ?? -1), body);
-    this.#inFlight.set(stream, { intended: due, sentAt: now, expectation, status: 0 });
+    const call = this.#createCall(now);
+    const { body, isLast } = call?.first() ?? { body: this.#deps.plan.nextBody(), isLast: true };
+    const stream = h2.request(this.#headersFor(call === undefined ? (body?.length ?? -1) : -1), body, isLast);
+    this.#inFlight.set(stream, { intended: due, sentAt: now, expectation, call, status: 0 });
     if (!this.#isBatching) h2.flush();
   }
 
@@ -170,7 +177,9 @@ export class H2Slot implements Slot, ConnectionEvents, H2Events {
   }
 
   onBody(stream: number, bytes: Uint8Array, start: number, end: number, isEnd: boolean): void {
-    this.#inFlight.get(stream)?.expectation.onBody(bytes, start, end);
+    const entry = this.#inFlight.get(stream);
+    entry?.expectation.onBody(bytes, start, end);
+    if (entry?.call !== undefined) this.#onMessages(stream, entry.call, bytes.subarray(start, end));
     if (isEnd) this.#end(stream, undefined, this.#now);
   }
 
@@ -178,8 +187,13 @@ export class H2Slot implements Slot, ConnectionEvents, H2Events {
     const entry = this.#inFlight.get(stream);
     if (entry === undefined) return;
     entry.status = Number(headers.find(([name]) => name === ':status')?.[1] ?? 0);
+    entry.call?.onHeaders(headers);
     this.#meters.ttfb.record((this.#now - entry.sentAt) * 1000);
     if (isEnd) this.#end(stream, undefined, this.#now);
+  }
+
+  onTrailers(stream: number, headers: readonly Header[]): void {
+    this.#inFlight.get(stream)?.call?.onHeaders(headers);
   }
 
   onReset(stream: number, code: number): void {
@@ -231,8 +245,26 @@ export class H2Slot implements Slot, ConnectionEvents, H2Events {
     this.#meters.responses.add(1);
     this.#meters.status(entry.status);
     this.#recordTimes(entry, now);
-    if (entry.expectation.isMet(entry.status)) this.#meters.ok.add(1);
+    const isCallOk = entry.call?.end() ?? true;
+    if (entry.expectation.isMet(entry.status) && isCallOk) this.#meters.ok.add(1);
     else this.#meters.ko.add(1);
+  }
+
+  #createCall(now: number): GrpcCall | undefined {
+    const { grpc } = this.#deps;
+    return grpc && this.#calls && new GrpcCall(grpc, this.#calls, now);
+  }
+
+  /** Messages of a gRPC call; the next one may have waited for them. */
+  #onMessages(stream: number, call: GrpcCall, bytes: Uint8Array): void {
+    try {
+      const next = call.onBody(bytes, 0, bytes.length, this.#now);
+      if (next !== undefined) this.#h2?.send(stream, next.body, next.isLast);
+    } catch (error) {
+      if (!(error instanceof GrpcError)) throw error;
+      this.#h2?.reset(stream, h2Error.cancel);
+      this.#end(stream, 'protocol', this.#now);
+    }
   }
 
   #recordTimes(entry: InFlight, now: number): void {

@@ -7,6 +7,8 @@ import { IndexedSet } from '../../net/loop/indexed-set.ts';
 import { createQuicPath } from '../../net/quic/quic-path.ts';
 import { createSecureServer, tlsMetrics } from '../../net/secure-path.ts';
 import type { Connection, ConnectionEvents, Listener, Transport } from '../../net/transport/transport.ts';
+import { GrpcServerConnection, nextAnswerOf } from './grpc/grpc-server-connection.ts';
+import { GrpcMeters } from './grpc/meters.ts';
 import { H2ServerConnection } from './h2-server-connection.ts';
 import { H3ServerConnection } from './h3-server-connection.ts';
 import { KnownHead } from './known-head.ts';
@@ -52,6 +54,14 @@ const createAcceptor = ({ config, samples }: Context, transport: Transport, mete
   const { webSocket } = config;
   if (webSocket !== undefined) {
     return createWebSocketServer({ config, settings: webSocket, transport, meters, samples });
+  }
+  const { grpc } = config;
+  if (grpc !== undefined) {
+    const connections = new IndexedSet<GrpcServerConnection>();
+    const calls = new GrpcMeters(samples);
+    const { idleMs } = config.keepAlive;
+    const deps = { settings: grpc, nextAnswer: nextAnswerOf(grpc), meters, calls, idleMs, connections };
+    return { connections, accept: (connection) => new GrpcServerConnection(connection, deps) };
   }
   const next = createNext(config, (bytes) => transport.prepareMessage(bytes));
   if (config.version === '2') {

@@ -2,6 +2,7 @@ import type { HttpClientConfig, Target } from '@rushhour/protocol';
 import type { IndexedMember } from '../../net/loop/indexed-set.ts';
 import type { Message, Route } from '../../net/transport/transport.ts';
 import type { Expectation } from './expectation.ts';
+import type { GrpcClientMeters } from './grpc/meters.ts';
 import type { KnownHead } from './known-head.ts';
 import type { HttpMeters } from './meters.ts';
 import type { ResponseHead } from './response-parser.ts';
@@ -19,6 +20,8 @@ export interface HttpTarget {
   readonly meters: HttpMeters;
   /** With WebSocket only. */
   readonly messages?: ClientMessageMeters;
+  /** With gRPC only. */
+  readonly calls?: GrpcClientMeters;
   /** The next HTTP/1.1 request: the bodies of all connections take turns. */
   readonly nextRequest: () => PreparedRequest;
   /** Response heads of one target are mostly identical. */

@@ -52,7 +52,9 @@ export const accessPlane = definePlugin({
     ...['discovery', 'request', 'lcp', 'authentication', 'network', 'dhcp', 'gateway', 'ipv6'].map((step) =>
       latency(`access.step.${step}`, `Time of the step ${step} of a setup`),
     ),
-    gauge('access.lacpUp', 'Links whose aggregation is up', { better: 'higher' }),
+    gauge('access.activeLinks', 'Links of groups that carry traffic', { better: 'higher' }),
+    counter('access.linkChanges', 'Links of groups that began or ceased to carry traffic', { better: 'lower' }),
+    counter('access.framesWithoutLink', 'Frames that found no link of their group', { better: 'lower' }),
   ],
   requires: ['An agent that may send raw frames, and a free interface'],
 });

@@ -29,6 +29,15 @@ const webSocketOf = ({ httpParams }: Record<string, unknown>) =>
 const hasWebSocket = (values: Record<string, unknown>) => webSocketOf(values) !== undefined;
 const ofWebSocket = (path: string, message: string): UnsupportedMember => ({ path, message, when: hasWebSocket });
 const isPushed = (values: Record<string, unknown>) => webSocketOf(values)?.mode === 'receive';
+const grpcOf = ({ httpParams }: Record<string, unknown>) =>
+  (httpParams as { grpc?: { call?: string } } | undefined)?.grpc;
+const ofGrpc = (path: string, message: string): UnsupportedMember => ({
+  path,
+  message,
+  when: (values) => grpcOf(values) !== undefined,
+});
+const isCallOf = (values: Record<string, unknown>, ...kinds: readonly string[]) =>
+  kinds.includes(grpcOf(values)?.call ?? 'unary');
 const rampStep: UnsupportedMember = {
   path: 'initialTps',
   message: 'has no effect without tpsRampStep, the rate by which it rises every second',
@@ -114,6 +123,22 @@ const unsupported: Readonly<Record<string, readonly UnsupportedMember[]>> = {
     ofJourneys('requestInterval', 'has no effect: use think steps'),
     ofJourneys('reopenSessionTime', 'has no effect: use think steps'),
     { path: 'httpParams/version', message: 'journeys are run over HTTP/1.1 and HTTP/2', when: isJourneyOverHttp3 },
+    ofGrpc('httpParams/method', 'gRPC calls are sent by POST'),
+    ofGrpc('httpParams/journeys', 'has no effect: requests are gRPC calls'),
+    ...['body', 'responses', 'responseSize', 'delayMs', 'altSvc'].map((name) =>
+      ofGrpc(`httpParams/${name}`, 'has no effect: gRPC calls carry messages'),
+    ),
+    ofGrpc('tlsParams/earlyData', 'gRPC calls are not sent in the first flight'),
+    {
+      path: 'httpParams/grpc/messages',
+      message: 'has no effect: the client sends one message',
+      when: (values) => isCallOf(values, 'unary', 'serverStreaming'),
+    },
+    {
+      path: 'httpParams/grpc/answers',
+      message: 'has no effect: only with serverStreaming the server chooses how many it sends',
+      when: (values) => !isCallOf(values, 'serverStreaming'),
+    },
     ofWebSocket('httpParams/version', 'WebSockets are opened over HTTP/1.1'),
     ofWebSocket('httpParams/method', 'WebSockets are opened by GET'),
     ofWebSocket('httpParams/journeys', 'has no effect: WebSockets carry messages, not requests'),

@@ -73,6 +73,8 @@ const variants: Readonly<Record<number, Values[]>> = {
   1: [
     { httpParams: { journeys: [{ steps: [{ path: '/a' }] }] } },
     { httpParams: { webSocket: {} } },
+    { httpParams: { version: '2', path: '/a.B/C', grpc: { call: 'bidirectional' } } },
+    { httpParams: { version: '2', path: '/a.B/C', grpc: { call: 'serverStreaming' } } },
     { requestsPerSecond: undefined, rpsUnlimited: true, httpParams: { webSocket: { mode: 'receive' } } },
   ],
   2: [{ sessionsPerSecond: 100 }],

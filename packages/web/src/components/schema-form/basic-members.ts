@@ -9,7 +9,7 @@ const basic = new Set(
   maxCases malwareFiles delivery direction httpParams tcpParams udpParams dnsParams icmpParams wafModules payload
   pcapReplayParams harReplayParams applicationParams cveReplayParams fuzzingParams compromisedHostParams rocev2Params
   statelessServerParams tlsParams frameSizes tests trialSec enabled sample ipsecTunnelCount ipsecPsk
-  ipsecTunnelOpenRatePps ipsecLoadHsRatePps ipsecLoadConcurrentHs convergenceFlows mix journeys steps webSocket`.split(
+  ipsecTunnelOpenRatePps ipsecLoadHsRatePps ipsecLoadConcurrentHs convergenceFlows mix journeys steps webSocket grpc call`.split(
     /\s+/,
   ),
 );

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { section, whole } from '../../protocols/field.ts';
+import { grpc } from '../members/grpc.ts';
 import { httpMembers, keepAlive } from '../members/http-params.ts';
 import { journeys } from '../members/journeys.ts';
 import { tcpOptions } from '../members/tcp-configuration.ts';
@@ -24,7 +25,7 @@ import { definePlugin } from '../plugin.ts';
 
 const schema = valuesOf({
   ...socketMembers,
-  httpParams: section('HTTP', { ...httpMembers, journeys, webSocket }),
+  httpParams: section('HTTP', { ...httpMembers, journeys, webSocket, grpc }),
   keepAlive,
   tlsParams: requestTlsParams,
   tcpConfiguration: tcpOptions,
@@ -42,7 +43,7 @@ export const http = definePlugin({
   name: 'http',
   title: 'HTTP',
   description:
-    'HTTP/1.1 and HTTP/2, in the clear or by TLS, HTTP/3 and WebSocket, both sides. With `requestsPerSecond` requests begin at set times and latency counts from those times; with `rpsUnlimited` each connection goes as fast as answers come.',
+    'HTTP/1.1 and HTTP/2, in the clear or by TLS, HTTP/3, WebSocket and gRPC, both sides. With `requestsPerSecond` requests begin at set times and latency counts from those times; with `rpsUnlimited` each connection goes as fast as answers come.',
   kind: 'traffic',
   hazard: 0,
   canPause: true,
@@ -119,14 +120,18 @@ export const http = definePlugin({
     latency('http.tls', 'TLS handshakes'),
     ...quicMetricsOf('http'),
     latency('http.upgrade', 'Opening of WebSockets, from the request to the answer 101'),
-    counter('http.messagesSent', 'Messages sent on WebSockets'),
-    counter('http.messagesReceived', 'Messages received on WebSockets'),
-    latency('http.messageLatency', 'From the time a message was due to its echo'),
+    counter('http.messagesSent', 'Messages sent on WebSockets and in gRPC calls'),
+    counter('http.messagesReceived', 'Messages received on WebSockets and in gRPC calls'),
+    latency(
+      'http.messageLatency',
+      'From the time a message was due to its echo; in gRPC calls, from its writing to the answer',
+    ),
     latency('http.messageService', 'From the time a message was written to its echo'),
-    latency('http.messageGap', 'Between two messages that a server sends on a WebSocket by itself'),
+    latency('http.messageGap', 'Between two messages that a server sends by itself, on a WebSocket or in a gRPC call'),
     counter('http.messagesHeld', 'Messages that a server held back because its client did not read', {
       better: 'lower',
     }),
+    family('http.grpcStatus', 'status', 'gRPC calls ended, by the name of their status'),
     latency('http.ping', 'From a ping to its pong'),
     family('http.closeCode', 'code', 'WebSockets closed, by the code of the first close frame'),
     counter('http.iterations', 'Iterations of journeys that have ended', { better: 'higher' }),

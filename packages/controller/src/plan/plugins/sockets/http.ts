@@ -8,6 +8,7 @@ import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '
 import { estimateTcp, type TrafficEstimate } from '../../core/traffic-estimate.ts';
 import { clientTls, serverTls, type TlsParams } from '../../endpoints/tls-settings.ts';
 import { type MeasuredPayload, payloadAt } from '../payloads.ts';
+import { type PlannedGrpc, planGrpc } from './http-grpc.ts';
 import { journeysFor, type PlannedJourneys, planJourneys } from './http-journeys.ts';
 import { type PlannedWebSocket, planWebSocket } from './http-web-socket.ts';
 import { loadOf, tuningOf } from './load-and-tuning.ts';
@@ -90,14 +91,15 @@ const planHttp = (scope: PlanScope, values: HttpValues): Traffic => {
   const answers = answersOf(scope, values);
   const journeys = planJourneys(scope, values);
   const webSocket = planWebSocket(scope, values);
+  const grpc = planGrpc(scope, values);
   return {
     engine: 'http',
     transport: isHttp3 ? 'udp' : 'tcp',
     defaultPorts: tls === undefined ? '18080' : '18443',
     rates: [rpsUnlimited ? undefined : requestsPerSecond, sessionsPerSecond],
     totals: [totalSessions],
-    client: (part) => clientOf(scope, { values, request, tls, answers, journeys, webSocket, part }),
-    server: () => ({ config: serverOf(scope, { values, tls, answers, webSocket }) }),
+    client: (part) => clientOf(scope, { values, request, tls, answers, journeys, webSocket, grpc, part }),
+    server: () => ({ config: serverOf(scope, { values, tls, answers, webSocket, grpc }) }),
   };
 };
 
@@ -131,7 +133,7 @@ const reportOddities = (scope: PlanScope, { httpParams, requestsPerSecond, ...va
 };
 
 /** Members that hold payloads, whose files the agent puts in. */
-type PlannedMembers = 'body' | 'journeys' | 'webSocket';
+type PlannedMembers = 'body' | 'journeys' | 'webSocket' | 'grpc';
 
 interface ClientWork {
   readonly values: HttpValues;
@@ -140,11 +142,12 @@ interface ClientWork {
   readonly answers: Answers;
   readonly journeys: PlannedJourneys | undefined;
   readonly webSocket: PlannedWebSocket | undefined;
+  readonly grpc: PlannedGrpc | undefined;
   readonly part: ClientPart;
 }
 
 const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
-  const { values, request, tls, journeys, webSocket, part } = work;
+  const { values, request, tls, journeys, webSocket, grpc, part } = work;
   const { httpParams: params, totalSessions } = values;
   const body = params.body && payloadAt(scope, params.body, 'httpParams', 'body');
   const sessionsPerSecond = part.rate(values.sessionsPerSecond);
@@ -158,10 +161,10 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     sources: part.sources,
     version: params.version,
     ...(tls && { tls: clientTls(scope, tls, request.serverName) }),
-    method: params.method,
+    method: grpc === undefined ? params.method : 'POST',
     path: request.path,
     ...(request.host !== undefined && { host: request.host }),
-    headers: request.headers,
+    headers: [...request.headers, ...(grpc?.headers ?? [])],
     ...(body && { body: body.payload }),
     followRedirects: params.followRedirects,
     expect: params.expect,
@@ -170,6 +173,7 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     ...(openSessions !== undefined && { openSessions }),
     ...(journeys && { journeys: journeysFor(scope, journeys, part, connections) }),
     ...(webSocket && { webSocket: webSocket.settings }),
+    ...(grpc && { grpc: grpc.settings }),
     pipelining: params.pipelining,
     maxStreams: values.maxStreams,
     load,
@@ -181,7 +185,7 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     ...tuningOf(scope, values),
   };
   const hasRate = (load.rate ?? sessionsPerSecond ?? openSessions) !== undefined;
-  const estimate = estimateOf(work, config, webSocket?.messageBytes ?? body?.bytes ?? 0);
+  const estimate = estimateOf(work, config, webSocket?.messageBytes ?? grpc?.callBytes ?? body?.bytes ?? 0);
   return { config, estimate, hasRate };
 };
 
@@ -220,16 +224,23 @@ const answersOf = (scope: PlanScope, { httpParams: params }: HttpValues): Answer
   });
 };
 
+interface PlannedServer {
+  readonly responses: object[];
+  readonly webSocket?: object;
+  readonly grpc?: object;
+}
+
 const serverOf = (
   scope: PlanScope,
-  { values, tls, answers, webSocket }: Pick<ClientWork, 'values' | 'tls' | 'answers' | 'webSocket'>,
-): Omit<HttpServerConfig, 'listen' | 'responses' | 'webSocket'> & { responses: object[]; webSocket?: object } => ({
+  { values, tls, answers, webSocket, grpc }: Pick<ClientWork, 'values' | 'tls' | 'answers' | 'webSocket' | 'grpc'>,
+): Omit<HttpServerConfig, 'listen' | 'responses' | 'webSocket' | 'grpc'> & PlannedServer => ({
   role: 'server',
   version: values.httpParams.version,
   ...(values.httpParams.altSvc && { altSvc: true }),
   ...(values.httpParams.retry && { retry: true }),
   ...(tls && { tls: serverTls(scope, tls) }),
   ...(webSocket && { webSocket: webSocket.settings }),
+  ...(grpc && { grpc: grpc.settings }),
   responses: answers.map(({ response }) => response),
   keepAlive: values.keepAlive,
   ...tuningOf(scope, values),

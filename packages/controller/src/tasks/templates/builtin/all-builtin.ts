@@ -1,6 +1,7 @@
 import { commandAndControl, httpFuzzing, ipsSignatures, malwareDownload, wafProtection } from './attacks.ts';
 import type { BuiltinTemplate } from './builtin-template.ts';
 import { dnsQueries } from './dns-queries.ts';
+import { grpcLatency } from './grpc-latency.ts';
 import { httpManyClients } from './http-many-clients.ts';
 import { httpMaximum } from './http-maximum.ts';
 import { httpRate } from './http-rate.ts';
@@ -17,6 +18,7 @@ import { tcpConnections } from './tcp-connections.ts';
 import { tlsHandshakes } from './tls-handshakes.ts';
 import { udpLoss } from './udp-loss.ts';
 import { rekeyStorm, remoteAccess, tunnelThroughput } from './vpn.ts';
+import { websocketFanOut } from './websocket-fan-out.ts';
 
 /** In the order of their ids on a new installation. */
 export const allBuiltin: readonly BuiltinTemplate[] = [
@@ -55,4 +57,6 @@ export const allBuiltin: readonly BuiltinTemplate[] = [
   tunnelThroughput,
   rekeyStorm,
   ...rfc9411Templates,
+  websocketFanOut,
+  grpcLatency,
 ];
