@@ -19,6 +19,8 @@ export const packages: Record<string, string> = {
   dhclient: 'isc-dhcp-client',
   radvd: 'radvd',
   'ovs-vswitchd': 'openvswitch-switch',
+  hostapd: 'hostapd',
+  wpa_supplicant: 'wpasupplicant',
   nft: 'nftables',
   ip: 'iproute2',
   tc: 'iproute2',

@@ -3,6 +3,9 @@ export { AccessGateway, type AccessGatewayOptions } from './access/access-gatewa
 export type { SessionCause } from './access/causes.ts';
 export type { DhcpClientOptions } from './access/dhcp/client.ts';
 export type { Dhcpv6ClientOptions } from './access/dhcpv6/client.ts';
+export { maxPeers, type PortPeer } from './access/dot1x/authenticator.ts';
+export { portAccessMac } from './access/dot1x/eapol.ts';
+export type { SupplicantOptions } from './access/dot1x/supplicants.ts';
 export type { IgmpOptions } from './access/igmp/hosts.ts';
 export type { IpoeOptions } from './access/ipoe.ts';
 export type { Ipoe6Options } from './access/ipv6/ipoe6.ts';

@@ -18,6 +18,7 @@ const stepMetrics: Partial<Record<SessionStep, string>> = {
   DHCP: 'access.step.dhcp',
   gateway: 'access.step.gateway',
   IPv6: 'access.step.ipv6',
+  '802.1X': 'access.step.dot1x',
 };
 
 /** `DHCP: no offer` is `dhcp-no-offer` in names of metrics. */
@@ -107,7 +108,8 @@ export class AccessMeters implements SubscriberListener {
   }
 
   /** Follows the totals of the protocols of an interface. */
-  followClient(name: string, { ipoe, pppoe, igmp }: AccessClient): void {
+  followClient(name: string, { ipoe, pppoe, igmp, supplicants }: AccessClient): void {
+    if (supplicants !== undefined) this.#follow(name, 'dot1x', supplicants.counters);
     if (igmp !== undefined) this.#follow(name, 'igmp', igmp.hosts.counters);
     if (ipoe !== undefined) {
       const { arpSent, arpReceived, arpTimeouts, echoSent, echoReceived } = ipoe.counters;
@@ -128,7 +130,8 @@ export class AccessMeters implements SubscriberListener {
     this.#followProof(name, counters.echoSent, counters.echoReceived);
   }
 
-  followGateway(name: string, { ipoe, ipoe6, pppoe }: AccessGateway): void {
+  followGateway(name: string, { ipoe, ipoe6, pppoe, dot1x }: AccessGateway): void {
+    if (dot1x !== undefined) this.#follow(name, 'dot1x', dot1x.counters);
     if (ipoe !== undefined) this.#follow(name, 'dhcp', ipoe.dhcp.counters);
     if (ipoe6 !== undefined) this.#follow(name, 'nd', ipoe6.counters);
     if (ipoe6?.dhcpv6 !== undefined) this.#follow(name, 'dhcpv6', ipoe6.dhcpv6.counters);

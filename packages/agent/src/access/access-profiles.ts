@@ -8,6 +8,7 @@ export interface Profiles {
   readonly links?: LinksProfile;
   readonly lag?: LagProfile;
   readonly sessions?: SessionsProfile;
+  readonly dot1x?: Dot1xProfile;
   readonly ipoe?: IpoeProfile;
   readonly dhcp?: DhcpProfile;
   readonly dhcpv6?: Dhcpv6Profile;
@@ -62,6 +63,27 @@ export interface LagProfile {
     readonly hash: 'layer3+4' | 'layer2' | 'layer2+3' | 'round-robin';
   };
   readonly flaps: LinksProfile['flaps'];
+}
+
+export interface Dot1xProfile {
+  readonly supplicant: {
+    readonly identity: string;
+    readonly password: string;
+    readonly version: number;
+    readonly logoff: boolean;
+  };
+  readonly timers: {
+    readonly startPeriodSec: number;
+    readonly maxStart: number;
+    readonly authPeriodSec: number;
+    readonly heldPeriodSec: number;
+    readonly reauthSec: number;
+  };
+  readonly authenticator: {
+    readonly decision: 'check' | 'accept' | 'reject';
+    readonly groupAddress?: string;
+    readonly rejectPct: number;
+  };
 }
 
 export interface SessionsProfile {

@@ -20,6 +20,7 @@ import {
   requireProfile,
   textOf,
 } from './access-profiles.ts';
+import { supplicantOptionsOf } from './dot1x-options.ts';
 import { ipoe6OptionsOf } from './ipv6-options.ts';
 
 /** The subscribers of one interface: which of all they are. */
@@ -210,7 +211,6 @@ export const clientOptionsOf = (
 ): Omit<AccessClientOptions, 'sink' | 'random' | 'listener'> => {
   const { load, life, traffic } = requireProfile(profiles, 'sessions');
   const { sourceMac, macStep = 1 } = profiles.links?.link ?? {};
-  const isPpp = profiles.pppoe !== undefined;
   const { first, count, interfaceMac } = share;
   const part = count / load.count;
   return {
@@ -233,8 +233,10 @@ export const clientOptionsOf = (
     proofPerSec: traffic.ipv4PacketsPerSec,
     proof6PerSec: traffic.ipv6PacketsPerSec,
     igmp: profiles.igmp && igmpOptions(profiles.igmp, part),
-    access: isPpp
-      ? { pppoe: pppoeOptions(profiles, first, traffic.dscp) }
-      : { ipoe: ipoeOptions(profiles, first, traffic.dscp) },
+    dot1x: profiles.dot1x && supplicantOptionsOf(profiles.dot1x, first),
+    access: {
+      ...(profiles.pppoe && { pppoe: pppoeOptions(profiles, first, traffic.dscp) }),
+      ...(profiles.ipoe && { ipoe: ipoeOptions(profiles, first, traffic.dscp) }),
+    },
   };
 };

@@ -1,6 +1,7 @@
 import type { AccessGatewayOptions, PppoeServerOptions } from '@rushhour/wire';
 import { bytesOf, numberIn, type Profiles, requireProfile, textOf } from './access-profiles.ts';
 import { address4, pppLinkOptions, vlanPlanOf } from './client-options.ts';
+import { authenticatorOptionsOf } from './dot1x-options.ts';
 import { gateway6OptionsOf } from './ipv6-options.ts';
 
 const pppoeOptions = (profiles: Profiles): PppoeServerOptions & { readonly answerDelayMs: number } => {
@@ -54,6 +55,7 @@ const dhcpOptions = (profiles: Profiles): AccessGatewayOptions['dhcp'] => {
 export const gatewayOptionsOf = (profiles: Profiles): Omit<AccessGatewayOptions, 'sink' | 'random' | 'mac'> => ({
   outerTpid: vlanPlanOf(profiles).outerTpid,
   dhcp: profiles.dhcp === undefined || profiles.ipoe?.ipv4.enabled === false ? undefined : dhcpOptions(profiles),
+  dot1x: profiles.dot1x && authenticatorOptionsOf(profiles.dot1x),
   ipv6: gateway6OptionsOf(profiles),
   pppoe: profiles.pppoe === undefined ? undefined : pppoeOptions(profiles),
 });

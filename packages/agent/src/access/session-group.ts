@@ -64,7 +64,7 @@ export class SessionGroup {
 
   /** Largest IP packet that every session carries. */
   get mtu(): number {
-    return Math.min(...this.#links.map(({ client }) => client.protocol.mtu));
+    return Math.min(...this.#links.map(({ client }) => client.protocol?.mtu ?? Number.POSITIVE_INFINITY));
   }
 
   isUp(session: number): boolean {
@@ -75,7 +75,7 @@ export class SessionGroup {
   /** IPv4 address of a session; 0: it has none. */
   addressOf(session: number): number {
     const { client, first } = this.linkOf(session);
-    return client.protocol.addressOf(session - first);
+    return client.protocol?.addressOf(session - first) ?? 0;
   }
 
   /** Gives the packets of sessions to their user until the returned function is called. */

@@ -118,7 +118,7 @@ class SessionPort implements Port, SessionUser {
     const session = this.#hosts.sessions[host] as number;
     const link = this.#group.linkOf(session);
     const { client, first } = link;
-    const address = client.protocol.addressOf(session - first);
+    const address = client.protocol?.addressOf(session - first) ?? 0;
     // A flow from before the address changed must not send from an address that another session may have by now.
     const isStale = keys !== undefined && keys[at + 3] !== address;
     if (address === noAddress || isStale || !client.isUp(session - first)) return -1;

@@ -4,6 +4,7 @@ import {
   type AccessGateway,
   formatAddress,
   formatMac,
+  type PortPeer,
   sessionState,
   writeMapped,
 } from '@rushhour/wire';
@@ -98,11 +99,12 @@ const ipv6Cells = ({ address, gateway, dhcpv6 }: Ipoe6, session: number) => {
 
 /** The row of a subscriber. */
 export const clientRow = (client: AccessClient, { first, interface: name, session }: RowContext): ResultRow => {
-  const { lines, ipoe, pppoe, igmp, subscribers } = client;
+  const { lines, ipoe, pppoe, igmp, supplicants, subscribers } = client;
   lines.writeMac(session, mac, 0);
   const identity = {
     ...{ interface: name, mac: formatMac(mac), vlan: textOfTags(lines.tagsOf(session)) },
     ...(igmp !== undefined && { groups: textOfGroups(igmp.hosts.groupsOf(session)) }),
+    ...(supplicants !== undefined && { authentication: supplicants.isAuthenticated(session) ? 'EAP-MD5' : 'none' }),
   };
   const { state, cells } = historyOf(subscribers.table, session);
   if (ipoe !== undefined) {
@@ -112,14 +114,15 @@ export const clientRow = (client: AccessClient, { first, interface: name, sessio
     const network = { ...(ipoe.ipv6 && ipv6Cells(ipoe.ipv6, session)), address, gateway, leaseSec };
     return { index: first + session, state, cells: { ...identity, ...network, ...cells } };
   }
-  const ppp = pppoe?.ppp;
-  const isOpen = ppp?.ipcp.isOpen(session) === true;
-  const hasIpv6 = ppp?.ip6cp.isOpen(session) === true && ppp.routers.address[session * 4] !== 0;
+  if (pppoe === undefined) return { index: first + session, state, cells: { ...identity, ...cells } };
+  const { ppp } = pppoe;
+  const isOpen = ppp.ipcp.isOpen(session);
+  const hasIpv6 = ppp.ip6cp.isOpen(session) && ppp.routers.address[session * 4] !== 0;
   const network = {
     ipv6: hasIpv6 ? formatAddress(ppp.routers.address, session * 4) : null,
     address: isOpen ? textOfAddress(ppp.ipv4.address[session] as number) : null,
     gateway: isOpen ? textOfAddress(ppp.ipv4.peer[session] as number) : null,
-    sessionId: subscribers.table.state[session] === sessionState.up ? (pppoe?.sessionId[session] as number) : null,
+    sessionId: subscribers.table.state[session] === sessionState.up ? (pppoe.sessionId[session] as number) : null,
   };
   return { index: first + session, state, cells: { ...identity, ...network, ...cells } };
 };
@@ -144,6 +147,18 @@ export const gatewayRow = (
     },
   };
 };
+
+/** The row of a supplicant of an authenticator. */
+export const portRow = (peer: PortPeer, first: number, name: string): ResultRow => ({
+  index: first + peer.index,
+  state: peer.state === 'authorized' ? 'up' : peer.state,
+  cells: {
+    ...{ interface: name, mac: formatMac(peer.mac), vlan: textOfTags(peer.tags) },
+    identity: peer.identity === '' ? null : peer.identity.slice(0, 255),
+    ...{ attempts: peer.attempts, refusals: peer.refusals },
+    lastError: peer.lastError === '' ? null : peer.lastError,
+  },
+});
 
 /** The row of a DHCP lease of a gateway. */
 export const leaseRow = (

@@ -65,15 +65,15 @@ describe('packets of hosts', () => {
       const words = new Int32Array(4);
       writeMapped(words, 0, memory.view.getInt32(start + 16));
       expect(formatAddress(words, 0)).toMatch(/^100\.64\.0\./);
-      expect(memory.view.getInt32(start + 16)).toBe(client.protocol.addressOf(session));
+      expect(memory.view.getInt32(start + 16)).toBe(client.protocol?.addressOf(session));
       received.push([session, end - start]);
     };
-    expect(client.protocol.addressOf(2)).toBe(0);
+    expect(client.protocol?.addressOf(2)).toBe(0);
     expect(client.isUp(2)).toBe(false);
     client.subscribers.begin();
     expect(lab.run(5000, () => table.counts[up] === 5)).toBe(true);
-    expect(client.protocol.mtu).toBe('ipoe' in access ? 1500 : 1492);
-    for (const session of [1, 3]) client.protocol.prove(session);
+    expect(client.protocol?.mtu).toBe('ipoe' in access ? 1500 : 1492);
+    for (const session of [1, 3]) client.protocol?.prove(session);
     lab.run(10);
     expect(received).toEqual([
       [1, 60],
@@ -91,7 +91,7 @@ describe('packets of hosts', () => {
     const atGateway: number[] = [];
     gateway.onPacket = (memory, start, end) => atGateway.push(memory.view.getInt32(start + 16), end - start);
     const at = client.beginPacket(2, 28);
-    const source = client.protocol.addressOf(2);
+    const source = client.protocol?.addressOf(2);
     const destination = ip4('10.50.0.1');
     client.frames.writeIpv4(at, at + 28, { source, destination, protocol: 17, tos: 0 });
     client.sendPacket(2, at, at + 28);
@@ -123,7 +123,7 @@ describe('packets of hosts', () => {
     client.subscribers.stop(1, 2);
     lab.run(100);
     expect(down).toEqual([1]);
-    expect([client.isUp(1), client.protocol.addressOf(1)]).toEqual([false, 0]);
+    expect([client.isUp(1), client.protocol?.addressOf(1)]).toEqual([false, 0]);
     client.setLink(false);
     expect(down).toEqual([1, 0, 2]);
   });

@@ -2,6 +2,9 @@ import type { Memory } from '../bytes/memory.ts';
 import { EthernetHeader } from '../ethernet/ethernet.ts';
 import type { FrameSink } from '../host-group/hosts.ts';
 import type { Ipv4Header } from '../ip/ipv4.ts';
+import { eapolType } from './dot1x/eapol.ts';
+import { PortGate } from './dot1x/port-gate.ts';
+import { type SupplicantOptions, Supplicants } from './dot1x/supplicants.ts';
 import { FrameWriter } from './frames.ts';
 import { ClientIgmp, type ClientIgmpHost } from './igmp/client-igmp.ts';
 import type { IgmpOptions } from './igmp/hosts.ts';
@@ -30,7 +33,10 @@ export interface AccessClientOptions {
   readonly igmp?: IgmpOptions | undefined;
   readonly onJoined?: ClientIgmpHost['onJoined'];
   readonly onLeft?: ClientIgmpHost['onLeft'];
-  readonly access: { readonly ipoe: IpoeOptions } | { readonly pppoe: PppoeClientOptions };
+  /** What sessions do once the port is open; neither: they are only let in by 802.1X. */
+  readonly access: { readonly ipoe?: IpoeOptions; readonly pppoe?: PppoeClientOptions };
+  /** How sessions are let in before. */
+  readonly dot1x?: SupplicantOptions | undefined;
 }
 
 /** Packets at a steady rate, given to the sessions that are up in turn. */
@@ -60,7 +66,9 @@ export class AccessClient {
   readonly subscribers: Subscribers;
   readonly ipoe: Ipoe | undefined;
   readonly pppoe: Pppoe | undefined;
-  readonly protocol: Ipoe | Pppoe;
+  /** Undefined: sessions have no addresses. */
+  readonly protocol: Ipoe | Pppoe | undefined;
+  readonly supplicants: Supplicants | undefined;
   readonly frames: FrameWriter;
   readonly igmp: ClientIgmp | undefined;
   readonly #ethernet = new EthernetHeader();
@@ -98,19 +106,33 @@ export class AccessClient {
         this.igmp?.receive(session, tags, memory, ip),
     };
     const { access } = options;
-    if ('ipoe' in access) {
-      this.ipoe = new Ipoe(host, access.ipoe);
-      this.protocol = this.ipoe;
-    } else {
-      this.pppoe = new Pppoe(host, access.pppoe);
-      this.protocol = this.pppoe;
-    }
+    this.ipoe = access.ipoe && new Ipoe(host, access.ipoe);
+    this.pppoe = access.pppoe && new Pppoe(host, access.pppoe);
+    this.protocol = this.ipoe ?? this.pppoe;
     subscribers.protocol = this.protocol;
+    this.supplicants = options.dot1x && this.#createGate(options.dot1x);
     const { igmp, onJoined, onLeft } = options;
-    if (igmp !== undefined)
+    if (igmp !== undefined && this.protocol !== undefined)
       this.igmp = new ClientIgmp({ frames, lines, protocol: this.protocol, random, onJoined, onLeft }, igmp);
     this.#proof = new ProofPace(options.proofPerSec);
     this.#proof6 = new ProofPace(options.proof6PerSec ?? 0);
+  }
+
+  /** The port of a session is opened by 802.1X before its protocol starts. */
+  #createGate(options: SupplicantOptions): Supplicants {
+    const { frames, lines, subscribers } = this;
+    const gate = new PortGate(subscribers, this.protocol);
+    const supplicants = new Supplicants(
+      {
+        ...{ frames, lines, subscribers },
+        onOpen: (session) => gate.onOpen(session),
+        onLost: (session, cause) => gate.onLost(session, cause),
+      },
+      options,
+    );
+    gate.supplicants = supplicants;
+    subscribers.protocol = gate;
+    return supplicants;
   }
 
   get isLinkUp(): boolean {
@@ -131,19 +153,21 @@ export class AccessClient {
 
   /** Where an IP packet of a session of up to `length` bytes is written, or -1. */
   beginPacket(session: number, length: number): number {
-    return this.protocol.begin(session, length);
+    return this.protocol?.begin(session, length) ?? -1;
   }
 
   /** Sends the IPv4 packet [at, end) of a session, whose start `beginPacket` gave. */
   sendPacket(session: number, at: number, end: number): void {
     this.subscribers.table.countSent(session, end - at);
-    this.protocol.sendPacket(session, at, end);
+    this.protocol?.sendPacket(session, at, end);
   }
 
   receive(memory: Memory, start: number, end: number): void {
     if (!this.#isLinkUp) return;
     const header = this.#ethernet;
-    if (header.parse(memory, start, end)) this.protocol.receive(memory, start, header, end);
+    if (!header.parse(memory, start, end)) return;
+    if (header.type === eapolType) this.supplicants?.receive(memory, start, header, end);
+    else this.protocol?.receive(memory, start, header, end);
   }
 
   /** Milliseconds since the start. */
@@ -152,7 +176,7 @@ export class AccessClient {
     this.subscribers.advance(nowMs);
     this.igmp?.hosts.advance(nowMs);
     const elapsedMs = this.subscribers.timers.nowMs - before;
-    this.#proof.run(elapsedMs, this.subscribers, (session) => this.protocol.prove(session));
+    this.#proof.run(elapsedMs, this.subscribers, (session) => this.protocol?.prove(session));
     this.#proof6.run(elapsedMs, this.subscribers, (session) => this.ipoe?.ipv6?.prove(session));
   }
 }

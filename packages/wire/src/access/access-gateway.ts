@@ -1,9 +1,11 @@
 import type { Memory } from '../bytes/memory.ts';
-import { EthernetHeader, etherType } from '../ethernet/ethernet.ts';
+import { EthernetHeader, etherType, macBytes } from '../ethernet/ethernet.ts';
 import type { FrameSink } from '../host-group/hosts.ts';
 import type { SessionCause } from './causes.ts';
 import { DelayedSink } from './delayed-sink.ts';
 import type { DhcpServerOptions } from './dhcp/server.ts';
+import { Authenticator, type AuthenticatorOptions } from './dot1x/authenticator.ts';
+import { eapolType } from './dot1x/eapol.ts';
 import { FrameWriter } from './frames.ts';
 import { IpoeGateway } from './ipoe-gateway.ts';
 import { Ipoe6Gateway, type Ipoe6GatewayOptions } from './ipv6/ipoe6-gateway.ts';
@@ -22,6 +24,10 @@ export interface AccessGatewayOptions {
   /** A DHCP lease is confirmed, or over. */
   readonly onLease?: ((lease: number, isActive: boolean) => void) | undefined;
   readonly dhcp?: (DhcpServerOptions & { readonly answerDelayMs: number }) | undefined;
+  /** Who is let in before anything else is taken of them. */
+  readonly dot1x?: Omit<AuthenticatorOptions, 'mac'> | undefined;
+  /** The state of a supplicant has changed. */
+  readonly onPort?: ((index: number) => void) | undefined;
   /** IPv6 of subscribers without PPP. */
   readonly ipv6?: Ipoe6GatewayOptions | undefined;
   /** A DHCPv6 lease is confirmed, or over. */
@@ -33,6 +39,7 @@ export class AccessGateway {
   readonly ipoe: IpoeGateway | undefined;
   readonly ipoe6: Ipoe6Gateway | undefined;
   readonly pppoe: PppoeServer | undefined;
+  readonly dot1x: Authenticator | undefined;
   readonly frames: FrameWriter;
   readonly #ethernet = new EthernetHeader();
   readonly #delayed: DelayedSink[] = [];
@@ -48,7 +55,12 @@ export class AccessGateway {
       const dhcpFrames = this.#delayedFrames(options, dhcp.answerDelayMs);
       this.ipoe = new IpoeGateway({ frames: this.frames, dhcpFrames, mac, onLease, onPacket }, dhcp);
     }
-    const { ipv6, onLease6 } = options;
+    const { ipv6, onLease6, dot1x, onPort } = options;
+    if (dot1x !== undefined)
+      this.dot1x = new Authenticator(
+        { frames: this.frames, random, onChange: (index) => onPort?.(index) },
+        { ...dot1x, mac },
+      );
     if (ipv6 !== undefined) this.ipoe6 = new Ipoe6Gateway({ frames: this.frames, mac, onLease: onLease6 }, ipv6);
     if (pppoe !== undefined) {
       const offerFrames = this.#delayedFrames(options, pppoe.answerDelayMs);
@@ -81,6 +93,10 @@ export class AccessGateway {
   receive(memory: Memory, start: number, end: number): void {
     const header = this.#ethernet;
     if (!header.parse(memory, start, end)) return;
+    if (this.dot1x !== undefined) {
+      if (header.type === eapolType) this.dot1x.receive(memory, start, header, end);
+      if (!this.dot1x.isOpen(memory.bytes, start + macBytes, header.tags)) return;
+    }
     this.ipoe?.receive(memory, start, header, end);
     if (header.type === etherType.ipv6) this.ipoe6?.receive(memory, start, header, end);
     this.pppoe?.receive(memory, start, header, end);
@@ -88,6 +104,7 @@ export class AccessGateway {
 
   /** Milliseconds since the start. */
   advance(nowMs: number): void {
+    this.dot1x?.advance(nowMs);
     this.ipoe?.dhcp.advance(nowMs);
     this.ipoe6?.advance(nowMs);
     this.pppoe?.advance(nowMs);

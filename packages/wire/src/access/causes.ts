@@ -35,6 +35,8 @@ export const sessionCauses = [
   'router advertisement: expired',
   'IPv6: gateway does not answer',
   'IPv6: address in use',
+  '802.1X: no answer',
+  '802.1X: refused',
 ] as const;
 export type SessionCause = (typeof sessionCauses)[number];
 

@@ -38,7 +38,8 @@ export interface LineDirectory {
   tagsOf(index: number): number;
 }
 
-const readMac = (bytes: Uint8Array, at: number): number => {
+/** A MAC address as a number. */
+export const readMac = (bytes: Uint8Array, at: number): number => {
   let value = 0;
   for (let i = 0; i < macBytes; i++) value = value * 256 + (bytes[at + i] as number);
   return value;

@@ -16,6 +16,7 @@ export const sessionSteps = [
   'DHCP',
   'gateway',
   'IPv6',
+  '802.1X',
 ] as const;
 export type SessionStep = (typeof sessionSteps)[number];
 const stepCodes = new Map<SessionStep, number>(sessionSteps.map((step, code) => [step, code]));

@@ -12,10 +12,12 @@ export const timerKind = {
   life: 4,
   /** Checks of the IPv6 gateway of a session that is up. */
   keepAlive6: 5,
+  /** Authentication of the port. */
+  port: 6,
 } as const;
 export type TimerKind = (typeof timerKind)[keyof typeof timerKind];
 
-const kinds = 6;
+const kinds = 7;
 /** The wheel holds less than 25 days in milliseconds; a later timer fires early and is set again. */
 export const maxTimerMs = 2 ** 30;
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessPlaneConfig } from '@rushhour/protocol';
-import { AccessGateway, sessionState } from '@rushhour/wire';
+import { AccessGateway, maxPeers, sessionState } from '@rushhour/wire';
 import { AccessMeters } from '../../access/access-meters.ts';
 import type { EntryPort } from '../../access/access-port.ts';
 import { firstProfiles, type Profiles } from '../../access/access-profiles.ts';
@@ -8,7 +8,7 @@ import { openEntryPorts } from '../../access/entry-ports.ts';
 import { GatewayGroup, type GatewayLink } from '../../access/gateway-group.ts';
 import { gatewayOptionsOf } from '../../access/gateway-options.ts';
 import { LagPort } from '../../access/lag-port.ts';
-import { ChangedRows, gatewayRow, lease6Row, leaseRow } from '../../access/session-rows.ts';
+import { ChangedRows, gatewayRow, lease6Row, leaseRow, portRow } from '../../access/session-rows.ts';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { reportGroup } from './report-group.ts';
@@ -29,17 +29,21 @@ class GatewayPort implements GatewayLink {
   readonly #changed: ChangedRows;
   readonly #changedLeases: ChangedRows;
   readonly #changedLeases6: ChangedRows;
+  readonly #changedPeers: ChangedRows;
   readonly #first: number;
   readonly #poolSize: number;
+  readonly #poolSize6: number;
 
   constructor(port: EntryPort, profiles: Profiles, first: number, meters: AccessMeters) {
     this.name = port.name;
     this.#port = port;
     this.#first = first;
     this.#poolSize = profiles.dhcp?.server.poolSize ?? 0;
+    this.#poolSize6 = profiles.dhcpv6?.server.poolSize ?? 0;
     this.#changed = new ChangedRows(profiles.pppoe?.server.maxSessions ?? 0);
     this.#changedLeases = new ChangedRows(profiles.dhcp?.server.poolSize ?? 0);
     this.#changedLeases6 = new ChangedRows(profiles.dhcpv6?.server.poolSize ?? 0);
+    this.#changedPeers = new ChangedRows(profiles.dot1x === undefined ? 0 : maxPeers);
     this.gateway = new AccessGateway({
       ...gatewayOptionsOf(profiles),
       sink: port.sink,
@@ -54,6 +58,7 @@ class GatewayPort implements GatewayLink {
         if (cause !== 'stopped' && cause !== 'LCP: ended by the peer')
           (wasUp ? meters.onFlap : meters.onFailed)(session, cause);
       },
+      onPort: (index) => this.#changedPeers.add(index),
       onLease: (lease) => this.#changedLeases.add(lease),
       onLease6: (lease) => this.#changedLeases6.add(lease),
     });
@@ -77,14 +82,22 @@ class GatewayPort implements GatewayLink {
     this.#port.flush();
   }
 
-  get established(): number {
+  /** It lets supplicants in and serves them nothing. */
+  get #hasOnlyPorts(): boolean {
     const { ipoe, ipoe6, pppoe } = this.gateway;
+    return ipoe === undefined && ipoe6 === undefined && pppoe === undefined;
+  }
+
+  get established(): number {
+    const { ipoe, ipoe6, pppoe, dot1x } = this.gateway;
     const leases = Math.max(ipoe?.dhcp.active ?? 0, ipoe6?.dhcpv6?.active ?? 0);
-    return leases + (pppoe?.table.counts[sessionState.up] ?? 0);
+    const sessions = leases + (pppoe?.table.counts[sessionState.up] ?? 0);
+    return this.#hasOnlyPorts ? (dot1x?.countOf('authorized') ?? 0) : sessions;
   }
 
   get existing(): number {
-    const { ipoe, ipoe6, pppoe } = this.gateway;
+    const { ipoe, ipoe6, pppoe, dot1x } = this.gateway;
+    if (this.#hasOnlyPorts) return dot1x?.peers.length ?? 0;
     return Math.max(ipoe?.dhcp.used ?? 0, ipoe6?.dhcpv6?.used ?? 0) + (pppoe?.count ?? 0);
   }
 
@@ -102,9 +115,18 @@ class GatewayPort implements GatewayLink {
     for (const session of ipoe === undefined ? [] : this.#changedLeases.take())
       context.putRow('sessions', leaseRow((ipoe as IpoeGateway).dhcp, { first, interface: name, session }));
     const first6 = first + this.#poolSize;
+    this.#reportPeers(context, first6 + this.#poolSize6);
     for (const session of this.#changedLeases6.take())
       if (ipoe6?.dhcpv6 !== undefined)
         context.putRow('sessions', lease6Row(ipoe6.dhcpv6, { first: first6, interface: name, session }));
+  }
+
+  #reportPeers(context: EngineContext<AccessPlaneConfig>, first: number): void {
+    const { dot1x } = this.gateway;
+    for (const index of this.#changedPeers.take()) {
+      const peer = dot1x?.peers[index];
+      if (peer !== undefined) context.putRow('sessions', portRow(peer, first, this.name));
+    }
   }
 
   end(): void {
@@ -134,7 +156,8 @@ class GatewayRun implements PreparedEngine {
       for (const [index, port] of ports.entries()) {
         const { pppoe, dhcp, dhcpv6 } = profiles;
         const leases = (dhcp?.server.poolSize ?? 0) + (dhcpv6?.server.poolSize ?? 0);
-        const first = index * ((pppoe?.server.maxSessions ?? 0) + leases);
+        const peers = profiles.dot1x === undefined ? 0 : maxPeers;
+        const first = index * ((pppoe?.server.maxSessions ?? 0) + leases + peers);
         this.#ports.push(new GatewayPort(port, profiles, first, this.#meters));
       }
     } catch (error) {

@@ -14,7 +14,7 @@ export const accessPlane: Engine<AccessPlaneConfig> = {
   check: async () => checkStack(),
   async prepare(context) {
     const { role, groupId, profiles } = context.config;
-    const hasSubscribers = profiles['ipoe'] !== undefined || profiles['pppoe'] !== undefined;
+    const hasSubscribers = ['ipoe', 'pppoe', 'dot1x'].some((name) => profiles[name] !== undefined);
     try {
       if (!hasSubscribers) return prepareLinkGroup(context);
       return role === 'server' ? prepareGateway(context) : prepareSubscribers(context);

@@ -7,9 +7,24 @@ type Given = Readonly<Record<string, unknown[]>>;
 
 /** Protocols that agents speak, by side of the entry. */
 const spoken: Record<'client' | 'server', ReadonlySet<string>> = {
-  client: new Set(['accessLine', 'links', 'lag', 'sessions', 'ipoe', 'dhcp', 'dhcpv6', 'pppoe', 'ppp', 'igmp']),
-  server: new Set(['accessLine', 'lag', 'ipoe', 'dhcp', 'dhcpv6', 'pppoe', 'ppp']),
+  client: new Set([
+    'accessLine',
+    'links',
+    'lag',
+    'dot1x',
+    'sessions',
+    'ipoe',
+    'dhcp',
+    'dhcpv6',
+    'pppoe',
+    'ppp',
+    'igmp',
+  ]),
+  server: new Set(['accessLine', 'lag', 'dot1x', 'ipoe', 'dhcp', 'dhcpv6', 'pppoe', 'ppp']),
 };
+
+/** What sessions that are only let in may have. */
+const besideDot1x: ReadonlySet<string> = new Set(['dot1x', 'lag', 'links', 'accessLine', 'sessions']);
 
 interface Found {
   readonly entry: AccessPlaneEntry;
@@ -39,7 +54,9 @@ export const completeAccess = (given: Given, { entry, path, issues }: Found): Re
   const isPpp = given['pppoe'] !== undefined || given['ppp'] !== undefined;
   const isIpoe = ['ipoe', 'dhcp', 'dhcpv6'].some((name) => given[name] !== undefined);
   const isAlone = given['lag'] !== undefined && Object.keys(given).length === 1;
-  if (!isPpp && !isIpoe && !isAlone) refuse('', 'needs a profile of ipoe, dhcp, pppoe or ppp: how subscribers come in');
+  const isPort = given['dot1x'] !== undefined && Object.keys(given).every((name) => besideDot1x.has(name));
+  if (!isPpp && !isIpoe && !isAlone && !isPort)
+    refuse('', 'needs a profile of ipoe, dhcp, pppoe or ppp: how subscribers come in');
   if (side === 'client' && isPpp && isIpoe)
     refuse(
       `/${['ipoe', 'dhcp', 'dhcpv6'].find((name) => given[name])}/0`,
@@ -55,6 +72,7 @@ export const completeAccess = (given: Given, { entry, path, issues }: Found): Re
   if (configOf(profiles, 'ipoe')?.ipv6.enabled) profiles['dhcpv6'] ??= [defaultProfile('dhcpv6')];
   for (const [pointer, message] of [
     ...memberRefusals(profiles),
+    ...portRefusals(profiles, side),
     ...groupOfLinksRefusals(profiles, entry.interfaces?.length ?? 1),
     ...ipv6Refusals(profiles),
     ...groupRefusals(profiles),
@@ -81,6 +99,21 @@ const memberRefusals = (profiles: Given): Refusal[] => {
     [ppp && !ppp.ipcp.enabled && !ppp.ip6cp.enabled, ['/ppp/0', '/ipcp/enabled: sessions need IPv4 or IPv6']],
   ];
   return cases.flatMap(([isAsked, refusal]) => (isAsked ? [refusal] : []));
+};
+
+/** Authentication of ports. */
+const portRefusals = (profiles: Given, side: 'client' | 'server'): Refusal[] => {
+  const dot1x = configOf(profiles, 'dot1x');
+  if (dot1x === undefined) return [];
+  const { method, outerIdentity, certificateID, caCertificateID } = dot1x.supplicant;
+  const cases: [boolean, string][] = [
+    [method !== 'md5', '/supplicant/method: agents can do md5 alone yet'],
+    [outerIdentity !== '', '/supplicant/outerIdentity: md5 has no tunnel'],
+    [certificateID !== undefined, '/supplicant/certificateID: md5 has no certificates'],
+    [caCertificateID !== undefined, '/supplicant/caCertificateID: md5 has no certificates'],
+    [side === 'server' && dot1x.authenticator.vlan > 0, '/authenticator/vlan: EAPOL has no message for it'],
+  ];
+  return cases.flatMap(([isAsked, message]): Refusal[] => (isAsked ? [['/dot1x/0', message]] : []));
 };
 
 /** Interfaces of the entry that form one group. */

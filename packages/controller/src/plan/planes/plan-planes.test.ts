@@ -30,6 +30,8 @@ const profiles = new Map([
   [19, { name: 'IPoE', protocol: 'ipoe', config: { ipv4: { enabled: false } } }],
   [22, { name: 'LAG', protocol: 'lag', config: {} }],
   [23, { name: 'LAG', protocol: 'lag', config: { group: { minActiveLinks: 3, maxActiveLinks: 2 } } }],
+  [24, { name: 'port', protocol: 'dot1x', config: { supplicant: { method: 'md5' } } }],
+  [25, { name: 'port', protocol: 'dot1x', config: { supplicant: { outerIdentity: 'x' }, authenticator: { vlan: 5 } } }],
   [20, { name: 'STP', protocol: 'stp', config: {} }],
   [
     21,
@@ -111,6 +113,7 @@ describe('entries of the access plane', () => {
     expect(Object.keys(profilesOf({ dhcp: [5] })).sort()).toEqual(['dhcp', 'ipoe', 'sessions']);
     expect(Object.keys(profilesOf({ dhcp: [5], igmp: [8] })).sort()).toEqual(['dhcp', 'igmp', 'ipoe', 'sessions']);
     expect(Object.keys(profilesOf({ lag: [22] }))).toEqual(['lag']);
+    expect(Object.keys(profilesOf({ dot1x: [24] })).sort()).toEqual(['dot1x', 'sessions']);
     expect(Object.keys(profilesOf({ ipoe: [11] })).sort()).toEqual(['dhcp', 'dhcpv6', 'ipoe', 'sessions']);
     expect(profilesOf({ pppoe: [7] })).toMatchObject({
       sessions: [{ load: { count: 100 } }],
@@ -140,6 +143,12 @@ describe('entries of the access plane', () => {
       { dhcp: [5], lag: [23], interfaces: [11, 12] },
       ['/accessPlane/0/lag/0 NOT_SUPPORTED', '/accessPlane/0/lag/0 NOT_SUPPORTED'],
     ],
+    [
+      'methods and members of 802.1X that agents cannot do',
+      { dot1x: [25], isServer: true },
+      Array.from({ length: 3 }, () => '/accessPlane/0/dot1x/0 NOT_SUPPORTED'),
+    ],
+    ['groups of ports without addresses', { dot1x: [24], igmp: [8] }, ['/accessPlane/0 NOT_SUPPORTED']],
     ['two profiles', { dhcp: [5, 5] }, ['/accessPlane/0/dhcp/1 NOT_SUPPORTED']],
     [
       'too few VLANs, tags twice, and ANCP',

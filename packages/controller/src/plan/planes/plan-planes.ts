@@ -58,10 +58,13 @@ const planAccess = (input: PlanInput, work: Work<AccessPlaneEntry>): PlannedPlan
   const profiles = given && completeAccess(given, { entry, path, issues });
   const interfaces = agent && interfacesOf({ agent, ids: entry.interfaces ?? [], path: `${path}/interfaces`, issues });
   if (agent === undefined || profiles === undefined || interfaces === undefined) return undefined;
+  const carriesTraffic = !entry.isServer && work.usedGroups.has(groupKey(agent.id, entry.groupId ?? 0));
+  if (carriesTraffic && profiles['ipoe'] === undefined && profiles['pppoe'] === undefined)
+    return issues.error(path, 'NOT_SUPPORTED', 'traffic needs sessions with addresses: add ipoe or pppoe');
   const config: AccessPlaneConfig = {
     role: entry.isServer ? 'server' : 'client',
     groupId: entry.groupId ?? 0,
-    ...(!entry.isServer && work.usedGroups.has(groupKey(agent.id, entry.groupId ?? 0)) && { carriesTraffic: true }),
+    ...(carriesTraffic && { carriesTraffic }),
     entry: index,
     roleName: entry.role ?? '',
     interfaces,

@@ -231,6 +231,7 @@ describe('built-in templates', () => {
       'protocol.dhcp': await createProfile('protocol.dhcp', {}),
       'protocol.ipoe': await createProfile('protocol.ipoe', {}),
       'protocol.igmp': await createProfile('protocol.igmp', {}),
+      'protocol.dot1x': await createProfile('protocol.dot1x', { supplicant: { method: 'md5' } }),
       'protocol.lag': await createProfile('protocol.lag', {}),
     };
     const builtIn = (await templates.all()).data.filter((template) => template.builtIn);

@@ -13,7 +13,7 @@ import { rfc2544, rfc9411Https } from './rfc-benchmarks.ts';
 import { rfc9411Templates } from './rfc9411.ts';
 import { bgpFullTable, convergenceAfterFailure, ospfArea, rdmaIncast } from './routers.ts';
 import { httpsRate, tlsResumption } from './secure-transports.ts';
-import { dhcpFlood, iptvZapping, lacpMemberFlap, pppoeLoginStorm } from './subscribers.ts';
+import { dhcpFlood, dot1xShiftChange, iptvZapping, lacpMemberFlap, pppoeLoginStorm } from './subscribers.ts';
 import { tcpConnections } from './tcp-connections.ts';
 import { tlsHandshakes } from './tls-handshakes.ts';
 import { udpLoss } from './udp-loss.ts';
@@ -53,6 +53,7 @@ export const allBuiltin: readonly BuiltinTemplate[] = [
   dhcpFlood,
   iptvZapping,
   lacpMemberFlap,
+  dot1xShiftChange,
   remoteAccess,
   tunnelThroughput,
   rekeyStorm,

@@ -117,3 +117,24 @@ export const lacpMemberFlap: BuiltinTemplate = {
     whole('seconds', 120, [10, 86_400], 'How long the link fails and comes back', duration),
   ],
 };
+
+export const dot1xShiftChange: BuiltinTemplate = {
+  name: '802.1X at shift change',
+  description:
+    'Many users sign in at the ports of a switch by 802.1X (EAP-MD5) within a short time, then say goodbye and come back. The profile of sessions gives their number, pace and hold time, that of 802.1X users, passwords and patience. Results show the rate and the time of sign-ins, refusals and silence by user. The agent needs CAP_NET_RAW.',
+  tags: '802.1x,dot1x,access-plane,access,resilience',
+  task: {
+    comment: '802.1X at shift change',
+    accessPlane: [
+      { ...client, interfaces: [param('interface')], sessions: [param('sessions')], dot1x: [param('dot1x')] },
+    ],
+    configuration: [{ plugin: { id: 101 }, values: forSeconds }],
+  },
+  slots: [{ name: 'client', role: 'client', requires }],
+  parameters: [
+    interfaceOf('interface', 'Interface of the agent that is connected to the switch'),
+    profileOf('sessions', 'Number and pace of the users, and how long each stays', 'Sessions'),
+    profileOf('dot1x', 'Users, passwords and patience; the method is md5', '802.1X'),
+    whole('seconds', 120, [10, 86_400], 'How long users come and go', duration),
+  ],
+};
