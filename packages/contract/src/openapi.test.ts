@@ -105,3 +105,20 @@ it('every member is described', () => {
   walk(toOpenApi(api, 'test').components.schemas);
   expect([...undescribed]).toEqual([]);
 });
+
+it('every integer of a request has bounds, so that no database is asked for more than it holds', () => {
+  const unbounded: string[] = [];
+  const walk = (schema: unknown, path: string): void => {
+    if (typeof schema !== 'object' || schema === null) return;
+    const { type, maximum, enum: values, const: value } = schema as Record<string, unknown>;
+    if ([type].flat().includes('integer') && maximum === undefined && values === undefined && value === undefined)
+      unbounded.push(path);
+    for (const [name, part] of Object.entries(schema)) walk(part, `${path}/${name}`);
+  };
+  for (const { operation, route } of routes) {
+    walk(route.body, `${operation} body`);
+    walk(route.query, `${operation} query`);
+    walk(route.params, `${operation} params`);
+  }
+  expect(unbounded).toEqual([]);
+});

@@ -11,7 +11,9 @@ export const NullableTimestamp = Nullable(
   Type.String({ description: 'RFC 3339, UTC, milliseconds; null while unset' }),
 );
 
-export const NullableInteger = Nullable(Type.Integer());
+export const NullableInteger = Nullable(
+  Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+);
 export const NullableNumber = Nullable(Type.Number());
 
 /** The name a user gives to a record: one line. */

@@ -137,7 +137,10 @@ const MetricsOutput = section({
     description: 'Authorization header; reads back masked',
   }),
   taskIDs: Type.Optional(
-    Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 256, description: 'Only of these tasks; all when left out' }),
+    Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
+      maxItems: 256,
+      description: 'Only of these tasks; all when left out',
+    }),
   ),
 });
 

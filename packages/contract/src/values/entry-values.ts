@@ -116,7 +116,10 @@ export const EntryValues = Type.Object(
     ...each(booleans, Type.Boolean()),
     ...each(strings, Type.String({ maxLength: 65_536 })),
     ...each(secretValues, Type.String({ maxLength: 65_536, ...secret })),
-    ...each(integerArrays, Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 10_000 })),
+    ...each(
+      integerArrays,
+      Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), { maxItems: 10_000 }),
+    ),
     ...each(objectArrays, Type.Array(FreeObject, { maxItems: 1000 })),
   },
   {

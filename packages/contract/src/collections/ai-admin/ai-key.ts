@@ -25,7 +25,14 @@ export const AiPolicy = StrictComponent('AIPolicy', {
   count: optional.integer([1, 3], 'People who must approve', 1),
   preventSelfApproval: may('The owner of the key may not approve'),
   decisionSec: optional.integer([600, 604_800], 'Time people have to decide', 86_400),
-  version: Type.Optional(Type.Integer({ minimum: 1, readOnly: true, description: 'Rises with every change' })),
+  version: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      readOnly: true,
+      description: 'Rises with every change',
+    }),
+  ),
 });
 export type AiPolicy = Static<typeof AiPolicy>;
 

@@ -53,7 +53,10 @@ const values = {
 const ParameterDraft = StrictComponent('ApplicationParameterDraft', {
   id: Type.Optional(
     Nullable(
-      Type.Integer({ description: 'Keeps a parameter, and with it the values drawn for it, when it is renamed' }),
+      Type.Integer({
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'Keeps a parameter, and with it the values drawn for it, when it is renamed',
+      }),
     ),
   ),
   applicationId: Type.Optional(Type.Unknown(readOnly)),

@@ -20,14 +20,14 @@ export const ApplicationManifest = Component('ApplicationManifest', {
     {
       path: Type.String({ description: 'Where the capture lies in the archive; empty when it is left out' }),
       name: Type.String(),
-      size: Type.Integer(),
+      size: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
       md5: Type.String(),
       sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
       original_sha256: Type.String(),
     },
     { description: 'The capture that is played' },
   ),
-  dictionaries: Type.Array(Type.Object({ id: Type.Integer(), name: Type.String() }), {
+  dictionaries: Type.Array(Type.Object({ id: Id, name: Type.String() }), {
     maxItems: 500,
     description: 'Names of the dictionaries that parameters refer to',
   }),

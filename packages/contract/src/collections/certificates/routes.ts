@@ -52,7 +52,11 @@ const Generate = StrictObject({
       .join(' ')}`,
   }),
   defectSize: Type.Optional(
-    Type.Integer({ description: 'Intermediates of `longChain` (1..50), names of `hugeSan` (1..10000)' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: 'Intermediates of `longChain` (1..50), names of `hugeSan` (1..10000)',
+    }),
   ),
 });
 

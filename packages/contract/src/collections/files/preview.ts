@@ -72,5 +72,11 @@ export const PreviewQuery = Type.Object({
   start: optional.integer([0, 2 ** 40], 'Rows, lines or members passed over', 0),
   limit: optional.integer([1, 200], 'Rows shown', 50),
   filter: optional.text(200, 'Captures only: `tcp`, `udp`, `host ADDRESS`, `port NUMBER`, joined by `and`'),
-  sheet: Type.Optional(Type.Integer({ minimum: 0, description: 'Has no effect: no content read here has sheets' })),
+  sheet: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Has no effect: no content read here has sheets',
+    }),
+  ),
 });

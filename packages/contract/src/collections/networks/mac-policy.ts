@@ -17,6 +17,8 @@ export const MacPolicy = StrictComponent('MacPolicy', {
   seed: Type.Optional(
     Type.Unsafe<number | string>({
       type: ['integer', 'string'],
+      minimum: Number.MIN_SAFE_INTEGER,
+      maximum: Number.MAX_SAFE_INTEGER,
       maxLength: 128,
       description: 'The same seed gives the same addresses; the subnet unless said',
     }),
@@ -60,7 +62,10 @@ export const policyMembers = {
 export const StoredMacPolicy = Component('StoredMacPolicy', {
   macPolicy: MaybeMacPolicy,
   macOverrides: Type.Array(MacOverride),
-  l2PolicyVersion: Type.Integer({ description: 'Counts the changes of policy and overrides' }),
+  l2PolicyVersion: Type.Integer({
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Counts the changes of policy and overrides',
+  }),
 });
 
 export const MacPolicyPatch = StrictObject({
@@ -70,13 +75,17 @@ export const MacPolicyPatch = StrictObject({
     Type.Unsafe<MacOverride[] | null>({ ...policyMembers.macOverrides, type: ['array', 'null'] }),
   ),
   l2PolicyVersion: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'The version you read; 409 when it has changed since' }),
+    Type.Integer({
+      maximum: Number.MAX_SAFE_INTEGER,
+      minimum: 0,
+      description: 'The version you read; 409 when it has changed since',
+    }),
   ),
 });
 
 export const PreviewQuery = Type.Object({
   limit: optional.integer([1, 1000], 'Rows on a page, 100 unless said'),
-  page: Type.Optional(Type.Integer({ minimum: 1, description: 'Page, from 1' })),
+  page: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Page, from 1' })),
   start: optional.text(64, 'Address the page begins with, e.g. `nextStart`; wins over `page`'),
 });
 

@@ -149,7 +149,12 @@ function looseBody<Extra extends TObject>(extra: Extra) {
     type: 'object',
     properties: {
       ...Object.fromEntries([...readOnly, ...loose]),
-      id: { type: ['integer', 'null'], minimum: 0, description: 'The stored network this draft is meant for' },
+      id: {
+        type: ['integer', 'null'],
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'The stored network this draft is meant for',
+      },
       subnet: NetworkDraft.properties.subnet,
     },
     required: ['subnet'],

@@ -28,7 +28,7 @@ export type StartBody = Static<typeof StartBody>;
 
 const positive = optional.integer([1, 1e9]);
 export const LoadChange = StrictObject({
-  index: Type.Integer({ minimum: 0, description: 'Place in `configuration`' }),
+  index: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Place in `configuration`' }),
   requestsPerSecond: positive,
   packetsPerSecond: positive,
   sessionsPerSecond: positive,
@@ -53,7 +53,11 @@ export const planeActions = [
 
 export const PlaneCommand = StrictObject({
   plane: OneOf(['access', 'control', 'configuration'], { description: 'Which list of the task the entry is in' }),
-  index: Type.Integer({ minimum: 0, description: 'Place in `accessPlane`, `controlPlane` or `configuration`' }),
+  index: Type.Integer({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Place in `accessPlane`, `controlPlane` or `configuration`',
+  }),
   action: OneOf(planeActions),
   from: optional.integer([0, 1e9], 'First row of the table; the first when left out'),
   to: optional.integer([0, 1e9], 'Last row of the table; the last when left out'),

@@ -36,7 +36,7 @@ export const ScheduleBody = StrictObject({
   timezone: optional.text(64, 'Such as Europe/Berlin; UTC for a new schedule'),
   startsAt: Type.Optional(NullableTimestamp),
   endsAt: Type.Optional(NullableTimestamp),
-  maxRuns: Type.Optional(Nullable(Type.Integer({ minimum: 1 }))),
+  maxRuns: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))),
   misfire: optional.oneOf(['skip', 'runOnce'], {
     description: 'What becomes of an occurrence nobody was there for; skip for a new schedule',
   }),

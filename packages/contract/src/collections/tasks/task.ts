@@ -17,7 +17,7 @@ const profileMembers = <Profiles extends object>(profiles: Profiles) =>
 
 export const AccessPlaneEntry = StrictComponent('AccessPlaneEntry', {
   agent: AgentRef,
-  groupId: Type.Optional(Type.Integer({ minimum: 0 })),
+  groupId: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
   role: optional.text(64),
   isServer: optional.flag(),
   interfaces: optional.array(Id, { maxItems: 1000, description: 'Ids of the agent’s interfaces' }),
@@ -91,7 +91,7 @@ export const Threshold = StrictComponent('Threshold', {
   value: Type.Number({ description: 'What must hold: `aggregation(metric) operator value`' }),
   scope: Type.Optional(
     StrictObject({
-      configurationIndex: Type.Optional(Type.Integer({ minimum: 0 })),
+      configurationIndex: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
       agentID: Type.Optional(Id),
       pluginID: Type.Optional(Id),
     }),

@@ -115,7 +115,12 @@ function checkBody() {
     properties: {
       ...body.properties,
       name: { type: ['string', 'null'], maxLength: 128 },
-      id: { type: ['integer', 'null'], minimum: 0, description: 'The stored tunnel this draft is meant for' },
+      id: {
+        type: ['integer', 'null'],
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'The stored tunnel this draft is meant for',
+      },
     },
     required: ['type'],
   });
