@@ -91,7 +91,7 @@ describe('packets of hosts', () => {
     const atGateway: number[] = [];
     gateway.onPacket = (memory, start, end) => atGateway.push(memory.view.getInt32(start + 16), end - start);
     const at = client.beginPacket(2, 28);
-    const source = client.protocol?.addressOf(2);
+    const source = client.protocol?.addressOf(2) ?? 0;
     const destination = ip4('10.50.0.1');
     client.frames.writeIpv4(at, at + 28, { source, destination, protocol: 17, tos: 0 });
     client.sendPacket(2, at, at + 28);

@@ -49,7 +49,7 @@ export const accessPlane = definePlugin({
     family('access.failures', 'cause', 'Failed setups and broken sessions by cause', 'lower'),
     counter('access.proofSent', 'Packets sent to prove that sessions work'),
     counter('access.proofReceived', 'Answers to packets that prove that sessions work', { better: 'higher' }),
-    ...['discovery', 'request', 'lcp', 'authentication', 'network', 'dhcp', 'gateway', 'ipv6'].map((step) =>
+    ...['dot1x', 'discovery', 'request', 'lcp', 'authentication', 'network', 'dhcp', 'gateway', 'ipv6'].map((step) =>
       latency(`access.step.${step}`, `Time of the step ${step} of a setup`),
     ),
     gauge('access.activeLinks', 'Links of groups that carry traffic', { better: 'higher' }),

@@ -68,7 +68,7 @@ it('frames of EAPOL are written and read back', () => {
 });
 
 describe('802.1X', () => {
-  it.each([false, true])('lets sessions in, and out with a goodbye (alone: %s)', (isAlone) => {
+  it.each([false, true])('lets sessions in, and out with EAPOL-Logoff (alone: %s)', (isAlone) => {
     const { lab, client, gateway, areUp } = createPair({}, {}, isAlone);
     expect(lab.run(10 * second, areUp)).toBe(true);
     expect(gateway.dot1x?.countOf('authorized')).toBe(20);

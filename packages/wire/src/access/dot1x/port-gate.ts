@@ -24,7 +24,7 @@ export class PortGate implements AccessProtocol {
 
   stop(session: number): void {
     const hasStarted = this.#hasStarted[session] === 1;
-    // The last frame of the protocol inside goes before the goodbye.
+    // The last frame of the protocol inside goes before the EAPOL-Logoff.
     if (hasStarted) this.#inner?.stop(session);
     this.supplicants?.stop(session);
     if (!hasStarted || this.#inner === undefined) this.#subscribers.onDown(session, 'stopped');

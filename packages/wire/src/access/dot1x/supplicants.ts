@@ -90,7 +90,7 @@ export class Supplicants {
     else this.#connect(session);
   }
 
-  /** Says goodbye, if it is to. */
+  /** Sends EAPOL-Logoff where the profile asks for it. */
   stop(session: number): void {
     if (this.#options.logoff && this.#state[session] !== state.idle) this.#send(session, eapolKind.logoff);
     this.drop(session);

@@ -121,7 +121,7 @@ export const lacpMemberFlap: BuiltinTemplate = {
 export const dot1xShiftChange: BuiltinTemplate = {
   name: '802.1X at shift change',
   description:
-    'Many users sign in at the ports of a switch by 802.1X (EAP-MD5) within a short time, then say goodbye and come back. The profile of sessions gives their number, pace and hold time, that of 802.1X users, passwords and patience. Results show the rate and the time of sign-ins, refusals and silence by user. The agent needs CAP_NET_RAW.',
+    'Many users sign in at the ports of a switch by 802.1X (EAP-MD5) within a short time, then log off and come back. The profile of sessions gives their number, pace and hold time, that of 802.1X users, passwords and patience. Results show the rate and the time of sign-ins, refusals and silence by user. The agent needs CAP_NET_RAW.',
   tags: '802.1x,dot1x,access-plane,access,resilience',
   task: {
     comment: '802.1X at shift change',
