@@ -102,7 +102,7 @@ describe('802.1X', () => {
     expect(table.counts[up]).toBe(count);
   });
 
-  it('goes on without authentication where nobody asks for it', () => {
+  it('goes on without authentication where no authenticator answers', () => {
     const { lab, client, areUp } = createPair({}, null);
     lab.run(2 * second);
     expect(areUp()).toBe(false);
