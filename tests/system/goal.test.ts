@@ -4,56 +4,49 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AgentProcess, runToEnd, type System, startSystem } from './system.ts';
 
 const capacity = 60;
-let system: System;
-let alice: AgentProcess;
-let device: Server;
-let tokens = capacity;
-
-/** A device that keeps so many connections and drops others. */
 const capacityOfSessions = 25;
-let table: Server;
-const startTable = async () => {
-  table = createServer((_, response) => response.end('ok'));
-  table.maxConnections = capacityOfSessions;
-  table.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve) => table.listen(0, '127.0.0.1', resolve));
-  return (table.address() as AddressInfo).port;
-};
-
-/** A device that carries so many bits in a second and refuses what is more. */
 const capacityBps = 4_000_000;
 const objectBytes = 10_000;
-let pipe: Server;
-const startPipe = async () => {
-  let bits = 0;
-  const timer = setInterval(() => {
-    bits = Math.min(capacityBps / 5, bits + capacityBps / 20);
-  }, 50);
-  const body = Buffer.alloc(objectBytes);
-  pipe = createServer((_, response) => {
-    response.statusCode = bits > 0 ? 200 : 503;
-    if (bits > 0) bits -= objectBytes * 8;
-    response.end(body);
-  });
-  pipe.on('close', () => clearInterval(timer));
-  await new Promise<void>((resolve) => pipe.listen(0, '127.0.0.1', resolve));
-  return (pipe.address() as AddressInfo).port;
+let system: System;
+let alice: AgentProcess;
+const devices: Server[] = [];
+
+/** Fills with time, not with the ticks of a timer: those are fewer on a busy machine. */
+const bucketOf = (perSecond: number) => {
+  let [level, filledAt] = [0, performance.now()];
+  return (amount: number): boolean => {
+    const now = performance.now();
+    level = Math.min(perSecond / 2, level + (perSecond * (now - filledAt)) / 1000);
+    filledAt = now;
+    if (level < amount) return false;
+    level -= amount;
+    return true;
+  };
 };
 
-/** A device that answers so many requests in a second and refuses the others. */
-const startDevice = async () => {
-  const timer = setInterval(() => {
-    tokens = Math.min(capacity / 5, tokens + capacity / 20);
-  }, 50);
-  device = createServer((_, response) => {
-    tokens -= 1;
-    response.statusCode = tokens >= 0 ? 200 : 503;
-    if (tokens < 0) tokens = 0;
-    response.end('ok');
-  });
-  device.on('close', () => clearInterval(timer));
+const listen = async (device: Server): Promise<number> => {
+  devices.push(device);
   await new Promise<void>((resolve) => device.listen(0, '127.0.0.1', resolve));
   return (device.address() as AddressInfo).port;
+};
+
+/** A device that answers so much in a second, each answer as large as it counts, and refuses the rest. */
+const startDevice = (perSecond: number, amount: number, body: Buffer) => {
+  const take = bucketOf(perSecond);
+  return listen(
+    createServer((_, response) => {
+      response.statusCode = take(amount) ? 200 : 503;
+      response.end(body);
+    }),
+  );
+};
+
+/** A device that keeps so many connections and drops others. */
+const startTable = () => {
+  const table = createServer((_, response) => response.end('ok'));
+  table.maxConnections = capacityOfSessions;
+  table.keepAliveTimeout = 60_000;
+  return listen(table);
 };
 
 const goal = { start: 15, max: 400, resolutionPct: 50, trialSec: 2, settleSec: 0 };
@@ -73,23 +66,25 @@ beforeAll(async () => {
   alice = await system.addAgent('alice');
 });
 afterAll(async () => {
-  for (const server of [device, table, pipe]) {
-    server?.close();
-    server?.closeAllConnections();
+  for (const device of devices) {
+    device.close();
+    device.closeAllConnections();
   }
   await system?.close();
 });
 
 describe('a task with a goal', () => {
   it('finds the rate that a device carries and reports every trial', async () => {
-    const port = await startDevice();
+    const port = await startDevice(capacity, 1, Buffer.from('ok'));
     const search = { resolutionPct: 50, trialSec: 2, settleSec: 1 };
     const sessions = { ...search, metric: 'concurrentSessions', start: 10, max: 40, rfc9411: '7.5' };
     const throughput = { ...search, metric: 'throughputBps', start: 1_000_000, max: 8_000_000, maxFailedPct: 2 };
     const configuration = [
       entryOf(port),
       entryOf(await startTable(), { requestInterval: 200, duration: { goal: sessions } }),
-      entryOf(await startPipe(), { duration: { goal: throughput } }),
+      entryOf(await startDevice(capacityBps, objectBytes * 8, Buffer.alloc(objectBytes)), {
+        duration: { goal: throughput },
+      }),
     ];
     const { id, result } = await runToEnd(system.client, { comment: 'search', configuration });
     expect(result).toMatchObject({ status: 7, stopReason: 'goal' });
