@@ -5,11 +5,16 @@ import { nameIn } from './names.ts';
 const maxValues = 24;
 const minValues = 1;
 
+/** Counts stay exact; what was measured has four digits, more than its accuracy. */
+const rounded = (value: number) => (Number.isInteger(value) ? value : Number(value.toPrecision(4)));
+
 const reportedValue = ({ metric, unit, sum, rate, avg, p95, p99, last }: MetricValue) => ({
   metric,
   unit,
   ...Object.fromEntries(
-    Object.entries({ sum, rate, avg, p95, p99, last }).filter(([, value]) => value !== undefined && value !== null),
+    Object.entries({ sum, rate, avg, p95, p99, last }).flatMap(([name, value]) =>
+      value === undefined || value === null ? [] : [[name, rounded(value)]],
+    ),
   ),
 });
 
@@ -38,7 +43,8 @@ const reportWith = (taskId: number, result: RunResult, max: number) => ({
     ...result.thresholds
       .filter(({ outcome }) => outcome === 'failed' || outcome === 'noData')
       .map(({ name, metric, aggregation, operator, value, actual, outcome }) => ({
-        ...{ kind: 'threshold', name, outcome, actual, wanted: `${aggregation}(${metric}) ${operator} ${value}` },
+        ...{ kind: 'threshold', name, outcome, actual: actual === null ? null : rounded(actual) },
+        wanted: `${aggregation}(${metric}) ${operator} ${value}`,
       })),
   ],
   ...(result.summary.some(({ metrics }) => telling(metrics).length > max) && { truncated: true }),
@@ -60,10 +66,13 @@ export const reportOf = (taskId: number, result: RunResult, maxChars: number): R
   return report;
 };
 
-const line = (name: string, value: unknown) =>
-  value === null || value === undefined
-    ? []
-    : [`- ${name}: ${typeof value === 'object' ? JSON.stringify(value) : value}`];
+const line = (name: string, value: string | number | boolean | null) => (value === null ? [] : [`- ${name}: ${value}`]);
+
+/** On one line, whatever a message of an agent contains. */
+const factsOf = (values: Readonly<Record<string, unknown>>) =>
+  Object.entries(values)
+    .map(([name, value]) => `${name} ${String(value).replace(/\s+/g, ' ')}`)
+    .join(', ');
 
 const linesOf = (report: Report): string[] => [
   `# Task ${report.taskId}, run ${report.runId}: ${report.verdict}`,
@@ -74,10 +83,14 @@ const linesOf = (report: Report): string[] => [
   '',
   ...report.kpis.flatMap(({ plugin, role, configurationIndex, figures }) => [
     `## ${plugin} (${role}, entry ${configurationIndex})`,
-    ...figures.map(({ metric, unit, ...values }) => `- ${metric} [${unit}]: ${JSON.stringify(values)}`),
+    ...figures.map(
+      ({ metric, unit, ...values }) => `- ${metric}${unit === '' ? '' : ` [${unit}]`}: ${factsOf(values)}`,
+    ),
     '',
   ]),
-  ...(report.anomalies.length === 0 ? [] : ['## Anomalies', ...report.anomalies.map((a) => `- ${JSON.stringify(a)}`)]),
+  ...(report.anomalies.length === 0
+    ? []
+    : ['## Anomalies', ...report.anomalies.map(({ kind, ...facts }) => `- ${kind}: ${factsOf(facts)}`)]),
 ];
 
 /** As many whole lines as fit. */
