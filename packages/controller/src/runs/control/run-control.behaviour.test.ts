@@ -30,10 +30,11 @@ const caught = (work: Promise<unknown>) =>
 
 describe('starting', () => {
   it('twice at once creates one run; the other request gets its id', async () => {
-    const { client, server, taskId: busy } = await pair(endless);
-    await world.reach(await world.start(busy), 4);
-    // Its agents are busy, so it stays queued however long the other requests take.
-    const taskId = await world.addTask({ sources: [client], targets: [server] });
+    const client = await world.addAgent(endless, { maxConcurrentTasks: 1 });
+    const agentsOf = { sources: [client], targets: [await world.addAgent()] };
+    await world.reach(await world.start(await world.addTask(agentsOf)), 4);
+    // Its client is busy, so it stays queued however long the other requests take.
+    const taskId = await world.addTask(agentsOf);
     const outcomes = await Promise.allSettled([world.start(taskId), world.start(taskId), world.start(taskId)]);
     const [started] = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
     const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
