@@ -30,7 +30,6 @@ import { createFilePush } from './file-push.ts';
 import { createFileSender } from './file-sender.ts';
 import { type AgentGateway, AgentRefused } from './gateway.ts';
 import { createLogBook } from './log-book.ts';
-import type { OwnedRun } from './peer-messages.ts';
 import { type Presence, statusOf } from './presence.ts';
 import { Registry } from './registry.ts';
 import { openSession } from './session.ts';
@@ -244,7 +243,7 @@ export const createAgents = async (deps: Deps) => {
     everywhere,
     setConducting: (isConducting: boolean) => shared?.setConducting(isConducting),
     /** Reports about these runs are for this controller, or no longer. */
-    setOwned: (runs: readonly OwnedRun[], isOwned: boolean) => shared?.setOwned(runs, isOwned),
+    setOwned: (runIds: readonly number[], isOwned: boolean) => shared?.setOwned(runIds, isOwned),
     /** Agents connect anew, wherever they are connected, and report again what was not acknowledged. */
     renew: (agentIds: readonly number[]) => shared?.renew(agentIds),
     files,

@@ -1,5 +1,3 @@
-import type { OwnedRun } from './peer-messages.ts';
-
 /** Another controller of the installation. */
 interface Peer {
   heardAt: number;
@@ -19,8 +17,8 @@ export class PeerDirectory {
   readonly #peers = new Map<string, Peer>();
   readonly #homes = new Map<number, { peer: string; roundTripMs: number }>();
   readonly #away = new Map<number, Away>();
-  /** By run: the other controller that conducts it; empty while its owner is gone and it has no other yet. */
-  readonly #owners = new Map<number, { peer: string; fence: number }>();
+  /** By run: the other controller that conducts it; empty while its owner is gone and nobody has taken it. */
+  readonly #owners = new Map<number, string>();
 
   get peerCount() {
     return this.#peers.size;
@@ -31,32 +29,27 @@ export class PeerDirectory {
     return [...this.#peers].find(([, { isConducting }]) => isConducting)?.[0];
   }
 
-  /** Empty while its owner is gone and it has no other yet; undefined when no other controller conducts it. */
+  /** Undefined for runs that no other controller ever conducted, and for those that are over. */
   ownerOf(runId: number): string | undefined {
-    return this.#owners.get(runId)?.peer;
+    return this.#owners.get(runId);
   }
 
-  /** What a controller says that lost a run and does not know it yet does not count. */
-  own(runs: readonly OwnedRun[], peer: string): void {
-    for (const [id, fence] of runs) {
-      if ((this.#owners.get(id)?.fence ?? 0) <= fence) this.#owners.set(id, { peer, fence });
-    }
+  own(runIds: readonly number[], peer: string): void {
+    for (const id of runIds) this.#owners.set(id, peer);
   }
 
-  disown(runs: readonly OwnedRun[], peer: string): void {
-    for (const [id] of runs) if (this.ownerOf(id) === peer) this.#owners.delete(id);
-  }
-
-  /** This controller conducts them now. */
-  forgetRuns(runs: readonly OwnedRun[]): void {
-    for (const [id] of runs) this.#owners.delete(id);
+  disown(runIds: readonly number[], peer?: string): void {
+    for (const id of runIds) if (peer === undefined || this.ownerOf(id) === peer) this.#owners.delete(id);
   }
 
   /** All runs that a controller conducts; those it does not name are over. */
-  setRuns(peer: string, runs: readonly OwnedRun[]): void {
-    const named = new Set(runs.map(([id]) => id));
-    for (const [id, owner] of this.#owners) if (owner.peer === peer && !named.has(id)) this.#owners.delete(id);
-    this.own(runs, peer);
+  setRuns(peer: string, runIds: readonly number[]): void {
+    const named = new Set(runIds);
+    this.disown(
+      [...this.#owners.keys()].filter((id) => !named.has(id)),
+      peer,
+    );
+    this.own(runIds, peer);
   }
 
   homeOf(agentId: number): string | undefined {
@@ -107,7 +100,7 @@ export class PeerDirectory {
   /** A controller is gone. Returns its agents, which have time to connect elsewhere. */
   leave(peer: string, now: number): number[] {
     this.#peers.delete(peer);
-    for (const owner of this.#owners.values()) if (owner.peer === peer) owner.peer = '';
+    for (const [id, owner] of this.#owners) if (owner === peer) this.#owners.set(id, '');
     const left = [...this.#homes].filter(([, home]) => home.peer === peer).map(([id]) => id);
     for (const id of left) {
       this.#homes.delete(id);

@@ -1,9 +1,6 @@
 import type { Question, RunReport, ToAgent } from '@rushhour/protocol';
 import type { Arrival } from './gateway.ts';
 
-/** A run and the fence that its owner has. */
-export type OwnedRun = readonly [runId: number, fence: number];
-
 /** What controllers of one installation tell each other about agents. */
 export type PeerMessage =
   /** Sent every second, and when what it says changes. */
@@ -16,10 +13,10 @@ export type PeerMessage =
       readonly isConducting: boolean;
       readonly agents: readonly (readonly [number, number])[];
       /** Runs that the sender conducts. */
-      readonly runs?: readonly OwnedRun[];
+      readonly runs?: readonly number[];
     }
   /** The sender conducts these runs from now on, or no longer. */
-  | { readonly type: 'owned' | 'disowned'; readonly runs: readonly OwnedRun[] }
+  | { readonly type: 'owned' | 'disowned'; readonly runs: readonly number[] }
   /** Agents of runs that the sender took over connect anew. */
   | { readonly type: 'renew'; readonly agentIds: readonly number[] }
   | { readonly type: 'connected'; readonly agentId: number; readonly arrival: Arrival; readonly roundTripMs: number }

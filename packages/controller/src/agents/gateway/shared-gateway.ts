@@ -5,7 +5,7 @@ import type { PeerLink } from '../../bus/peer-link.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { type AgentGateway, type AgentListener, AgentRefused, AgentUnreachable } from './gateway.ts';
 import { PeerDirectory } from './peer-directory.ts';
-import type { AskFailure, OwnedRun, PeerMessage } from './peer-messages.ts';
+import type { AskFailure, PeerMessage } from './peer-messages.ts';
 import { createListeners, type Registry } from './registry.ts';
 
 interface Deps {
@@ -44,7 +44,7 @@ export class SharedGateway implements AgentGateway {
   readonly #timer: NodeJS.Timeout;
   readonly #unsubscribe: () => void;
   /** Runs that this controller conducts. */
-  readonly #owned = new Map<number, number>();
+  readonly #owned = new Set<number>();
   #lastNumber = 0;
   #isConducting = false;
   #conductor: string | undefined;
@@ -124,16 +124,16 @@ export class SharedGateway implements AgentGateway {
   }
 
   /** Which runs this controller conducts; the others learn it before any command for them. */
-  setOwned(runs: readonly OwnedRun[], isOwned: boolean): void {
-    for (const [id, fence] of runs) {
-      if (isOwned) this.#owned.set(id, fence);
+  setOwned(runIds: readonly number[], isOwned: boolean): void {
+    for (const id of runIds) {
+      if (isOwned) this.#owned.add(id);
       else this.#owned.delete(id);
     }
-    if (isOwned) this.#directory.forgetRuns(runs);
-    this.#message({ type: isOwned ? 'owned' : 'disowned', runs });
+    if (isOwned) this.#directory.disown(runIds);
+    this.#message({ type: isOwned ? 'owned' : 'disowned', runs: runIds });
   }
 
-  /** What agents said while their runs had no owner is lost: they report it again in a new session. */
+  /** What agents said while nobody conducted their runs is lost: they report it again in a new session. */
   renew(agentIds: readonly number[]): void {
     this.#deps.registry.renew(agentIds);
     this.#message({ type: 'renew', agentIds });
@@ -183,7 +183,7 @@ export class SharedGateway implements AgentGateway {
   #report(agentId: number, report: RunReport): void {
     const { conductor } = this.#directory;
     const owner = this.#directory.ownerOf(report.runId);
-    // Without an owner at the moment: agents report it again when the run has one.
+    // Nobody conducts the run at the moment: agents report it again when somebody does.
     if (owner === '') return;
     if (owner !== undefined) this.#message({ type: 'report', agentId, report }, owner);
     else if (this.#isConducting) this.#listeners.notify((listener) => listener.report?.(agentId, report));
@@ -247,7 +247,7 @@ export class SharedGateway implements AgentGateway {
     else this.#directory.disown(runs, from);
   }
 
-  #takeList(from: string, agents: readonly (readonly [number, number])[], runs?: readonly OwnedRun[]): void {
+  #takeList(from: string, agents: readonly (readonly [number, number])[], runs?: readonly number[]): void {
     const { registry } = this.#deps;
     if (runs !== undefined) this.#directory.setRuns(from, runs);
     this.#directory.setAgents(

@@ -57,22 +57,24 @@ const createAgentEventContext = (deps: Deps) => {
 };
 type AgentEventContext = ReturnType<typeof createAgentEventContext>;
 
-const isOver = (view: RunView | undefined) => view === undefined || !isActive(view.run.status);
+/**
+ * Whether it is up to this controller to answer an agent about a run it does not conduct: an active run is the business
+ * of its owner, one that is over that of the controller which the agent is connected to.
+ */
+const isOurBusiness = ({ gateway, leases }: AgentEventContext, agentId: number, view: RunView | undefined) =>
+  view !== undefined && isActive(view.run.status) ? leases.owns(view.run.id) : gateway.isHere(agentId);
 
 const meet = (context: AgentEventContext, runId: number, agentId: number, { bootId, runs }: Arrival) => {
-  const { post, late, read, activeRuns, commands, notes, gateway, leases } = context;
-  const view = activeRuns.find(runId);
+  const { post, late, read, activeRuns, commands, notes } = context;
   const held = runs.find((candidate) => candidate.runId === runId);
   const meetLate = () => {
     if (held === undefined) return;
     void post(runId, async () => {
-      const now = await readView(read, runId);
-      // A run that is over is the business of the controller which the agent is connected to, any other of its owner.
-      // While it is taken over nothing is said: its agents connect again afterwards.
-      const isOurs = isOver(now) ? gateway.isHere(agentId) : view !== undefined && leases.owns(runId);
-      if (isOurs) await late.meet(agentId, held, now);
+      const view = await readView(read, runId);
+      if (isOurBusiness(context, agentId, view)) await late.meet(agentId, held, view);
     });
   };
+  const view = activeRuns.find(runId);
   if (view === undefined || agentIn(view, agentId) === undefined) {
     meetLate();
     return;
@@ -99,8 +101,7 @@ const noteInRuns = (
 };
 
 const hearLate = async (context: AgentEventContext, agentId: number, report: RunReport) => {
-  const isOurs = context.gateway.isHere(agentId) && isOver(await readView(context.read, report.runId));
-  if (isOurs) context.late.report(agentId, report);
+  if (isOurBusiness(context, agentId, await readView(context.read, report.runId))) context.late.report(agentId, report);
 };
 
 const hear = (context: AgentEventContext, agentId: number, report: RunReport) => {

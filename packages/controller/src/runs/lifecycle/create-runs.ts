@@ -1,6 +1,5 @@
 import { isTerminal, runStatus } from '@rushhour/contract';
 import type { Logger } from 'pino';
-import type { OwnedRun } from '../../agents/gateway/peer-messages.ts';
 import type { Bus } from '../../bus/local.ts';
 import { clockNow } from '../../clock.ts';
 import type { Origin } from '../../store/engine/change.ts';
@@ -78,7 +77,7 @@ export interface RunsOptions extends Omit<ConductorDeps, 'timing' | 'leases'>, S
   /** Called when this controller begins to conduct runs, or no longer does. */
   onConducting?(isConducting: boolean): void;
   /** Called when this controller begins to own runs, or no longer does. */
-  onOwned?(runs: readonly OwnedRun[], isOwned: boolean): void;
+  onOwned?(runIds: readonly number[], isOwned: boolean): void;
   /** Called when runs have changed their owner: what is remembered of them may be old. */
   onMoved?(runIds: readonly number[]): void;
   timing?: Partial<Timing>;

@@ -41,7 +41,7 @@ describe.runIf(process.env['RUSHHOUR_TEST_ENGINE'] === 'postgres')('of several c
     const runId = await endlessRun();
     const late = await heldUp(runId);
     const writer = createRunWriter({ store: world.store, bus: world.bus, leases: late });
-    await writer.edit(runId, () => ({ patch: { comment: 'not taken yet' } }));
+    await writer.edit(runId, () => ({ patch: { comment: 'nobody has taken it yet' } }));
     const next = leasesOf();
     expect(await next.look()).toEqual({ taken: [runId], lost: [] });
     const before = await world.run(runId);

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { OwnedRun } from '../../agents/gateway/peer-messages.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import {
   dropLease,
@@ -26,7 +25,7 @@ interface Deps {
   readonly leaseMs: number;
   readonly log: Logger;
   /** Called when this controller begins to own runs, or does so no longer. */
-  onOwned?(runs: readonly OwnedRun[], isOwned: boolean): void;
+  onOwned?(runIds: readonly number[], isOwned: boolean): void;
   /** Called when runs have changed their owner: what is remembered of them may be old. */
   onMoved?(runIds: readonly number[]): void;
 }
@@ -79,7 +78,7 @@ export class RunLeases {
     await insertLease(tx, runId, isOwner ? this.owner : '', agentIds);
     if (!isOwner) return;
     this.#fences.set(runId, 1);
-    this.#deps.onOwned?.([[runId, 1]], true);
+    this.#deps.onOwned?.([runId], true);
   }
 
   /** Throws unless this controller owns the run until the end of the transaction. */
@@ -101,7 +100,7 @@ export class RunLeases {
     const fence = this.#fences.get(runId);
     if (fence === undefined) return;
     this.#fences.delete(runId);
-    this.#deps.onOwned?.([[runId, fence]], false);
+    this.#deps.onOwned?.([runId], false);
     await this.#deps.store.database.transaction((tx) => dropLease(tx, runId, fence));
   }
 
@@ -112,19 +111,17 @@ export class RunLeases {
     const known = new Map(this.#fences);
     const rows = await leasedRuns(store.read);
     const current = new Map(rows.map(({ runId, owner, fence }) => [runId, owner === this.owner ? fence : undefined]));
-    const lost = [...known].filter(([id, fence]) => current.has(id) && current.get(id) !== fence);
-    for (const [id] of lost) this.#fences.delete(id);
+    const lost = [...known].filter(([id, fence]) => current.has(id) && current.get(id) !== fence).map(([id]) => id);
+    for (const id of lost) this.#fences.delete(id);
     const taken = await this.#take(rows.filter((row) => this.#isFree(row)));
+    if (lost.length + taken.length > 0) onMoved?.([...lost, ...taken]);
     if (lost.length > 0) onOwned?.(lost, false);
     if (taken.length > 0) onOwned?.(taken, true);
-    const changes = { taken: taken.map(([id]) => id), lost: lost.map(([id]) => id) };
-    if (lost.length + taken.length > 0) onMoved?.([...changes.lost, ...changes.taken]);
-    return changes;
+    return { taken, lost };
   }
 
-  /** It acts on none of its runs any more; in the database they are still its own. */
+  /** Forgets what it owns, without a word to the others. */
   forget(): void {
-    if (this.#fences.size > 0) this.#deps.onOwned?.([...this.#fences], false);
     this.#fences.clear();
     this.#validUntil = 0;
   }
@@ -155,17 +152,17 @@ export class RunLeases {
     return owner === null || !this.#controllers.includes(owner);
   }
 
-  async #take(free: readonly LeasedRun[]): Promise<OwnedRun[]> {
+  async #take(free: readonly LeasedRun[]): Promise<number[]> {
     const { store, log } = this.#deps;
     const share = Math.max(fewRuns, Math.ceil(free.length / Math.max(1, this.#controllers.length)));
-    const taken: OwnedRun[] = [];
+    const taken: number[] = [];
     for (const run of free.slice(0, share)) {
       const fence = await store.database.transaction((tx) => takeLease(tx, run, this.owner));
       if (fence === undefined) continue;
       this.#fences.set(run.runId, fence);
-      taken.push([run.runId, fence]);
+      taken.push(run.runId);
     }
-    if (taken.length > 0) log.info({ runs: taken }, 'took over runs without an owner');
+    if (taken.length > 0) log.info({ runIds: taken }, 'took over runs that nobody conducted');
     return taken;
   }
 }

@@ -102,7 +102,7 @@ const held = statement((db, p: { runID: number }, engine) => {
   const row = db.selectFrom('runLeases').select('fence').where('runID', '=', p.runID);
   return engine === 'postgres' ? row.forShare() : row;
 });
-/** The fence of a run, which stays as it is until the transaction ends. */
+/** The fence of a run, which nobody can raise before the transaction ends. */
 export const lockFence = async (tx: Executor, runID: number): Promise<number | undefined> =>
   (await held.first(tx, { runID }))?.fence;
 
