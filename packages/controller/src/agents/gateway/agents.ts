@@ -242,10 +242,6 @@ export const createAgents = async (deps: Deps) => {
     /** Agents of all controllers. */
     everywhere,
     setConducting: (isConducting: boolean) => shared?.setConducting(isConducting),
-    /** Reports about these runs are for this controller, or no longer. */
-    setOwned: (runIds: readonly number[], isOwned: boolean) => shared?.setOwned(runIds, isOwned),
-    /** Agents connect anew, wherever they are connected, and report again what was not acknowledged. */
-    renew: (agentIds: readonly number[]) => shared?.renew(agentIds),
     files,
     /** The key that proves this installation to agents; join tokens carry it. */
     controllerKey: publicKeyText(createPublicKey(key)),

@@ -17,39 +17,14 @@ export class PeerDirectory {
   readonly #peers = new Map<string, Peer>();
   readonly #homes = new Map<number, { peer: string; roundTripMs: number }>();
   readonly #away = new Map<number, Away>();
-  /** By run: the other controller that conducts it; empty while its owner is gone and nobody has taken it. */
-  readonly #owners = new Map<number, string>();
 
   get peerCount() {
     return this.#peers.size;
   }
 
-  /** A controller that conducts runs, if another one does. */
+  /** The controller that conducts, if it is another one and known. */
   get conductor(): string | undefined {
     return [...this.#peers].find(([, { isConducting }]) => isConducting)?.[0];
-  }
-
-  /** Undefined for runs that no other controller ever conducted, and for those that are over. */
-  ownerOf(runId: number): string | undefined {
-    return this.#owners.get(runId);
-  }
-
-  own(runIds: readonly number[], peer: string): void {
-    for (const id of runIds) this.#owners.set(id, peer);
-  }
-
-  disown(runIds: readonly number[], peer?: string): void {
-    for (const id of runIds) if (peer === undefined || this.ownerOf(id) === peer) this.#owners.delete(id);
-  }
-
-  /** All runs that a controller conducts; those it does not name are over. */
-  setRuns(peer: string, runIds: readonly number[]): void {
-    const named = new Set(runIds);
-    this.disown(
-      [...this.#owners.keys()].filter((id) => !named.has(id)),
-      peer,
-    );
-    this.own(runIds, peer);
   }
 
   homeOf(agentId: number): string | undefined {
@@ -60,16 +35,15 @@ export class PeerDirectory {
     return this.#homes.get(agentId)?.roundTripMs;
   }
 
-  /** Of all controllers, this one comes first. */
-  isFirst(own: string): boolean {
-    return [...this.#peers.keys()].every((id) => own < id);
-  }
-
   get agentIds(): number[] {
     return [...this.#homes.keys()];
   }
 
   heard(peer: string, now: number, isConducting = this.#peers.get(peer)?.isConducting ?? false): void {
+    // The last one to say so conducts; one that died does not take it back.
+    if (isConducting && !this.#peers.get(peer)?.isConducting) {
+      for (const other of this.#peers.values()) other.isConducting = false;
+    }
     this.#peers.set(peer, { heardAt: now, isConducting });
   }
 
@@ -100,7 +74,6 @@ export class PeerDirectory {
   /** A controller is gone. Returns its agents, which have time to connect elsewhere. */
   leave(peer: string, now: number): number[] {
     this.#peers.delete(peer);
-    for (const [id, owner] of this.#owners) if (owner === peer) this.#owners.set(id, '');
     const left = [...this.#homes].filter(([, home]) => home.peer === peer).map(([id]) => id);
     for (const id of left) {
       this.#homes.delete(id);

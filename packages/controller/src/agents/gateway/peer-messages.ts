@@ -8,17 +8,7 @@ export type PeerMessage =
   /** A controller that starts asks who has which agents. */
   | { readonly type: 'hello' }
   /** All agents that are connected to the sender, with their round trip times. */
-  | {
-      readonly type: 'list';
-      readonly isConducting: boolean;
-      readonly agents: readonly (readonly [number, number])[];
-      /** Runs that the sender conducts. */
-      readonly runs?: readonly number[];
-    }
-  /** The sender conducts these runs from now on, or no longer. */
-  | { readonly type: 'owned' | 'disowned'; readonly runs: readonly number[] }
-  /** Agents of runs that the sender took over connect anew. */
-  | { readonly type: 'renew'; readonly agentIds: readonly number[] }
+  | { readonly type: 'list'; readonly isConducting: boolean; readonly agents: readonly (readonly [number, number])[] }
   | { readonly type: 'connected'; readonly agentId: number; readonly arrival: Arrival; readonly roundTripMs: number }
   | { readonly type: 'suspect' | 'back'; readonly agentId: number }
   | { readonly type: 'lost'; readonly agentId: number; readonly reason: string }

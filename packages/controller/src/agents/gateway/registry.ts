@@ -109,10 +109,6 @@ export class Registry implements AgentGateway {
     return this.find(agentId)?.connection?.isOpen ?? false;
   }
 
-  isHere(agentId: number) {
-    return this.isOnline(agentId);
-  }
-
   /** Whether the agent was asked to fetch this file. */
   isOffered(agentId: number, sha256: string) {
     return this.#offers.get(agentId)?.has(sha256) ?? false;
@@ -240,11 +236,9 @@ export class Registry implements AgentGateway {
 
   /** Agents in runs connect anew, and tell again what was not acknowledged. */
   renewBusy() {
-    this.renew([...this.all()].filter(({ isBusy }) => isBusy).map(({ agentId }) => agentId));
-  }
-
-  renew(agentIds: readonly number[]) {
-    for (const id of agentIds) this.find(id)?.connection?.close(closeCode.restarting, 'another controller conducts');
+    for (const { connection, isBusy } of this.all()) {
+      if (isBusy) connection?.close(closeCode.restarting, 'another controller conducts');
+    }
   }
 
   /** For an agent that was connected to a controller that is gone. */

@@ -34,7 +34,7 @@ const failureOf = (error: unknown): AskFailure => ({
 
 /**
  * The agents of all controllers of an installation. Commands and questions go to the controller that an agent is
- * connected to; what agents report goes to the controller that conducts the run, and only there.
+ * connected to; what agents report goes to the controller that conducts, and only there.
  */
 export class SharedGateway implements AgentGateway {
   readonly #deps: Deps;
@@ -43,8 +43,6 @@ export class SharedGateway implements AgentGateway {
   readonly #asked = new Map<number, Asked>();
   readonly #timer: NodeJS.Timeout;
   readonly #unsubscribe: () => void;
-  /** Runs that this controller conducts. */
-  readonly #owned = new Set<number>();
   #lastNumber = 0;
   #isConducting = false;
   #conductor: string | undefined;
@@ -77,10 +75,6 @@ export class SharedGateway implements AgentGateway {
 
   isOnline(agentId: number) {
     return this.#deps.registry.isOnline(agentId) || this.#directory.homeOf(agentId) !== undefined;
-  }
-
-  isHere(agentId: number) {
-    return this.#deps.registry.isOnline(agentId);
   }
 
   roundTripMs(agentId: number) {
@@ -121,22 +115,8 @@ export class SharedGateway implements AgentGateway {
     if (this.#isConducting === isConducting) return;
     this.#isConducting = isConducting;
     this.#message({ type: 'beat', isConducting });
-  }
-
-  /** Which runs this controller conducts; the others learn it before any command for them. */
-  setOwned(runIds: readonly number[], isOwned: boolean): void {
-    for (const id of runIds) {
-      if (isOwned) this.#owned.add(id);
-      else this.#owned.delete(id);
-    }
-    if (isOwned) this.#directory.disown(runIds);
-    this.#message({ type: isOwned ? 'owned' : 'disowned', runs: runIds });
-  }
-
-  /** What agents said while nobody conducted their runs is lost: they report it again in a new session. */
-  renew(agentIds: readonly number[]): void {
-    this.#deps.registry.renew(agentIds);
-    this.#message({ type: 'renew', agentIds });
+    // What its agents said while nobody conducted is lost: they report it again in a new session.
+    if (isConducting) this.#deps.registry.renewBusy();
   }
 
   /** The agents go elsewhere. */
@@ -182,11 +162,7 @@ export class SharedGateway implements AgentGateway {
 
   #report(agentId: number, report: RunReport): void {
     const { conductor } = this.#directory;
-    const owner = this.#directory.ownerOf(report.runId);
-    // Nobody conducts the run at the moment: agents report it again when somebody does.
-    if (owner === '') return;
-    if (owner !== undefined) this.#message({ type: 'report', agentId, report }, owner);
-    else if (this.#isConducting) this.#listeners.notify((listener) => listener.report?.(agentId, report));
+    if (this.#isConducting) this.#listeners.notify((listener) => listener.report?.(agentId, report));
     else if (conductor !== undefined) this.#message({ type: 'report', agentId, report }, conductor);
   }
 
@@ -206,13 +182,13 @@ export class SharedGateway implements AgentGateway {
   #sendList(to?: string): void {
     const present = [...this.#deps.registry.all()].filter(({ connection }) => connection?.isOpen);
     const agents = present.map(({ agentId, roundTripMs }) => [agentId, roundTripMs] as const);
-    this.#message({ type: 'list', isConducting: this.#isConducting, agents, runs: [...this.#owned] }, to);
+    this.#message({ type: 'list', isConducting: this.#isConducting, agents }, to);
   }
 
   #lose(agentId: number): void {
-    const { registry, link } = this.#deps;
+    const { registry } = this.#deps;
     if (this.isOnline(agentId) || registry.find(agentId) !== undefined) return;
-    if (this.#isConducting && this.#directory.isFirst(link.id)) registry.declareOffline(agentId);
+    if (this.#isConducting) registry.declareOffline(agentId);
     this.#listeners.notify((listener) => listener.lost?.(agentId, 'the controller it was connected to is gone'));
   }
 
@@ -232,9 +208,7 @@ export class SharedGateway implements AgentGateway {
     const isConducting = 'isConducting' in message ? message.isConducting : undefined;
     this.#directory.heard(from, performance.now(), isConducting);
     if (message.type === 'hello') this.#sendList(from);
-    else if (message.type === 'list') this.#takeList(from, message.agents, message.runs);
-    else if ('runs' in message) this.#takeOwner(from, message);
-    else if (message.type === 'renew') this.#deps.registry.renew(message.agentIds);
+    else if (message.type === 'list') this.#takeList(from, message.agents);
     else if (message.type === 'send') this.#deps.registry.send(message.agentId, message.message);
     else if (message.type === 'ask') void this.#answer(from, message);
     else if (message.type === 'answer') this.#settle(message);
@@ -242,14 +216,8 @@ export class SharedGateway implements AgentGateway {
     this.#followConductor();
   }
 
-  #takeOwner(from: string, { type, runs }: Extract<PeerMessage, { type: 'owned' | 'disowned' }>): void {
-    if (type === 'owned') this.#directory.own(runs, from);
-    else this.#directory.disown(runs, from);
-  }
-
-  #takeList(from: string, agents: readonly (readonly [number, number])[], runs?: readonly number[]): void {
+  #takeList(from: string, agents: readonly (readonly [number, number])[]): void {
     const { registry } = this.#deps;
-    if (runs !== undefined) this.#directory.setRuns(from, runs);
     this.#directory.setAgents(
       from,
       agents.filter(([id]) => !registry.isOnline(id)),
@@ -269,13 +237,15 @@ export class SharedGateway implements AgentGateway {
       notify((listener) => listener.lost?.(agentId, message.reason));
     } else if (message.type === 'suspect') notify((listener) => listener.suspect?.(agentId));
     else if (message.type === 'back') notify((listener) => listener.back?.(agentId));
-    else if (message.type === 'report') this.#report(agentId, message.report);
+    else if (message.type === 'report' && this.#isConducting) {
+      notify((listener) => listener.report?.(agentId, message.report));
+    }
   }
 
-  /** For a controller that may not conduct itself: what agents said to the conductor before may be lost. */
+  /** Another controller conducts now: what agents said to the one before may be lost. */
   #followConductor(): void {
     const { conductor } = this.#directory;
-    if (this.#isConducting || conductor === undefined || conductor === this.#conductor) return;
+    if (conductor === undefined || conductor === this.#conductor) return;
     this.#conductor = conductor;
     this.#deps.log.info({ conductor }, 'another controller conducts');
     this.#deps.registry.renewBusy();

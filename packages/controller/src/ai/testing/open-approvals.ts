@@ -32,7 +32,6 @@ export const openApprovals = async (storeOptions: Parameters<typeof openStore>[0
       thresholdIssues(definition as never, thresholds as never),
     diskUsedPct: async () => 1,
     keepPlan: () => {},
-    leases: { claim: async () => {} },
     timing: defaultTiming,
   };
   const runs = { check: createStartCheck(deps), enqueue: createEnqueue(deps), ...createRunControl(deps) };

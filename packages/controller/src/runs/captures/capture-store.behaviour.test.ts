@@ -35,7 +35,6 @@ const agent = {
 };
 const listeners = new Set<AgentListener>();
 const gateway: AgentGateway = {
-  isHere: () => true,
   isOnline: () => agent.isOnline,
   roundTripMs: () => 1,
   send: (_, message) => agent.sent.push(message) > 0,

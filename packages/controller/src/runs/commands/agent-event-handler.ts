@@ -1,13 +1,12 @@
-import { isActive, runStatus } from '@rushhour/contract';
+import { runStatus } from '@rushhour/contract';
 import type { HeldRun, RunReport } from '@rushhour/protocol';
-import type { AgentGateway, AgentListener, Arrival } from '../../agents/gateway/gateway.ts';
+import type { AgentListener, Arrival } from '../../agents/gateway/gateway.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import type { NewRunEvent } from '../../store/runs/run-events.ts';
 import type { ActiveRunCache } from '../lifecycle/active-run-cache.ts';
 import type { Changes } from '../lifecycle/changes.ts';
 import type { LateResults } from '../lifecycle/late-results.ts';
 import { reconcileReturningAgent } from '../lifecycle/returning-agent.ts';
-import type { RunLeases } from '../lifecycle/run-leases.ts';
 import { isDone, type RunView, readView } from '../lifecycle/run-view.ts';
 import type { RunWriter } from '../lifecycle/run-writer.ts';
 import { applyReport, noteLostAgent, withReason } from '../verdict/apply-report.ts';
@@ -20,8 +19,6 @@ interface Deps {
   commands: CommandSender;
   activeRuns: ActiveRunCache;
   late: LateResults;
-  gateway: Pick<AgentGateway, 'isHere'>;
-  leases: Pick<RunLeases, 'owns'>;
   post(runId: number, work: () => Promise<unknown>): Promise<void>;
   /** Queues another look at the run. */
   wake(runId: number): void;
@@ -57,22 +54,15 @@ const createAgentEventContext = (deps: Deps) => {
 };
 type AgentEventContext = ReturnType<typeof createAgentEventContext>;
 
-/**
- * Whether it is up to this controller to answer an agent about a run it does not conduct: an active run is the business
- * of its owner, one that is over that of the controller which the agent is connected to.
- */
-const isOurBusiness = ({ gateway, leases }: AgentEventContext, agentId: number, view: RunView | undefined) =>
-  view !== undefined && isActive(view.run.status) ? leases.owns(view.run.id) : gateway.isHere(agentId);
-
-const meet = (context: AgentEventContext, runId: number, agentId: number, { bootId, runs }: Arrival) => {
-  const { post, late, read, activeRuns, commands, notes } = context;
+const meet = (
+  { post, late, read, activeRuns, commands, notes }: AgentEventContext,
+  runId: number,
+  agentId: number,
+  { bootId, runs }: Arrival,
+) => {
   const held = runs.find((candidate) => candidate.runId === runId);
   const meetLate = () => {
-    if (held === undefined) return;
-    void post(runId, async () => {
-      const view = await readView(read, runId);
-      if (isOurBusiness(context, agentId, view)) await late.meet(agentId, held, view);
-    });
+    if (held) void post(runId, async () => late.meet(agentId, held, await readView(read, runId)));
   };
   const view = activeRuns.find(runId);
   if (view === undefined || agentIn(view, agentId) === undefined) {
@@ -100,14 +90,9 @@ const noteInRuns = (
   }
 };
 
-const hearLate = async (context: AgentEventContext, agentId: number, report: RunReport) => {
-  if (isOurBusiness(context, agentId, await readView(context.read, report.runId))) context.late.report(agentId, report);
-};
-
-const hear = (context: AgentEventContext, agentId: number, report: RunReport) => {
-  const { activeRuns, post, commands, notes } = context;
+const hear = ({ activeRuns, post, late, commands, notes }: AgentEventContext, agentId: number, report: RunReport) => {
   const view = activeRuns.find(report.runId);
-  if (view === undefined) return void post(report.runId, () => hearLate(context, agentId, report));
+  if (view === undefined) return void post(report.runId, async () => late.report(agentId, report));
   if (report.epoch !== view.run.epoch || agentIn(view, agentId) === undefined) {
     return void commands.abandon(agentId, report, 'the run was given away');
   }
@@ -125,7 +110,6 @@ export const createAgentEventHandler = (deps: Deps): AgentListener => {
   return {
     connected: (agentId, arrival) => {
       commands.forgetSession(agentId);
-      if (!context.gateway.isHere(agentId)) late.lose(agentId);
       activeRuns.suspects.delete(agentId);
       const concerned = new Set([...activeRuns.runsOf(agentId), ...arrival.runs.map(({ runId }) => runId)]);
       for (const runId of concerned) meet(context, runId, agentId, arrival);

@@ -11,10 +11,8 @@ export interface Timing {
   readonly armedMs: number;
   /** Time after the planned end for agents to finish by themselves. */
   readonly marginMs: number;
-  /** Interval between two attempts to get permission to conduct. */
-  readonly retryMs: number;
-  /** A controller that does not renew its lease for so long loses its runs. */
-  readonly leaseMs: number;
+  /** Interval between two attempts to become the leader. */
+  readonly electionMs: number;
   /** Time for results that arrive after the end of a run. */
   readonly lateMs: number;
   /** Interval between two attempts to reset an agent. */
@@ -26,8 +24,7 @@ export const defaultTiming: Timing = {
   leadMs: 1000,
   armedMs: 10_000,
   marginMs: 30_000,
-  retryMs: 3000,
-  leaseMs: 6000,
+  electionMs: 3000,
   lateMs: 60_000,
   resetMs: 5000,
 };

@@ -16,7 +16,6 @@ import type { CommandSender } from '../commands/command-sender.ts';
 import type { RunMetrics } from '../verdict/run-metrics.ts';
 import { type Breach, evaluate, type MetricReader } from '../verdict/thresholds.ts';
 import { decideVerdict, shortened } from '../verdict/verdict.ts';
-import type { RunLeases } from './run-leases.ts';
 import type { RunView } from './run-view.ts';
 import type { RunWriter } from './run-writer.ts';
 import { endingOf } from './task-state.ts';
@@ -28,7 +27,6 @@ interface Deps {
   settings: Pick<SettingsStore, 'current'>;
   metrics: RunMetrics;
   writer: RunWriter;
-  leases: Pick<RunLeases, 'assertOwned'>;
   commands: CommandSender;
   log: Logger;
 }
@@ -78,10 +76,10 @@ const breachesOf = async ({ store }: Deps, runId: number): Promise<Breach[]> =>
 
 /** A run ends even when its results cannot be computed. */
 const measure = async (deps: Deps, { run }: RunView, problems: string[]) => {
-  const { store, blobs, metrics, leases, log } = deps;
+  const { store, blobs, metrics, log } = deps;
   if (!hasSent(run)) return { entries: [], thresholds: untested(run.thresholds) };
   try {
-    await settleAttacks({ store, blobs, assertOwned: (tx, id) => leases.assertOwned(tx, id) }, run);
+    await settleAttacks({ store, blobs }, run);
     const attacks = await createAttackValues(store.read, run);
     problems.push(...attacks.doubts());
     const reader: MetricReader = {

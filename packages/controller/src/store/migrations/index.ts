@@ -24,7 +24,6 @@ import { taskDevices } from './023-task-devices.ts';
 import { attackChanges } from './025-attack-changes.ts';
 import { listIndexes } from './026-list-indexes.ts';
 import { applicationSource } from './027-application-source.ts';
-import { runLeases } from './028-run-leases.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -55,5 +54,4 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   taskDevices,
   listIndexes,
   applicationSource,
-  runLeases,
 ];
