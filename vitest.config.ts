@@ -30,7 +30,7 @@ const timed = ['engines/packets/{icmp,rfc2544,streams}', 'control/bfd'].map((nam
 /** Behaviour tests run on both databases, unless the database has no part in them; everything else runs once. */
 export default defineConfig({
   test: {
-    maxWorkers: 3,
+    maxWorkers: 2,
     projects: [
       {
         test: {
@@ -58,8 +58,8 @@ export default defineConfig({
           include: ['tests/**/*.test.ts'],
           exclude: timed,
           retry: 1,
-          // They wait for traffic most of the time: four at once, after all others.
-          maxWorkers: 4,
+          // They wait for traffic most of the time: three at once, after all others.
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },
