@@ -25,10 +25,7 @@ const withoutSql = inController([
 ]);
 
 /** They measure when frames leave and arrive, or detect silence within milliseconds: nothing else may run beside them. */
-const alone = ['engines/packets/{icmp,rfc2544,streams}', 'control/bfd'];
-/** Beside others, requests of Chromium over HTTP/3 sometimes get no answer: a fault that is not found yet. */
-const unexplained = ['engines/secure/h3'];
-const timed = [...alone, ...unexplained].map((name) => `tests/${name}.test.ts`);
+const timed = ['engines/packets/{icmp,rfc2544,streams}', 'control/bfd'].map((name) => `tests/${name}.test.ts`);
 
 /** Behaviour tests run on both databases, unless the database has no part in them; everything else runs once. */
 export default defineConfig({

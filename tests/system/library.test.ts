@@ -11,7 +11,7 @@ beforeAll(async () => {
   [alice, bob] = [await system.addAgent('alice'), await system.addAgent('bob')];
   mixes = await until('the library', async () => {
     const { data } = await system.client.taskTemplates.list({ query: { search: 'Mix: ', count: 100 } });
-    return data.length > 0 && data;
+    return data.length > 0 && data.filter(({ name }) => name.startsWith('Mix: '));
   });
 });
 afterAll(() => system?.close());

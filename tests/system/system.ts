@@ -61,7 +61,8 @@ export const until = async <T>(what: string, check: () => Promise<T | undefined 
       problem = error;
     }
     if (Date.now() > deadline) throw new Error(`waited ${patienceMs} ms for ${what}`, { cause: problem });
-    await sleep(100);
+    // Less often than the controller allows.
+    await sleep(150);
   }
 };
 
@@ -85,9 +86,12 @@ export const startSystem = async (settings: object = {}, env: Record<string, str
     const port = await freePort();
     const agent = startAgent({ name, url: options.url ?? url, token: token.token, options, port });
     agents.push(agent);
-    const found = await until(`agent ${name} to be online`, async () => {
+    const isOnline = async () => {
       const { data } = await client.agents.list({ query: { search: name } });
       return data.find((one) => one.name === name && one.status === 1);
+    };
+    const found = await until(`agent ${name} to be online`, isOnline).catch((error) => {
+      throw new Error(`agent ${name} wrote: ${agent.output()}`, { cause: error });
     });
     return Object.assign(agent, { id: found.id });
   };

@@ -21,7 +21,7 @@ export { type SessionStep, sessionState, sessionStates } from './access/session-
 export type { SubscriberListener } from './access/subscribers.ts';
 export { checksumOf, foldSum, isSumValid, sumBytes, updateChecksum } from './bytes/checksum.ts';
 export { KeyTable } from './bytes/key-table.ts';
-export { bytesOfHex, createMemory, hexOfBytes, Memory } from './bytes/memory.ts';
+export { bytesOfHex, copyOf, createMemory, hexOfBytes, Memory } from './bytes/memory.ts';
 export { TimerWheel } from './bytes/timer-wheel.ts';
 export { parseBfd } from './control/bfd/packet.ts';
 export { BfdSession } from './control/bfd/session.ts';

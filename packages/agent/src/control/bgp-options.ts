@@ -1,6 +1,7 @@
 import {
   type BgpFamily,
   type BgpSessionOptions,
+  copyOf,
   createPrefixSource,
   familyOf,
   nextHopOf,
@@ -16,7 +17,7 @@ const addressBytes = (text: string): Uint8Array => {
   const bytes = new Uint8Array(16);
   const view = new DataView(bytes.buffer);
   for (let i = 0; i < 4; i++) view.setInt32(i * 4, words[i] as number);
-  return text.includes(':') ? bytes : bytes.slice(12);
+  return text.includes(':') ? bytes : copyOf(bytes, 12);
 };
 
 /** The last 32 bits of an address. */

@@ -1,5 +1,6 @@
 import {
   ceaseReason,
+  copyOf,
   defaultHeaderFields,
   formatAddress,
   type HeaderFields,
@@ -179,7 +180,7 @@ export class Site {
 
   /** Packets to groups are for every router on the interface, others for one. */
   readonly #deliverOspf = (packet: Packet, memory: Memory, start: number, end: number): void => {
-    const bytes = memory.bytes.slice(start, end);
+    const bytes = copyOf(memory.bytes, start, end);
     const source = (packet.addresses[7] as number) >>> 0;
     const target = packet.path < 0 ? undefined : formatAddress(packet.addresses, 0);
     for (const one of this.#ospf) if (target === undefined || one.router.address === target) one.receive(bytes, source);
@@ -200,7 +201,7 @@ export class Site {
     if (!udp.parse(memory, start, end, 0, false) || udp.destinationPort !== udp.sourcePort) return;
     const source = (packet.addresses[7] as number) >>> 0;
     for (const { hear } of this.#hearers.get(udp.destinationPort) ?? [])
-      hear(memory.bytes.slice(udp.payload, udp.end), source);
+      hear(copyOf(memory.bytes, udp.payload, udp.end), source);
   }
 
   /** Gives a router the datagrams of a port, whether they are sent to it or to a group. */
@@ -215,7 +216,8 @@ export class Site {
     this.#context.layers.group.udp.bind(port, {
       onDatagram: (key, _packet, memory, start, end) => {
         const one = hearers.find(({ address }) => address === formatAddress(key, 0));
-        if (((key[8] as number) & 0xffff) === port) one?.hear(memory.bytes.slice(start, end), (key[7] as number) >>> 0);
+        if (((key[8] as number) & 0xffff) === port)
+          one?.hear(copyOf(memory.bytes, start, end), (key[7] as number) >>> 0);
         return one !== undefined;
       },
     });

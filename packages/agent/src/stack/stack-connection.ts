@@ -1,4 +1,4 @@
-import { type CloseCause, formatAddress, type TcpConnection, type TcpEvents } from '@rushhour/wire';
+import { type CloseCause, copyOf, formatAddress, type TcpConnection, type TcpEvents } from '@rushhour/wire';
 import type { IndexedMember } from '../net/loop/indexed-set.ts';
 import type { Flushable } from '../net/loop/pre-wait-tasks.ts';
 import type { Chunk, Connection, ConnectionEvents, Message } from '../net/transport/transport.ts';
@@ -77,7 +77,7 @@ export class StackConnection implements Connection, TcpEvents, IndexedMember, Fl
     if (this.tcp === undefined || bytes.length === 0) return;
     const { tcp } = this.#stack.group;
     const taken = tcp.sendCopy(this.tcp, bytes);
-    if (taken < bytes.length) tcp.send(this.tcp, bytes.slice(taken));
+    if (taken < bytes.length) tcp.send(this.tcp, copyOf(bytes, taken));
     this.#stack.scheduleFlush();
   }
 

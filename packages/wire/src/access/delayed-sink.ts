@@ -1,4 +1,4 @@
-import { createMemory, type Memory } from '../bytes/memory.ts';
+import { copyOf, createMemory, type Memory } from '../bytes/memory.ts';
 import type { FrameSink } from '../host-group/hosts.ts';
 
 const maxFrame = 10_000;
@@ -33,7 +33,7 @@ export class DelayedSink implements FrameSink {
   }
 
   commit(offset: number, length: number): void {
-    const frame = this.memory.bytes.slice(offset, offset + length);
+    const frame = copyOf(this.memory.bytes, offset, offset + length);
     this.#waiting.push({ dueMs: this.#nowMs + this.#delayMs, frame });
   }
 

@@ -1,4 +1,4 @@
-import { createMemory, type Memory } from '../bytes/memory.ts';
+import { copyOf, createMemory, type Memory } from '../bytes/memory.ts';
 import type { FrameSink } from '../host-group/hosts.ts';
 
 const maxFrame = 10_000;
@@ -45,7 +45,7 @@ export class PacedSink implements FrameSink {
     if (this.#isDirect) {
       this.#left--;
       this.#sink.commit(offset, length);
-    } else this.#waiting.push(this.#scratch.bytes.slice(offset, offset + length));
+    } else this.#waiting.push(copyOf(this.#scratch.bytes, offset, offset + length));
   }
 
   advance(nowMs: number): void {

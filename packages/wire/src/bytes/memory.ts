@@ -12,7 +12,7 @@ export class Memory {
 export const createMemory = (length: number): Memory => new Memory(new Uint8Array(length));
 
 /** A copy of bytes [start, end), also of a `Buffer`, whose own `slice` shares its memory. */
-export const copyOf = (bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array =>
+export const copyOf = (bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array<ArrayBuffer> =>
   new Uint8Array(bytes.subarray(start, end));
 
 /** Bytes written as hexadecimal; white space is ignored. */

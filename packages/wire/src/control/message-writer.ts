@@ -1,3 +1,4 @@
+import { copyOf } from '../bytes/memory.ts';
 /** Builds a message in memory that grows. Numbers are big-endian. */
 export class MessageWriter {
   bytes: Uint8Array;
@@ -61,7 +62,7 @@ export class MessageWriter {
 
   /** The message so far, in memory of its own. */
   take(): Uint8Array {
-    return this.bytes.slice(0, this.length);
+    return copyOf(this.bytes, 0, this.length);
   }
 
   #grow(): void {

@@ -1,3 +1,4 @@
+import { copyOf } from '../bytes/memory.ts';
 /** Numbers of EAP (RFC 3748 and the IANA registry). */
 export const eapCode = { request: 1, response: 2, success: 3, failure: 4 } as const;
 export const eapType = { identity: 1, notification: 2, nak: 3, msChapV2: 26 } as const;
@@ -18,7 +19,7 @@ export const readEap = (bytes: Uint8Array): EapPacket | undefined => {
   const length = high * 256 + low;
   if (length < headBytes || length > bytes.length) return undefined;
   if (length === headBytes) return { code, id, type: 0, data: new Uint8Array(0) };
-  return { code, id, type: bytes[headBytes] as number, data: bytes.slice(headBytes + 1, length) };
+  return { code, id, type: bytes[headBytes] as number, data: copyOf(bytes, headBytes + 1, length) };
 };
 
 export const writeEap = ({ code, id, type, data }: EapPacket): Uint8Array => {

@@ -1,6 +1,7 @@
 import { md4 } from '../access/crypto/md5.ts';
 import { type MsChapExchange, msChapResponse, msChapSuccess } from '../access/crypto/ms-chap.ts';
 import { sha1 } from '../access/crypto/sha1.ts';
+import { copyOf } from '../bytes/memory.ts';
 import type { EapClient, EapStep } from '../ipsec/ike/peer.ts';
 import { type EapPacket, eapCode, eapType, readEap, writeEap } from './eap-packet.ts';
 
@@ -92,7 +93,7 @@ export class MsChapClient implements EapClient {
   #onChallenge(packet: EapPacket): EapStep {
     const { data } = packet;
     if (data[headBytes] !== challengeBytes || data.length < headBytes + 1 + challengeBytes) return failed('eapInvalid');
-    const authenticatorChallenge = data.slice(headBytes + 1, headBytes + 1 + challengeBytes);
+    const authenticatorChallenge = copyOf(data, headBytes + 1, headBytes + 1 + challengeBytes);
     const { identity, password, random } = this.#options;
     const userName = identity.replace(/^.*\\/, '');
     const exchange = { authenticatorChallenge, peerChallenge: random(challengeBytes), userName, password };

@@ -1,3 +1,4 @@
+import { copyOf } from '../bytes/memory.ts';
 import {
   clientPreface,
   defaultFrameBytes,
@@ -16,10 +17,6 @@ import { type Header, HpackDecoder } from './hpack.ts';
 const maxBlockBytes = 65_536;
 const maxBlockFrames = 64;
 const priorityBytes = 5;
-
-// Not `slice`: received bytes may be a buffer of Node, whose `slice` does not copy.
-const copyOf = (bytes: Uint8Array, start: number, end: number): Uint8Array<ArrayBuffer> =>
-  new Uint8Array(bytes.subarray(start, end));
 
 /** Splits a byte stream into frames. */
 export class H2FrameReader {

@@ -1,3 +1,4 @@
+import { copyOf } from '../bytes/memory.ts';
 import { readVarint, varintLengthAt } from '../quic/varint.ts';
 import type { H3Events, H3Options } from './h3-events.ts';
 import {
@@ -147,7 +148,10 @@ export class H3Connection {
     });
   }
 
-  /** Handles received bytes. Returns the reason if the connection has to be closed with its code. */
+  /**
+   * Handles received bytes, of a request only until it has ended or was reset. Returns the reason if the connection has
+   * to be closed with its code.
+   */
   feed(stream: number, bytes: Uint8Array, start: number, end: number, isEnd: boolean): H3ConnectionError | undefined {
     return this.#guard(stream, () => {
       if ((stream & 2) !== 0) this.#feedPeerStream(stream, bytes, start, end, isEnd);
@@ -185,8 +189,8 @@ export class H3Connection {
   #feedRequest(stream: number, bytes: Uint8Array, start: number, end: number, isEnd: boolean): void {
     let request = this.#requests.get(stream);
     if (request === undefined) {
-      if (!this.#options.isServer || stream < this.#nextPeerRequest) return;
-      this.#nextPeerRequest = stream + 4;
+      if (!this.#options.isServer) return;
+      this.#nextPeerRequest = Math.max(this.#nextPeerRequest, stream + 4);
       request = new H3Request(stream, this.#owner);
       this.#requests.set(stream, request);
     }
@@ -266,7 +270,7 @@ export class H3Connection {
     const headers = orFail(h3Error.decompressionFailed, () => this.#decoder.decode(request.id, bytes, start, end));
     if (headers !== undefined) return headers;
     if (this.#blocked.length >= maxBlocked) failH3(h3Error.decompressionFailed, 'too many requests wait for headers');
-    this.#blocked.push({ request, block: bytes.slice(start, end) });
+    this.#blocked.push({ request, block: copyOf(bytes, start, end) });
     return undefined;
   }
 

@@ -1,3 +1,4 @@
+import { copyOf } from '../bytes/memory.ts';
 import { failH3, H3StreamError, h3Error, h3Frame } from './h3-frame.ts';
 import { type H3FrameHandler, H3FrameReader } from './h3-reader.ts';
 import type { Header } from './hpack.ts';
@@ -40,7 +41,7 @@ export class H3Request implements H3FrameHandler {
 
   feed(bytes: Uint8Array, start: number, end: number, isEnd: boolean): void {
     if (this.#waiting !== undefined) {
-      this.#waiting.push({ bytes: bytes.slice(start, end), isEnd });
+      this.#waiting.push({ bytes: copyOf(bytes, start, end), isEnd });
       return;
     }
     this.#isEnd = isEnd;
@@ -88,7 +89,7 @@ export class H3Request implements H3FrameHandler {
   /** Frames behind a block that waits are kept. */
   #hold(type: number, bytes: Uint8Array, start: number, end: number): boolean {
     if (this.#waiting === undefined) return false;
-    this.#held.push({ type, bytes: bytes.slice(start, end) });
+    this.#held.push({ type, bytes: copyOf(bytes, start, end) });
     return true;
   }
 

@@ -206,22 +206,39 @@ describe('HTTP/3', () => {
     expect(client.h3.openRequests + server.h3.openRequests).toBe(0);
   });
 
-  it('waits for entries of the table that come after the block', () => {
+  it('waits for entries of the table that come after the block, while the memory of received bytes is reused', () => {
     const server = createSide(true);
     server.h3.start();
-    const feed = (stream: number, text: string, isEnd = false) =>
-      server.h3.feed(stream, hex(text), 0, hex(text).length, isEnd);
+    const memory = Buffer.alloc(64);
+    const feed = (stream: number, text: string, isEnd = false) => {
+      memory.fill(0xff).set(hex(text));
+      return server.h3.feed(stream, memory, 0, hex(text).length, isEnd);
+    };
     expect(feed(2, '00 0400')).toBeUndefined();
     // GET https / with the first entry of the table as authority, then a body.
-    expect(feed(0, '0106 0200 d1 d7 c1 80 0002 6869', true)).toBeUndefined();
+    expect(feed(0, '0106 0200 d1 d7 c1 80 0001 68')).toBeUndefined();
+    expect(feed(0, '0001 69', true)).toBeUndefined();
     expect(server.log).toEqual([]);
-    expect(feed(6, '02 3fe11f c0 01 61')).toBeUndefined();
+    expect(feed(6, '02 3fe11f c0 01')).toBeUndefined();
+    expect(server.log).toEqual([]);
+    expect(feed(6, '61')).toBeUndefined();
     expect(server.log).toEqual([
       '0 :method,GET;:scheme,https;:path,/;:authority,a false',
-      '0 body hi false',
+      '0 body h false',
+      '0 body i false',
       '0 body  true',
     ]);
     expect(hexOf(server.out.at(-1)?.bytes)).toBe('0180');
+  });
+
+  it('takes requests in any order: a lost packet delays only its own', () => {
+    const server = createSide(true);
+    server.h3.start();
+    for (const stream of [8, 0, 4]) {
+      const bytes = hex('0105 0000 d1 d7 c1');
+      expect(server.h3.feed(stream, bytes, 0, bytes.length, true)).toBeUndefined();
+    }
+    expect(server.log).toEqual([8, 0, 4].map((stream) => `${stream} :method,GET;:scheme,https;:path,/ true`));
   });
 
   it('carries trailers, bodies of the declared length only, and resets', () => {

@@ -1,3 +1,4 @@
+import { copyOf } from '../bytes/memory.ts';
 import { huffmanLength, readHuffman, writeHuffman } from './huffman.ts';
 
 /** More bytes may make it whole. */
@@ -62,7 +63,7 @@ export class HeaderWriter {
 
   /** A copy of what was written. */
   take(): Uint8Array {
-    const taken = this.bytes.slice(0, this.length);
+    const taken = copyOf(this.bytes, 0, this.length);
     this.length = 0;
     return taken;
   }

@@ -1,3 +1,4 @@
+import { copyOf } from '../bytes/memory.ts';
 import { EndsTooEarly, HeaderReader } from './header-strings.ts';
 
 const maxBytes = 131_072;
@@ -20,7 +21,7 @@ export class InstructionBuffer {
       if (!(error instanceof EndsTooEarly)) throw error;
       if (joined.end - done > maxBytes) throw new RangeError('an instruction is too long');
     }
-    this.#rest = joined.bytes.slice(done, joined.end);
+    this.#rest = copyOf(joined.bytes, done, joined.end);
   }
 
   #join(bytes: Uint8Array, start: number, end: number) {

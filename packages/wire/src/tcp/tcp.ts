@@ -1,5 +1,5 @@
 import { isSumValid, sumBytes } from '../bytes/checksum.ts';
-import type { Memory } from '../bytes/memory.ts';
+import { copyOf, type Memory } from '../bytes/memory.ts';
 import { type CloseCause, type TcpConnection, type TcpEvents, tcpState } from './connection.ts';
 import {
   defaultTcpLimits,
@@ -320,7 +320,7 @@ export class Tcp {
   #queueUrgent(c: TcpConnection, bytes: Uint8Array): number {
     const { pieces } = this.#context;
     const half = bytes.length >> 1;
-    queueReference(c, pieces, bytes.slice(0, half), 0, half);
+    queueReference(c, pieces, copyOf(bytes, 0, half), 0, half);
     c.urgentOut = c.queueEnd;
     c.hasUrgentOut = true;
     queueReference(c, pieces, urgentByte, 0, 1);

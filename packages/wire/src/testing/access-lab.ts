@@ -1,4 +1,4 @@
-import { createMemory, Memory } from '../bytes/memory.ts';
+import { copyOf, createMemory, Memory } from '../bytes/memory.ts';
 import type { FrameSink } from '../host-group/hosts.ts';
 import { createRandom } from './random.ts';
 
@@ -33,7 +33,7 @@ export class AccessLab {
       memory,
       mtu,
       begin: (length) => (length > 4000 ? -1 : 16),
-      commit: (offset, length) => this.#send(memory.bytes.slice(offset, offset + length), from),
+      commit: (offset, length) => this.#send(copyOf(memory.bytes, offset, offset + length), from),
     };
   }
 

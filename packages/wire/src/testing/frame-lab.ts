@@ -1,4 +1,4 @@
-import { createMemory, Memory } from '../bytes/memory.ts';
+import { copyOf, createMemory, Memory } from '../bytes/memory.ts';
 import { HostGroup, type HostGroupOptions } from '../host-group/host-group.ts';
 import { createRouter, type FrameSink, type HostDirectory } from '../host-group/hosts.ts';
 import { copyAddress, isMappedAddress, parseAddress } from '../ip/address.ts';
@@ -63,7 +63,7 @@ export class FrameLab {
       mtu,
       begin: (length) => (length > 4000 ? -1 : 16),
       commit: (offset, length) => {
-        const frame = memory.bytes.slice(offset, offset + length);
+        const frame = copyOf(memory.bytes, offset, offset + length);
         if (this.keepsFrames) this.frames.push(frame);
         this.#queues[side].push(frame);
       },

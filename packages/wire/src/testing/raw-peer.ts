@@ -1,5 +1,5 @@
 import { checksumOf, sumBytes } from '../bytes/checksum.ts';
-import { Memory } from '../bytes/memory.ts';
+import { copyOf, Memory } from '../bytes/memory.ts';
 import { pseudoSumOf } from '../tcp/flow-key.ts';
 import { Segment, tcpFlag, writeHeader, writeSynOptions } from '../tcp/segment.ts';
 import { createRandom } from './random.ts';
@@ -33,7 +33,7 @@ export class RawPeer {
       const segment = new Segment();
       segment.parse(new Memory(bytes), 0, bytes.length);
       const { flags, seq, ack, window, mss, windowShift, isSackPermitted, hasTimestamps } = segment;
-      const data = bytes.slice(segment.dataStart, segment.dataEnd);
+      const data = copyOf(bytes, segment.dataStart, segment.dataEnd);
       this.received.push({ flags, seq, ack, window, mss, windowShift, isSackPermitted, hasTimestamps, data });
       return false;
     };
@@ -72,7 +72,7 @@ export class RawPeer {
     if (data !== undefined) bytes.set(data, end);
     end += data?.length ?? 0;
     memory.view.setUint16(16, checksumOf(pseudoSumOf(key) + end + sumBytes(memory, 0, end)));
-    this.wire.inject(0, bytes.slice(0, end), key.slice(0, 8));
+    this.wire.inject(0, copyOf(bytes, 0, end), key.slice(0, 8));
     this.wire.stacks[0].flush();
   }
 }

@@ -1,4 +1,4 @@
-import { createMemory, Memory } from '../bytes/memory.ts';
+import { copyOf, createMemory, Memory } from '../bytes/memory.ts';
 import type { SegmentSink, TcpLimits } from '../tcp/context.ts';
 import { flowWords, portsWord } from '../tcp/flow-key.ts';
 import { Tcp } from '../tcp/tcp.ts';
@@ -100,7 +100,7 @@ export class SimulatedWire {
       },
       commit: (offset, length, ecn) => {
         this.segments++;
-        this.#transmit(side, memory.bytes.slice(offset, offset + length), addresses, ecn);
+        this.#transmit(side, copyOf(memory.bytes, offset, offset + length), addresses, ecn);
       },
       mtuOf: () => this.options.mtu ?? 1500,
     };

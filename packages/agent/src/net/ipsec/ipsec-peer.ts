@@ -3,6 +3,7 @@ import {
   anySelector,
   type CipherKeys,
   type CipherSpec,
+  copyOf,
   defaultIkeTimers,
   encryptionKeyBytes,
   espOffer,
@@ -36,7 +37,7 @@ export const parseBytes = (text: string): Uint8Array => addressBytes(parseAddres
 
 /** The address `offset` after another one; only the last four bytes change. */
 export const addressAfter = (start: Uint8Array, offset: number): Uint8Array => {
-  const bytes = start.slice();
+  const bytes = copyOf(start);
   const view = new DataView(bytes.buffer);
   view.setUint32(bytes.length - 4, (view.getUint32(bytes.length - 4) + offset) >>> 0);
   return bytes;

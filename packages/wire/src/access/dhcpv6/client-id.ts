@@ -1,3 +1,4 @@
+import { copyOf } from '../../bytes/memory.ts';
 import { macBytes } from '../../ethernet/ethernet.ts';
 
 export type DuidKind = 'll' | 'llt' | 'uuid';
@@ -43,7 +44,7 @@ export class ServerIds {
     if (known !== undefined) return known;
     if (this.#ids.length >= this.#max) return -1;
     this.#numbers.set(text, this.#ids.length);
-    return this.#ids.push(bytes.slice()) - 1;
+    return this.#ids.push(copyOf(bytes)) - 1;
   }
 
   idOf(number: number): Uint8Array {

@@ -1,4 +1,4 @@
-import { isSameBytes, type Memory } from '../../bytes/memory.ts';
+import { copyOf, isSameBytes, type Memory } from '../../bytes/memory.ts';
 import type { SessionCause } from '../causes.ts';
 import { md5 } from '../crypto/md5.ts';
 import { type MsChapExchange, msChapResponse, msChapSuccess } from '../crypto/ms-chap.ts';
@@ -156,7 +156,7 @@ export class Authentication {
       return;
     }
     this.counters.received++;
-    const body = memory.bytes.slice(packet.body, packet.end);
+    const body = copyOf(memory.bytes, packet.body, packet.end);
     if (this.#options.isServer) this.#receiveAsServer(session, protocol, body);
     else this.#receiveAsClient(session, protocol, body);
   }

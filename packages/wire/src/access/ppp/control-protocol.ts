@@ -1,4 +1,4 @@
-import type { Memory } from '../../bytes/memory.ts';
+import { copyOf, type Memory } from '../../bytes/memory.ts';
 import type { SessionTimers, TimerKind } from '../timers.ts';
 import { OptionList, type PppLink, PppPacket, pppCode, pppHeaderBytes, writePppHeader } from './packet.ts';
 
@@ -148,7 +148,7 @@ export class ControlProtocol {
         break;
       default:
         if (this.#policy.onCode?.(session, packet, memory) !== true)
-          this.sendPacket(session, pppCode.codeReject, this.nextId(), memory.bytes.slice(start, packet.end));
+          this.sendPacket(session, pppCode.codeReject, this.nextId(), copyOf(memory.bytes, start, packet.end));
     }
   }
 
@@ -211,7 +211,7 @@ export class ControlProtocol {
     const refused = rejects.length > 0 ? rejects : naks;
     const isAgreed = refused.length === 0;
     const refusal = rejects.length > 0 ? pppCode.configureReject : pppCode.configureNak;
-    const answer = isAgreed ? memory.bytes.slice(body, end) : refused.bytes.slice(0, refused.length);
+    const answer = isAgreed ? copyOf(memory.bytes, body, end) : copyOf(refused.bytes, 0, refused.length);
     if (state === controlState.opened) {
       this.#policy.onReopened(session);
       this.#sendRequest(session, true);

@@ -1,4 +1,4 @@
-import type { Memory } from '../../bytes/memory.ts';
+import { copyOf, type Memory } from '../../bytes/memory.ts';
 import { type ControlPolicy, type Verdict, verdict } from './control-protocol.ts';
 import { type OptionList, type PppPacket, pppCode, pppProtocol } from './packet.ts';
 
@@ -191,7 +191,7 @@ export class Lcp implements ControlPolicy {
 
   /** The packet with our magic number in the place of the peer's. */
   #signed(session: number, memory: Memory, body: number, end: number): Uint8Array {
-    const answer = memory.bytes.slice(body, end);
+    const answer = copyOf(memory.bytes, body, end);
     answer.set(this.echo(session));
     return answer;
   }

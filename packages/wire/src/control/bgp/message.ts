@@ -1,3 +1,4 @@
+import { copyOf } from '../../bytes/memory.ts';
 import { MessageWriter } from '../message-writer.ts';
 import type { BgpFamily } from './families.ts';
 import { BgpError, bgpError, headerError } from './notification.ts';
@@ -73,7 +74,7 @@ export class MessageReader {
       handler(input[at + 18] as number, input, at + bgpHeaderBytes, at + length);
       at += length;
     }
-    if (at < input.length) this.#rest = input.slice(at);
+    if (at < input.length) this.#rest = copyOf(input, at);
   }
 
   #lengthAt(bytes: Uint8Array, at: number): number {
@@ -86,7 +87,7 @@ export class MessageReader {
     const isShortType = type === bgpType.open || type === bgpType.keepalive;
     const max = type === bgpType.keepalive ? bgpHeaderBytes : isShortType ? maxBgpMessage : this.maxLength;
     if (length < min || length > max)
-      throw new BgpError(bgpError.header, headerError.badLength, bytes.slice(at + markerBytes, at + markerBytes + 2));
+      throw new BgpError(bgpError.header, headerError.badLength, copyOf(bytes, at + markerBytes, at + markerBytes + 2));
     return length;
   }
 }

@@ -1,4 +1,5 @@
 import { KeyTable } from '../../bytes/key-table.ts';
+import { copyOf } from '../../bytes/memory.ts';
 import type { BgpFamily } from './families.ts';
 import { formatNlri, identityStart, type NlriRange } from './nlri.ts';
 
@@ -136,7 +137,7 @@ class OpaqueIndex implements RouteIndex {
     const key = this.#keyOf(route);
     const slot = this.#free.pop() ?? this.#routes.length;
     this.#slots.set(key, slot);
-    this.#routes[slot] = { key, bytes: route.bytes.slice(route.at, route.last), pathId: route.pathId };
+    this.#routes[slot] = { key, bytes: copyOf(route.bytes, route.at, route.last), pathId: route.pathId };
     return slot;
   }
 

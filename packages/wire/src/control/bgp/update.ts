@@ -1,3 +1,4 @@
+import { copyOf } from '../../bytes/memory.ts';
 import { attributeFlag, attributeType } from './attributes.ts';
 import { type BgpFamily, findFamily } from './families.ts';
 import type { NlriRange } from './nlri.ts';
@@ -93,7 +94,7 @@ class UpdateReader {
       if (isExtended && at + 4 > end) throw failure(updateError.malformedAttributes);
       const body = at + (isExtended ? 4 : 3);
       const last = body + (isExtended ? this.#view.getUint16(at + 2) : (this.#bytes[at + 2] as number));
-      if (last > end) throw failure(updateError.attributeLength, this.#bytes.slice(at, end));
+      if (last > end) throw failure(updateError.attributeLength, copyOf(this.#bytes, at, end));
       this.#take({ type: this.#bytes[at + 1] as number, flags, at, start: body, end: last });
       at = last;
     }
@@ -147,7 +148,7 @@ class UpdateReader {
   #check(attribute: Attribute): BgpError | undefined {
     const { type, flags, at, start, end } = attribute;
     const rule = rules[type];
-    const whole = () => this.#bytes.slice(at, end);
+    const whole = () => copyOf(this.#bytes, at, end);
     if (rule === undefined)
       return (flags & optional) === 0 ? failure(updateError.unknownWellKnown, whole()) : undefined;
     const relevant = flags & (optional | transitive | (rule.flags === optionalTransitive ? 0 : partial));

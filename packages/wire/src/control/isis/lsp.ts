@@ -1,3 +1,4 @@
+import { copyOf } from '../../bytes/memory.ts';
 import { isFletcherValid, setFletcher } from '../fletcher.ts';
 import { authenticationTlvs, type IsisAuthentication, sign } from './authentication.ts';
 import {
@@ -83,7 +84,7 @@ export const lifetimeOf = ({ lifetimeSec, at: since }: Pick<StoredLsp, 'lifetime
 
 /** The LSP with what is left of its lifetime. */
 export const agedLsp = (lsp: StoredLsp, now: number): Uint8Array => {
-  const bytes = lsp.bytes.slice();
+  const bytes = copyOf(lsp.bytes);
   const left = lifetimeOf(lsp, now);
   bytes[at.lifetime] = left >>> 8;
   bytes[at.lifetime + 1] = left & 255;

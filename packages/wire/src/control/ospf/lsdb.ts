@@ -1,3 +1,4 @@
+import { copyOf } from '../../bytes/memory.ts';
 import { compareLsa, type LsaHeader, lsaHeaderBytes, lsaKey, maxAge, readLsaHeader } from './lsa.ts';
 import type { LsaReference } from './packet.ts';
 
@@ -56,18 +57,18 @@ export const ageOf = ({ header, at }: StoredLsa, now: number): number =>
 
 /** The LSA with its present age, one second more for the way to the neighbour. */
 export const agedLsa = (entry: StoredLsa, now: number): Uint8Array => {
-  const bytes = entry.bytes.slice();
+  const bytes = copyOf(entry.bytes);
   const age = Math.min(ageOf(entry, now) + 1, maxAge);
   bytes[0] = age >>> 8;
   bytes[1] = age & 255;
   return bytes;
 };
 
-export const agedHeader = (entry: StoredLsa, now: number): Uint8Array => agedLsa(entry, now).slice(0, lsaHeaderBytes);
+export const agedHeader = (entry: StoredLsa, now: number): Uint8Array => copyOf(agedLsa(entry, now), 0, lsaHeaderBytes);
 
 /** The LSA at the end of its life: flooding it removes it everywhere. */
 export const expiredLsa = (entry: StoredLsa, now: number): StoredLsa => {
-  const bytes = entry.bytes.slice();
+  const bytes = copyOf(entry.bytes);
   bytes[0] = maxAge >>> 8;
   bytes[1] = maxAge & 255;
   return { bytes, header: { ...entry.header, age: maxAge }, at: now };

@@ -1,3 +1,4 @@
+import { copyOf } from '../../bytes/memory.ts';
 import type { MessageWriter } from '../message-writer.ts';
 import { lsaHeaderBytes } from './lsa.ts';
 import { agedLsa, type StoredLsa } from './lsdb.ts';
@@ -50,7 +51,7 @@ export class OspfOutput {
 
   /** Acknowledges an LSA with the next `flush`. */
   acknowledge(lsa: Uint8Array): void {
-    this.#acknowledgements.push(lsa.slice(0, lsaHeaderBytes));
+    this.#acknowledgements.push(copyOf(lsa, 0, lsaHeaderBytes));
   }
 
   flush(destination: number): void {

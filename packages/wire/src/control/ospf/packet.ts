@@ -1,5 +1,5 @@
 import { checksumOf, isSumValid, sumBytes } from '../../bytes/checksum.ts';
-import { Memory } from '../../bytes/memory.ts';
+import { copyOf, Memory } from '../../bytes/memory.ts';
 import { MessageWriter } from '../message-writer.ts';
 import { type LsaHeader, lsaHeaderBytes, readLsaHeader } from './lsa.ts';
 
@@ -65,10 +65,10 @@ const isAuthentic = (bytes: Uint8Array, length: number, authentication: OspfAuth
   if (view.getUint16(14) !== authType[authentication.kind]) return false;
   if (authentication.kind === 'digest') {
     if (bytes.length < length + authentication.length || bytes[18] !== authentication.keyId) return false;
-    const digest = authentication.digest(bytes.slice(0, length));
+    const digest = authentication.digest(copyOf(bytes, 0, length));
     return digest.every((byte, i) => byte === bytes[length + i]);
   }
-  const copy = bytes.slice(0, length);
+  const copy = copyOf(bytes, 0, length);
   copy.fill(0, 16, 24);
   if (!isSumValid(sumBytes(new Memory(copy), 0, length))) return false;
   if (authentication.kind === 'none') return true;

@@ -1,3 +1,4 @@
+import { copyOf } from '../../bytes/memory.ts';
 import type { MessageWriter } from '../message-writer.ts';
 import { electDesignated } from './election.ts';
 import { optionsOf } from './generated-area.ts';
@@ -321,7 +322,7 @@ export class OspfRouter {
 
   /** Installs and floods a copy of an LSA with a new sequence number. */
   #originate(bytes: Uint8Array, sequence: number): void {
-    const copy = bytes.slice();
+    const copy = copyOf(bytes);
     copy[0] = 0;
     copy[1] = 0;
     new DataView(copy.buffer).setInt32(12, sequence);

@@ -1,3 +1,4 @@
+import { copyOf } from '../../bytes/memory.ts';
 import { MessageWriter } from '../message-writer.ts';
 
 export const ripPort = 520;
@@ -156,7 +157,7 @@ const authenticate = (bytes: Uint8Array, view: DataView, authentication: RipAuth
   const end = view.getUint16(headerBytes + 4);
   if (end !== bytes.length - entryBytes || view.getUint8(headerBytes + 6) !== authentication.keyId)
     return 'key is unknown';
-  const digest = authentication.digest(bytes.slice(0, end + 4));
+  const digest = authentication.digest(copyOf(bytes, 0, end + 4));
   if (digest.some((byte, index) => byte !== bytes[end + 4 + index])) return 'digest is wrong';
   return end;
 };

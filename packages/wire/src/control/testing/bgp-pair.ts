@@ -1,3 +1,4 @@
+import { copyOf } from '../../bytes/memory.ts';
 import { parseAddress } from '../../ip/address.ts';
 import type { BgpConnection, BgpStream } from '../bgp/connection.ts';
 import { type BgpFamily, familyOf } from '../bgp/families.ts';
@@ -10,7 +11,7 @@ const bytesOf = (address: string): Uint8Array => {
   const bytes = new Uint8Array(16);
   const view = new DataView(bytes.buffer);
   for (let i = 0; i < 4; i++) view.setInt32(i * 4, words[i] as number);
-  return address.includes(':') ? bytes : bytes.slice(12);
+  return address.includes(':') ? bytes : copyOf(bytes, 12);
 };
 
 /** Prefixes that 192.0.2.1 or 2001:db8::1 announces. */

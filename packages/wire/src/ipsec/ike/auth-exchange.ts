@@ -1,3 +1,4 @@
+import { copyOf } from '../../bytes/memory.ts';
 import {
   acceptChild,
   answerChild,
@@ -142,7 +143,7 @@ const finishAuth = (sa: IkeSa, child: ChildRequest, answer: PayloadSet): void =>
     sa.close(error === undefined ? 'invalidResponse' : notifyName(error.type));
     return;
   }
-  sa.remoteIdentity = copyOf(readId(answer.get(payloadType.idResponder)));
+  sa.remoteIdentity = copyOfIdentity(readId(answer.get(payloadType.idResponder)));
   if (peerProblem(sa, negotiation, answer) !== undefined) {
     sa.sendLast(exchangeType.informational, [notify(notifyType.authenticationFailed)]);
     sa.close('untrusted');
@@ -170,7 +171,7 @@ const completeAuth = (sa: IkeSa, child: ChildRequest, answer: PayloadSet): void 
   sa.reschedule();
 };
 
-const copyOf = ({ type, data }: Identification): Identification => ({ type, data: data.slice() });
+const copyOfIdentity = ({ type, data }: Identification): Identification => ({ type, data: copyOf(data) });
 
 const readAddress = (sa: IkeSa, answer: PayloadSet): void => {
   const { requestsAddress } = sa.peer;
@@ -202,7 +203,7 @@ export const startTimers = (sa: IkeSa): void => {
 export const answerAuth = (sa: IkeSa, payloads: readonly IkePayload[]): void => {
   const negotiation = sa.negotiation as Negotiation;
   const request = new PayloadSet(payloads);
-  sa.remoteIdentity = copyOf(readId(request.get(payloadType.idInitiator)));
+  sa.remoteIdentity = copyOfIdentity(readId(request.get(payloadType.idInitiator)));
   sa.localIdentity = ownIdentity(sa);
   // Responders do not ask for EAP.
   const isUnable = sa.peer.authentication.kind === 'eap';

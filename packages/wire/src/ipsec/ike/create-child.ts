@@ -1,3 +1,4 @@
+import { copyOf } from '../../bytes/memory.ts';
 import {
   acceptChild,
   answerChild,
@@ -95,7 +96,7 @@ const finishCreateChild = (sa: IkeSa, attempt: Attempt, answer: PayloadSet): voi
 /** A number: the notification that describes why there is no child SA. */
 const installAnswer = (sa: IkeSa, { request, nonce, exchange, group }: Attempt, answer: PayloadSet) => {
   if (answer.find(payloadType.sa) === undefined) return answer.error?.type ?? notifyType.invalidSyntax;
-  const responder = readNonce(answer.get(payloadType.nonce)).slice();
+  const responder = copyOf(readNonce(answer.get(payloadType.nonce)));
   const value = answer.find(payloadType.keyExchange);
   let shared: Uint8Array | undefined;
   if (exchange !== undefined && value !== undefined) {
@@ -153,7 +154,7 @@ export const answerCreateChild = (sa: IkeSa, request: PayloadSet): IkePayload[] 
     ];
   }
   if (replaced?.state === 'deleting' || replaced?.state === 'rekeyed') return [notify(notifyType.temporaryFailure)];
-  const initiator = readNonce(request.get(payloadType.nonce)).slice();
+  const initiator = copyOf(readNonce(request.get(payloadType.nonce)));
   const responder = sa.crypto.random(nonceBytes);
   const exchanged = answerExchange(sa, request);
   if (typeof exchanged === 'object' && 'type' in exchanged) return [exchanged];

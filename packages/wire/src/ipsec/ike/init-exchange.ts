@@ -1,3 +1,4 @@
+import { copyOf } from '../../bytes/memory.ts';
 import type { IpsecCrypto } from './crypto.ts';
 import type { IkeSa, Negotiation } from './ike-sa.ts';
 import { concatBytes, type IkePayload, isSameBytes, viewOf, writeMessage } from './message.ts';
@@ -131,7 +132,7 @@ const retryInit = (sa: IkeSa, negotiation: Negotiation, { answer, onKeys }: Answ
     return;
   }
   if (cookie !== undefined) {
-    negotiation.cookie = cookie.data.slice();
+    negotiation.cookie = copyOf(cookie.data);
     sa.owner.events.onCookie(sa);
   } else if (group !== undefined) {
     negotiation.group = group;
@@ -153,7 +154,7 @@ const finishInit = (
     sa.close('invalidResponse');
     return;
   }
-  const nonces = { initiator: negotiation.localNonce, responder: readNonce(answer.get(payloadType.nonce)).slice() };
+  const nonces = { initiator: negotiation.localNonce, responder: copyOf(readNonce(answer.get(payloadType.nonce))) };
   sa.remoteSpi = message.slice(8, 16);
   const shared = derive(negotiation, data);
   if (shared === undefined) {
@@ -185,7 +186,7 @@ const derive = ({ keyExchange }: Negotiation, value: Uint8Array): Uint8Array | u
 export const answerInit = (sa: IkeSa, payloads: readonly IkePayload[], message: Uint8Array): void => {
   const request = new PayloadSet(payloads);
   const { group, data } = readKeyExchange(request.get(payloadType.keyExchange));
-  const initiatorNonce = readNonce(request.get(payloadType.nonce)).slice();
+  const initiatorNonce = copyOf(readNonce(request.get(payloadType.nonce)));
   const choice = chooseProposal(readSa(request.get(payloadType.sa)), sa.peer.ikeOffers, { group });
   if (choice === undefined) {
     refuse(sa, notify(notifyType.noProposalChosen), 'NO_PROPOSAL_CHOSEN');

@@ -1,3 +1,4 @@
+import { copyOf } from '../../bytes/memory.ts';
 import { encryptionKeyBytes, integrityKeyBytes, prfBytes } from './algorithms.ts';
 import type { CipherKeys, IpsecCrypto } from './crypto.ts';
 import { concatBytes } from './message.ts';
@@ -20,7 +21,7 @@ const cutter = (bytes: Uint8Array) => {
   let at = 0;
   return (length: number): Uint8Array => {
     at += length;
-    return bytes.slice(at - length, at);
+    return copyOf(bytes, at - length, at);
   };
 };
 

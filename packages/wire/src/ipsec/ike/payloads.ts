@@ -1,3 +1,4 @@
+import { copyOf } from '../../bytes/memory.ts';
 import { concatBytes, type IkePayload, IkeSyntaxError, viewOf } from './message.ts';
 import { payloadType, protocolId } from './numbers.ts';
 
@@ -220,8 +221,8 @@ export const readSelectors = (body: Uint8Array): TrafficSelector[] => {
       protocol: bytes[1] as number,
       startPort: view.getUint16(4),
       endPort: view.getUint16(6),
-      start: bytes.slice(8, 8 + size),
-      end: bytes.slice(8 + size),
+      start: copyOf(bytes, 8, 8 + size),
+      end: copyOf(bytes, 8 + size),
     };
   });
 };
@@ -246,7 +247,7 @@ export const readConfiguration = (body: Uint8Array): { type: number; attributes:
     need(body, at + 4, 'a configuration attribute');
     const length = view.getUint16(at + 2);
     need(body, at + 4 + length, 'a configuration attribute');
-    attributes.push({ type: view.getUint16(at) & 0x7fff, value: body.slice(at + 4, at + 4 + length) });
+    attributes.push({ type: view.getUint16(at) & 0x7fff, value: copyOf(body, at + 4, at + 4 + length) });
     at += 4 + length;
   }
   return { type: body[0] as number, attributes };

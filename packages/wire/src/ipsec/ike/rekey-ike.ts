@@ -1,3 +1,4 @@
+import { copyOf } from '../../bytes/memory.ts';
 import { startTimers } from './auth-exchange.ts';
 import { lowerNonce } from './create-child.ts';
 import type { KeyExchange } from './crypto.ts';
@@ -67,7 +68,7 @@ const setReplacementKeys = (sa: IkeSa, next: IkeSa, { answer, exchange, nonce, g
   const body = answer.find(payloadType.sa);
   const choice = body && chooseProposal(readSa(body), sa.peer.ikeOffers, { group });
   if (choice === undefined || choice.suite.group !== group || choice.proposal.spi.length !== 8) return undefined;
-  const responder = readNonce(answer.get(payloadType.nonce)).slice();
+  const responder = copyOf(readNonce(answer.get(payloadType.nonce)));
   next.remoteSpi = choice.proposal.spi.slice();
   try {
     const shared = exchange.derive(readKeyExchange(answer.get(payloadType.keyExchange)).data);
@@ -105,7 +106,7 @@ const moveTo = (sa: IkeSa, next: IkeSa): void => {
 /** Answers a peer that replaces the IKE SA. */
 export const answerRekeyIke = (sa: IkeSa, request: PayloadSet): IkePayload[] => {
   const { group, data } = readKeyExchange(request.get(payloadType.keyExchange));
-  const initiator = readNonce(request.get(payloadType.nonce)).slice();
+  const initiator = copyOf(readNonce(request.get(payloadType.nonce)));
   const choice = chooseProposal(readSa(request.get(payloadType.sa)), sa.peer.ikeOffers, { group });
   if (choice === undefined || choice.proposal.spi.length !== 8) return [notify(notifyType.noProposalChosen)];
   const { suite } = choice;

@@ -1,4 +1,4 @@
-import { createMemory, type FrameSink, formatAddress, HostGroup, Memory } from '@rushhour/wire';
+import { copyOf, createMemory, type FrameSink, formatAddress, HostGroup, Memory } from '@rushhour/wire';
 import { InsideHosts } from '../../../engines/ipsec-tunnel/inside-hosts.ts';
 import type { HostNetwork } from '../../host-network.ts';
 
@@ -20,7 +20,7 @@ export const createMemoryNetworks = (ranges: readonly [string, string]): [HostNe
       mtu: 1500,
       begin: (length) => (length + headroom > bufferBytes ? -1 : headroom),
       commit(offset, length) {
-        const frame = new Memory(memory.bytes.slice(offset - headroom, offset + length));
+        const frame = new Memory(copyOf(memory.bytes, offset - headroom, offset + length));
         setImmediate(() => sides[1 - index]?.group.receive(frame, headroom, headroom + length));
       },
     };
