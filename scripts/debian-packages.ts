@@ -14,6 +14,7 @@ export const packages: Record<string, string> = {
   ab: 'apache2-utils',
   h2load: 'nghttp2-client',
   dig: 'bind9-dnsutils',
+  kdig: 'knot-dnsutils',
   dnsmasq: 'dnsmasq-base',
   dhclient: 'isc-dhcp-client',
   radvd: 'radvd',

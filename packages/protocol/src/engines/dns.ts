@@ -4,9 +4,10 @@ import { Listen, Rotation, Sources, Target } from './endpoint.ts';
 import { loadOf } from './load.ts';
 import { tlsClientSettings, tlsServerSettings } from './tls-settings.ts';
 
-const Transport = Type.Union([Type.Literal('udp'), Type.Literal('tcp'), Type.Literal('dot'), Type.Literal('doh')], {
-  default: 'udp',
-});
+const Transport = Type.Union(
+  [Type.Literal('udp'), Type.Literal('tcp'), Type.Literal('dot'), Type.Literal('doh'), Type.Literal('doq')],
+  { default: 'udp' },
+);
 
 export const DnsType = Type.Union([
   Type.Literal('A'),

@@ -7,10 +7,13 @@ import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import type { QuicClient } from '../../net/quic/quic-client.ts';
+import { createQuicPath } from '../../net/quic/quic-path.ts';
 import { createSecureClient, tlsMetrics } from '../../net/secure-path.ts';
 import type { Transport } from '../../net/transport/transport.ts';
 import { changeRate, LoadDrivenClient } from '../load-driven-client.ts';
 import { DohTransport } from './doh-transport.ts';
+import { DoqTransport } from './doq-transport.ts';
 import type { MessageTransport } from './message-transport.ts';
 import { openUdpTransport } from './message-transport.ts';
 import { QueryChannel } from './query-channel.ts';
@@ -31,6 +34,7 @@ interface TransportDeps {
   readonly queryBytes: number;
   /** TCP or TLS, unless queries are sent over UDP. */
   readonly streams: Transport | undefined;
+  readonly quic: QuicClient | undefined;
 }
 
 const streamOptions = { noDelay: true, keepAliveSec: 0, readSize: 'small', closesImmediately: true } as const;
@@ -38,10 +42,16 @@ const streamOptions = { noDelay: true, keepAliveSec: 0, readSize: 'small', close
 const createStreams = ({ config, note, hostNetwork, samples }: Context): Transport | undefined => {
   const path = { path: config.dataPath, note, hostNetwork };
   if (config.transport === 'tcp') return createStreamTransport(path, streamOptions);
-  if (config.transport === 'udp') return undefined;
+  if (config.transport === 'udp' || config.transport === 'doq') return undefined;
   const { tls } = config;
   const alpn = config.transport === 'doh' ? ['h2'] : tls.alpn;
   return createSecureClient(tls, { ...path, alpn, ...tlsMetrics(samples, 'dns') }, streamOptions);
+};
+
+const createQuic = (context: Context): QuicClient | undefined => {
+  const { config, samples } = context;
+  if (config.transport !== 'doq') return undefined;
+  return createQuicPath(context).createClient(config.tls, ['doq'], tlsMetrics(samples, 'dns'));
 };
 
 /** Sends queries at the configured load over the configured number of channels. */
@@ -52,6 +62,7 @@ class DnsClient extends LoadDrivenClient {
   readonly #sources: SourcePool;
   readonly #datagrams: DatagramTransport;
   readonly #streams: Transport | undefined;
+  readonly #quic: QuicClient | undefined;
   readonly #channels: readonly QueryChannel[];
   readonly #driver: LoadDriver;
 
@@ -64,6 +75,7 @@ class DnsClient extends LoadDrivenClient {
     const path = config.transport === 'udp' ? config.dataPath : 'node';
     this.#datagrams = createDatagramTransport({ path, note, hostNetwork: context.hostNetwork });
     this.#streams = createStreams(context);
+    this.#quic = createQuic(context);
     const count = targets.length;
     this.#questions = new Questions(config);
     this.#channels = targets.map(
@@ -85,7 +97,7 @@ class DnsClient extends LoadDrivenClient {
       sessionWait: samples.histogram(generatorLoadMetrics.sessionWait),
       load: config.load,
       limit: duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY,
-      createAlarm: (this.#streams ?? this.#datagrams).createAlarm,
+      createAlarm: (this.#quic ?? this.#streams ?? this.#datagrams).createAlarm,
       begin: (slot, intended, now) => {
         (this.#channels[slot % count] as QueryChannel).ask(Math.floor(slot / count), intended, now);
       },
@@ -102,6 +114,7 @@ class DnsClient extends LoadDrivenClient {
         datagrams: this.#datagrams,
         queryBytes: this.#questions.maxBytes,
         streams: this.#streams,
+        quic: this.#quic,
       });
     }
   }
@@ -122,6 +135,7 @@ class DnsClient extends LoadDrivenClient {
     for (const channel of this.#channels) channel.transport?.close();
     await this.#datagrams.close();
     await this.#streams?.close();
+    await this.#quic?.close();
     await this.#sources.close();
   }
 
@@ -148,9 +162,10 @@ class DnsClient extends LoadDrivenClient {
 }
 
 const transportFor = async (target: Target, index: number, deps: TransportDeps): Promise<MessageTransport> => {
-  const { channel, sources, context, datagrams, queryBytes, streams } = deps;
+  const { channel, sources, context, datagrams, queryBytes, streams, quic } = deps;
   const { config } = context;
   const route = () => ({ address: context.addressOf(target.host), port: target.port, ...sources.next(index) });
+  if (quic !== undefined) return new DoqTransport(route, quic, channel);
   if (streams === undefined) {
     const sendBatch = { count: queriesAtOnce, bytes: queryBytes };
     return openUdpTransport(datagrams, route(), { sendBatch, events: channel });

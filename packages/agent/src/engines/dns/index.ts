@@ -7,7 +7,7 @@ import { withCertificate } from '../../net/tls/tls-options.ts';
 import { prepareDnsClient } from './client.ts';
 import { prepareDnsServer } from './server.ts';
 
-/** DNS client and server over UDP, TCP, TLS and HTTPS. */
+/** DNS client and server over UDP, TCP, TLS, HTTPS and QUIC. */
 export const dns: Engine<DnsConfig> & Divisible<DnsConfig> = {
   id: 'dns',
   config: DnsConfig,

@@ -10,12 +10,14 @@ import { createDatagramTransport, createStreamTransport } from '../../net/data-p
 import type { DatagramEvents, DatagramSocket } from '../../net/datagram/datagram-transport.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { countError, errorCodeOf } from '../../net/metrics/count-error.ts';
+import { createQuicPath } from '../../net/quic/quic-path.ts';
 import { createSecureServer, tlsMetrics } from '../../net/secure-path.ts';
 import { serverTlsOptions } from '../../net/tls/tls-options.ts';
 import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
 import type { Connection, ConnectionEvents, Listener, Transport } from '../../net/transport/transport.ts';
 import { Deframer, frame } from './framing.ts';
 import { Resolver } from './resolver.ts';
+import { serveDoq } from './serve-doq.ts';
 
 type Context = EngineContext<DnsServerConfig>;
 
@@ -107,7 +109,7 @@ const datagramEvents = (socket: DatagramSocket, resolver: Resolver, samples: Sam
 
 /** What a server listens with, in the order it is opened. */
 interface Opened {
-  readonly transports: Transport[];
+  readonly transports: { close(): Promise<void> }[];
   readonly listeners: Listener[];
   readonly servers: Server[];
 }
@@ -125,6 +127,25 @@ const openStreams = async (context: Context, resolver: Resolver, opened: Opened)
   }
   const overHttps = config.listen.filter(({ transport }) => transport === 'doh');
   opened.servers.push(...(await listenAll(overHttps, () => createDohServer(config, resolver, samples), context)));
+};
+
+const openQuic = async (context: Context, resolver: Resolver, opened: Opened): Promise<void> => {
+  const { config, samples, core } = context;
+  const wanted = config.listen.filter(({ transport }) => transport === 'doq');
+  if (wanted.length === 0) return;
+  const onError = (code: string) => countError(samples, 'dns', code);
+  const observer = { ...tlsMetrics(samples, 'dns'), onHandshakeError: onError };
+  const server = createQuicPath(context).createServer(config.tls, {
+    ...observer,
+    alpn: ['doq'],
+    listen: config.listen,
+    sendsRetry: false,
+  });
+  opened.transports.push(server);
+  for (const { host, port } of wanted) {
+    const where = { host, port, isShared: core.count > 1 };
+    opened.listeners.push(await server.listen(where, (connection) => serveDoq(connection, resolver, onError)));
+  }
 };
 
 /** Answers queries from the configured records over all configured transports. */
@@ -146,6 +167,7 @@ export const prepareDnsServer = async (context: Context): Promise<PreparedEngine
       await datagrams.bind(where, options, (socket) => datagramEvents(socket, resolver, samples));
     }
     await openStreams(context, resolver, opened);
+    await openQuic(context, resolver, opened);
   } catch (error) {
     await close();
     throw error;

@@ -21,6 +21,9 @@ const [setMode, partialWrites] = [33, 0x1 | 0x2] as const;
 /** Events of an open connection. */
 const awaited = pollEvent.closed | pollEvent.stream | pollEvent.uniStream;
 
+/** Signs that the handshake is done. A peer may allow no streams at all, as clients of DNS do: then it opens the first. */
+const beginsBy = pollEvent.canOpenUni | pollEvent.canOpen | pollEvent.stream | pollEvent.uniStream;
+
 /** What a connection needs of the socket it uses. */
 export interface SessionHost {
   readonly set: PollSet;
@@ -48,7 +51,7 @@ export class QuicSession implements QuicConnection, Polled, StreamOwner {
     openssl.SSL_ctrl(ssl, setMode, partialWrites, 0);
     openssl.SSL_set_value_uint(ssl, 0, eventMode, explicit);
     openssl.ERR_clear_error();
-    host.set.add(this, pollEvent.closed | pollEvent.canOpenUni);
+    host.set.add(this, pollEvent.closed | beginsBy);
   }
 
   get set(): PollSet {
@@ -94,8 +97,8 @@ export class QuicSession implements QuicConnection, Polled, StreamOwner {
   }
 
   onReady(events: number, now: number): void {
-    if ((events & pollEvent.canOpenUni) !== 0 && !this.isOpen) this.opened(now);
-    if ((events & pollEvent.canOpen) !== 0) {
+    if (!this.isOpen && (events & beginsBy) !== 0) this.opened(now);
+    else if ((events & pollEvent.canOpen) !== 0) {
       this.set.await(this, awaited);
       this.events.onRoom?.(now);
     }

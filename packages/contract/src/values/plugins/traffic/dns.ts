@@ -21,7 +21,7 @@ const answer = item({
 });
 
 const dnsParams = section('DNS of both sides', {
-  transport: choice('Plain by UDP or TCP, by TLS, or by HTTPS', ['udp', 'tcp', 'dot', 'doh']),
+  transport: choice('Plain by UDP or TCP, by TLS, by HTTPS, or by QUIC', ['udp', 'tcp', 'dot', 'doh', 'doq']),
   server: address('Server outside to ask, the same as a target with only `ip`'),
   names: listOf('Names to ask for in turn', Type.String({ minLength: 1, maxLength: 253 }), 10_000),
   dictionaryId: optionalIdOf('dictionary', 'Dictionary of names instead of `names`'),
@@ -54,7 +54,7 @@ export const dns = definePlugin({
   name: 'dns',
   title: 'DNS',
   description:
-    'Queries by UDP, TCP, TLS or HTTPS, and a server that answers them from a list. A name without any answer does not exist (NXDOMAIN).',
+    'Queries by UDP, TCP, TLS, HTTPS or QUIC, and a server that answers them from a list. A name without any answer does not exist (NXDOMAIN).',
   kind: 'traffic',
   hazard: 1,
   canPause: true,
@@ -82,7 +82,7 @@ export const dns = definePlugin({
     counter('dns.late', 'Answers that came too late', { better: 'lower' }),
     counter('dns.mismatched', 'Answers to another question', { better: 'lower' }),
     counter('dns.truncated', 'Answers cut off', { better: 'lower' }),
-    counter('dns.connections', 'Connections opened by TCP, TLS or HTTPS'),
+    counter('dns.connections', 'Connections opened by TCP, TLS, HTTPS or QUIC'),
     counter('dns.resumed', 'Connections whose TLS session was resumed'),
     latency('dns.connect', 'Opening of connections'),
     latency('dns.latency', 'From the time a query was due to its answer'),

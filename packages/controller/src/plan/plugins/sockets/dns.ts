@@ -37,18 +37,27 @@ const knownAnswers = (
 
 type Transport = DnsValues['dnsParams']['transport'];
 
-const defaultPorts: Readonly<Record<Transport, string>> = { udp: '15353', tcp: '15353', dot: '15853', doh: '15443' };
+const defaultPorts: Readonly<Record<Transport, string>> = {
+  udp: '15353',
+  tcp: '15353',
+  dot: '15853',
+  doh: '15443',
+  doq: '15853',
+};
+/** Carried by datagrams. */
+const isDatagrams = (transport: Transport): boolean => transport === 'udp' || transport === 'doq';
 const messageBytes = { sentBytes: 45, receivedBytes: 100 };
 const plainTls: TlsClientSettings = { versions: ['1.2', '1.3'], alpn: [], verify: false, resumption: 'none' };
 
-/** Queries by UDP, TCP, TLS and HTTPS, and the answering side. */
+/** Queries by UDP, TCP, TLS, HTTPS and QUIC, and the answering side. */
 const planDns = (scope: PlanScope, values: DnsValues): Traffic => {
   const { transport, server } = values.dnsParams;
   const names = namesOf(scope, values);
+  reportQuic(scope, values);
   const rate = values.rpsUnlimited ? undefined : values.requestsPerSecond;
   return {
     engine: 'dns',
-    transport: transport === 'udp' ? 'udp' : 'tcp',
+    transport: isDatagrams(transport) ? 'udp' : 'tcp',
     defaultPorts: defaultPorts[transport],
     ...(server !== undefined && {
       extraTargets: [{ endpoint: { ip: server, weight: 1 }, path: pointerIn(scope, 'dnsParams', 'server') }],
@@ -58,6 +67,17 @@ const planDns = (scope: PlanScope, values: DnsValues): Traffic => {
     server: () => ({ config: serverOf(scope, values, names) }),
     listen: (endpoint) => ({ ...endpoint, transport }),
   };
+};
+
+/** What DNS over QUIC cannot do. */
+const reportQuic = (scope: PlanScope, { dnsParams, tlsParams }: DnsValues): void => {
+  if (dnsParams.transport !== 'doq') return;
+  const refuse = (message: string, ...at: string[]) =>
+    scope.issues.error(pointerIn(scope, ...at), 'NOT_SUPPORTED', message);
+  if (scope.stack !== undefined)
+    refuse('DNS over QUIC runs on kernel sockets, not on emulated hosts', 'dnsParams', 'transport');
+  if (tlsParams !== undefined && tlsParams.versions.length > 0 && !tlsParams.versions.includes('1.3'))
+    refuse('QUIC needs TLS 1.3', 'tlsParams', 'versions');
 };
 
 const namesOf = (scope: PlanScope, { dnsParams, isServer }: DnsValues): string[] => {
@@ -94,7 +114,7 @@ const clientOf = (scope: PlanScope, { values, names, rate, part }: ClientWork): 
     load,
     ...{ transport, path, types, randomPrefix, recursion, timeoutMs, retries, sockets, concurrency },
   };
-  const estimate = transport === 'udp' ? estimateDatagrams : estimateTcp;
+  const estimate = isDatagrams(transport) ? estimateDatagrams : estimateTcp;
   return {
     config,
     hasRate: load.rate !== undefined,

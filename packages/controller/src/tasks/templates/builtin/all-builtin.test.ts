@@ -8,9 +8,9 @@ import { sampleOf } from '../parameter-value.ts';
 import { allBuiltin } from './all-builtin.ts';
 
 describe('the built-in templates', () => {
-  it('are forty-seven, each with a name of its own', () => {
-    expect(allBuiltin).toHaveLength(47);
-    expect(new Set(allBuiltin.map(({ name }) => name)).size).toBe(47);
+  it('are forty-nine, each with a name of its own', () => {
+    expect(allBuiltin).toHaveLength(49);
+    expect(new Set(allBuiltin.map(({ name }) => name)).size).toBe(49);
   });
 
   it.each(allBuiltin.map((builtin) => [builtin.name, builtin] as const))(

@@ -1,5 +1,6 @@
 import { commandAndControl, httpFuzzing, ipsSignatures, malwareDownload, wafProtection } from './attacks.ts';
 import type { BuiltinTemplate } from './builtin-template.ts';
+import { http3AgainstHttp2, secureDns } from './compared-transports.ts';
 import { dnsQueries } from './dns-queries.ts';
 import { grpcLatency } from './grpc-latency.ts';
 import { httpManyClients } from './http-many-clients.ts';
@@ -60,4 +61,6 @@ export const allBuiltin: readonly BuiltinTemplate[] = [
   ...rfc9411Templates,
   websocketFanOut,
   grpcLatency,
+  secureDns,
+  http3AgainstHttp2,
 ];

@@ -1,0 +1,129 @@
+import type { QuicConnection, QuicConnectionEvents, QuicStreamEvents } from '../../net/quic/quic.ts';
+import type { QuicClient } from '../../net/quic/quic-client.ts';
+import type { Route } from '../../net/transport/transport.ts';
+import { frame } from './framing.ts';
+import type { MessageTransport, MessageTransportEvents } from './message-transport.ts';
+
+const noError = 0;
+
+interface Query {
+  readonly message: Buffer;
+  readonly token: number;
+}
+
+/** One connection for queries over QUIC, one stream each. */
+class DoqConnection implements QuicConnectionEvents {
+  readonly #beganAt = performance.now();
+  readonly #events: MessageTransportEvents;
+  readonly #onLeave: (connection: DoqConnection) => void;
+  /** Queries that wait for the handshake, or until the server allows another stream. */
+  readonly #waiting: Query[] = [];
+  readonly #pending = new Set<number>();
+  readonly connection: QuicConnection;
+  #now = 0;
+
+  constructor(
+    connect: (events: QuicConnectionEvents) => QuicConnection,
+    deps: { readonly events: MessageTransportEvents; readonly onLeave: (connection: DoqConnection) => void },
+  ) {
+    this.#events = deps.events;
+    this.#onLeave = deps.onLeave;
+    this.connection = connect(this);
+  }
+
+  ask(query: Query): void {
+    if (this.#waiting.length > 0 || !this.#send(query))
+      this.#waiting.push({ ...query, message: Buffer.from(query.message) });
+  }
+
+  onOpen(now: number): void {
+    this.#events.onConnect({ ms: now - this.#beganAt, isResumed: this.connection.handshake().isResumed });
+    this.onRoom();
+  }
+
+  onRoom(): void {
+    while (this.#waiting.length > 0 && this.#send(this.#waiting[0] as Query)) this.#waiting.shift();
+  }
+
+  onStream(): QuicStreamEvents {
+    return { onData() {}, onReset() {} };
+  }
+
+  onRead(now: number): void {
+    this.#now = now;
+  }
+
+  onClose(code: string | undefined): void {
+    this.#onLeave(this);
+    const lost = [...this.#pending, ...this.#waiting.splice(0).map(({ token }) => token)];
+    this.#pending.clear();
+    for (const token of lost) this.#events.onFail(token, code ?? 'closed');
+  }
+
+  /** False while no stream can be opened. */
+  #send({ message, token }: Query): boolean {
+    const parts: Buffer[] = [];
+    const stream = this.connection.openStream(false, {
+      onData: (bytes, start, end, isEnd) => {
+        parts.push(Buffer.from(bytes.subarray(start, end)));
+        if (isEnd) this.#answer(token, Buffer.concat(parts));
+      },
+      onReset: () => this.#fail(token, 'reset'),
+    });
+    if (stream === undefined) return false;
+    this.#pending.add(token);
+    const framed = frame(message);
+    // Messages have the number 0 (RFC 9250, section 4.2.1): the stream tells which query is answered.
+    framed.writeUInt16BE(0, 2);
+    stream.write(framed, true);
+    return true;
+  }
+
+  #answer(token: number, framed: Buffer): void {
+    if (framed.length < 4 || framed.readUInt16BE(0) !== framed.length - 2) {
+      this.#fail(token, 'protocol');
+      return;
+    }
+    if (!this.#pending.delete(token)) return;
+    framed.writeUInt16BE(token, 2);
+    this.#events.onAnswer(token, { bytes: framed, start: 2, end: framed.length, now: this.#now });
+  }
+
+  #fail(token: number, code: string): void {
+    if (this.#pending.delete(token)) this.#events.onFail(token, code);
+  }
+}
+
+/** Queries over QUIC (RFC 9250). The connection is opened on demand and reopened after the server closes it. */
+export class DoqTransport implements MessageTransport {
+  readonly #route: () => Route;
+  readonly #quic: QuicClient;
+  readonly #events: MessageTransportEvents;
+  #current: DoqConnection | undefined;
+
+  constructor(route: () => Route, quic: QuicClient, events: MessageTransportEvents) {
+    this.#route = route;
+    this.#quic = quic;
+    this.#events = events;
+  }
+
+  send(message: Buffer, token: number): void {
+    this.#current ??= this.#open();
+    this.#current.ask({ message, token });
+  }
+
+  forget(): void {}
+
+  close(): void {
+    this.#current?.connection.close(noError);
+  }
+
+  #open(): DoqConnection {
+    return new DoqConnection((events) => this.#quic.connect(this.#route(), events), {
+      events: this.#events,
+      onLeave: (connection) => {
+        if (this.#current === connection) this.#current = undefined;
+      },
+    });
+  }
+}

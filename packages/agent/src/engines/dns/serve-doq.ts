@@ -1,0 +1,43 @@
+import type { QuicConnection, QuicConnectionEvents } from '../../net/quic/quic.ts';
+import { frame } from './framing.ts';
+import type { Resolver } from './resolver.ts';
+
+const protocolError = 2;
+const minMessageBytes = 12;
+
+/** DNS over QUIC (RFC 9250): one query and its answer on each stream. */
+export const serveDoq = (
+  connection: QuicConnection,
+  resolver: Resolver,
+  onError: (code: string) => void,
+): QuicConnectionEvents => {
+  let isOpen = true;
+  return {
+    onOpen() {},
+    onStream: (stream) => {
+      const parts: Buffer[] = [];
+      return {
+        onData(bytes, start, end, isEnd) {
+          parts.push(Buffer.from(bytes.subarray(start, end)));
+          if (!isEnd) return;
+          const framed = Buffer.concat(parts);
+          const isWhole = framed.length >= minMessageBytes + 2 && framed.readUInt16BE(0) === framed.length - 2;
+          // Queries have the number 0.
+          if (!isWhole || framed.readUInt16BE(2) !== 0) {
+            onError('protocol');
+            connection.close(protocolError);
+            return;
+          }
+          resolver.resolve(framed.subarray(2), 'stream', (answer) => {
+            if (isOpen) stream.write(frame(answer), true);
+          });
+        },
+        onReset() {},
+      };
+    },
+    onClose(code) {
+      isOpen = false;
+      if (code !== undefined) onError(code);
+    },
+  };
+};
