@@ -62,6 +62,7 @@ export {
   vlanTags,
   writeEtherTypes,
 } from './ethernet/ethernet.ts';
+export { flowMix, groupOfFlow } from './host-group/flow-share.ts';
 export {
   HostGroup,
   type HostGroupOptions,

@@ -33,9 +33,10 @@ export class Hosts implements HostTable {
   readonly #macs: Uint8Array;
   readonly #tags: number;
 
-  constructor({ networks, vlan }: Pick<HostStack, 'networks' | 'vlan'>, interfaceMac: Uint8Array) {
-    const parts = networks.map((network) => ({ network, ranges: rangesOf(network) }));
-    const count = parts.reduce((sum, { ranges }) => sum + ranges.reduce((all, { size }) => all + size, 0), 0);
+  /** `share`: which part of the hosts of every network. */
+  constructor({ networks, vlan }: Pick<HostStack, 'networks' | 'vlan'>, interfaceMac: Uint8Array, share = wholeShare) {
+    const parts = networks.map((network) => ({ network, ranges: partOf(rangesOf(network), share) }));
+    const count = parts.reduce((sum, { ranges }) => sum + sizeOf(ranges), 0);
     if (count > maxHosts) throw new RangeError(`${count} emulated hosts; ${maxHosts} is the maximum of an agent`);
     this.count = count;
     this.#macs = new Uint8Array(count * macBytes);
@@ -131,6 +132,26 @@ const rangesOf = ({ hosts }: StackNetwork): PlainRange[] =>
     }
     return ranges;
   });
+
+const wholeShare = { index: 0, count: 1 };
+
+const sizeOf = (ranges: readonly PlainRange[]): number => ranges.reduce((sum, { size }) => sum + size, 0);
+
+/** The share of one of several workers: consecutive hosts. */
+const partOf = (ranges: readonly PlainRange[], { index, count }: typeof wholeShare): PlainRange[] => {
+  const size = sizeOf(ranges);
+  const from = Math.floor((size * index) / count);
+  const to = Math.floor((size * (index + 1)) / count);
+  let before = 0;
+  return ranges.flatMap((range) => {
+    const start = Math.max(from - before, 0);
+    const end = Math.min(to - before, range.size);
+    before += range.size;
+    return start < end ? [{ first: range.first + BigInt(start), size: end - start }] : [];
+  });
+};
+
+export const hostCountOf = (network: StackNetwork): number => sizeOf(rangesOf(network));
 
 const wordsOf = (value: bigint): Int32Array =>
   Int32Array.from([96n, 64n, 32n, 0n], (shift) => Number(BigInt.asIntN(32, value >> shift)));

@@ -8,7 +8,9 @@ import { Hosts } from './hosts.ts';
 import { reportKeys } from './ipsec/key-report.ts';
 import { openPacketPort } from './packet-port.ts';
 import type { Port } from './port.ts';
+import { shareProgram } from './share-filter.ts';
 import { Stack, type StackHosts } from './stack.ts';
+import type { StackShare } from './stack-share.ts';
 import { openXdpPort, xdpPortProblem } from './xdp-port.ts';
 
 /** Whether hosts can be emulated on this machine, or the reason why not. */
@@ -22,6 +24,8 @@ export interface StackDeps {
   readonly host: Host;
   readonly note: (remark: string) => void;
   readonly samples: Samples;
+  /** The part of a worker; without one the stack has everything. */
+  readonly share?: StackShare | undefined;
   readonly putRow?: ((table: 'keys', row: ResultRow) => void) | undefined;
 }
 
@@ -33,9 +37,10 @@ const receiveQueues = ({ name }: Device): number => {
 const isVirtual = ({ name }: Device): boolean => !existsSync(`/sys/class/net/${name}/device`);
 
 /** The fastest port that carries the frames of a job. */
-const openPort = (config: HostStack, hosts: Hosts, device: Device, { host, note }: StackDeps): Port => {
+const openPort = (config: HostStack, hosts: Hosts, device: Device, { host, note, share }: StackDeps): Port => {
   const { path = 'auto', vlan } = config;
   const isCaptured = host.isCaptured ?? false;
+  if (share !== undefined) return openPacketPort({ device, isCaptured, filter: shareProgram(share, hosts.blocks) });
   if (path === 'af_packet') return openPacketPort({ device, isCaptured });
   const problem =
     (path === 'auto' && isCaptured ? 'captures do not see frames of AF_XDP' : undefined) ??
@@ -53,10 +58,14 @@ const openPort = (config: HostStack, hosts: Hosts, device: Device, { host, note 
   }
 };
 
-const createHosts = (config: HostStack, mac: Uint8Array): StackHosts & { readonly linkHosts: Hosts } => {
+const createHosts = (
+  config: HostStack,
+  mac: Uint8Array,
+  share: StackShare | undefined,
+): StackHosts & { readonly linkHosts: Hosts } => {
   const { tunnel, networks, vlan } = config;
   if (tunnel === undefined || tunnel.type === 'mpls') {
-    const hosts = new Hosts({ networks, vlan }, mac);
+    const hosts = new Hosts({ networks, vlan }, mac, share?.by === 'hosts' ? share : undefined);
     return { hosts, linkHosts: hosts };
   }
   const outerHosts = new Hosts({ networks: [tunnel.outer], vlan }, mac);
@@ -67,10 +76,10 @@ const createHosts = (config: HostStack, mac: Uint8Array): StackHosts & { readonl
 export const openStack = (config: HostStack, deps: StackDeps): Stack => {
   const device = requireDevice(config.interface);
   if (!device.isEthernet) throw new Error(`hosts cannot be emulated on ${device.name}: it has no Ethernet`);
-  const { linkHosts, ...stackHosts } = createHosts(config, device.mac);
+  const { linkHosts, ...stackHosts } = createHosts(config, device.mac, deps.share);
   const port = openPort(config, linkHosts, device, deps);
   try {
-    const stack = new Stack(config, stackHosts, port);
+    const stack = new Stack(config, { ...stackHosts, share: deps.share }, port);
     if (stack.ipsec !== undefined) reportKeys(stack.ipsec, deps);
     return stack;
   } catch (error) {

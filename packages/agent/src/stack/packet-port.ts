@@ -189,6 +189,8 @@ export interface PortOptions {
   readonly device: Device;
   /** Captures on this machine must see the frames. */
   readonly isCaptured: boolean;
+  /** Which frames it receives; all without one. */
+  readonly filter?: FilterProgram | undefined;
 }
 
 /** Frames by packet sockets: works wherever raw frames are permitted. */
@@ -198,13 +200,15 @@ class PacketPort implements Port {
   readonly memory: WireMemory;
   readonly #device: Device;
   readonly #sender: PacketSender;
+  readonly #filter: FilterProgram | undefined;
   #receiver: PacketReceiver | undefined;
   #handler: FrameReceiver | undefined;
   #hasRefused = false;
   #isClosed = false;
 
-  constructor({ device, isCaptured }: PortOptions) {
+  constructor({ device, isCaptured, filter }: PortOptions) {
     this.#device = device;
+    this.#filter = filter;
     this.mtu = device.mtu;
     this.#sender = new PacketSender(device, isCaptured);
     this.memory = this.#sender.wire;
@@ -228,7 +232,7 @@ class PacketPort implements Port {
 
   receive(handler: FrameReceiver): void {
     this.#handler = handler;
-    this.#receiver = new PacketReceiver(this.#device, undefined, handler);
+    this.#receiver = new PacketReceiver(this.#device, this.#filter, handler);
   }
 
   begin(length: number): number {

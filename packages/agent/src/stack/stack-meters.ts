@@ -21,7 +21,7 @@ export class StackMeters {
   constructor(stack: Stack, samples: Samples) {
     this.#stack = stack;
     this.#samples = samples;
-    samples.gauge('stack.hosts').set(stack.hosts.count);
+    samples.gauge('stack.hosts').set(stack.isSpeaker ? stack.hosts.count : 0);
     this.#timer = setInterval(() => this.#sample(), sampleMs);
     this.#timer.unref();
   }

@@ -14,6 +14,7 @@ import type { Flushable } from '../net/loop/pre-wait-tasks.ts';
 import { fixedGateways, type Hosts, type HostTable } from './hosts.ts';
 import { IpsecTunnels } from './ipsec/ipsec-tunnels.ts';
 import type { FrameReceiver, Port } from './port.ts';
+import type { StackShare } from './stack-share.ts';
 import { tunnelCodec } from './tunnel-codec.ts';
 import { Tunnels } from './tunnels.ts';
 
@@ -29,6 +30,8 @@ export interface StackHosts {
   readonly hosts: HostTable;
   /** The hosts on the interface, where the others are inside tunnels. */
   readonly outerHosts?: Hosts;
+  /** What this worker has of them. */
+  readonly share?: StackShare | undefined;
 }
 
 /** The emulated hosts of one job: a port, an IP stack on it, and the event loop that drives both. */
@@ -40,6 +43,8 @@ export class Stack implements FrameReceiver, Flushable {
   readonly group: HostGroup;
   readonly port: Port;
   readonly config: HostStack;
+  /** False: another worker speaks for the same hosts. */
+  readonly isSpeaker: boolean;
   /** Tunnels of type `ipsec`. */
   readonly ipsec: IpsecTunnels | undefined;
   receivedFrames = 0;
@@ -60,8 +65,10 @@ export class Stack implements FrameReceiver, Flushable {
   #isFlushScheduled = false;
   #isClosed = false;
 
-  constructor(config: HostStack, { hosts, outerHosts }: StackHosts, port: Port) {
+  constructor(config: HostStack, { hosts, outerHosts, share }: StackHosts, port: Port) {
     this.config = config;
+    const flows = share?.by === 'flows' ? share : undefined;
+    this.isSpeaker = flows === undefined || flows.index === 0;
     this.port = port;
     this.hosts = hosts;
     const common = { nowUs: microseconds(performance.now()), random: Math.random };
@@ -70,7 +77,7 @@ export class Stack implements FrameReceiver, Flushable {
     if (tunnel === undefined || outerHosts === undefined) {
       const shim = tunnel && tunnelCodec(tunnel, { index: 0, isServer: tunnel.isServer, version: hosts.version });
       const { hasEthernet = true } = port;
-      this.group = new HostGroup({ ...common, sink: port, hosts, fields, shim, hasEthernet });
+      this.group = new HostGroup({ ...common, sink: port, hosts, fields, shim, hasEthernet, share: flows });
       this.outer = this.group;
     } else {
       this.outer = new HostGroup({ ...common, sink: port, hosts: outerHosts, fields: fieldsOf(outerHeader(tunnel)) });
@@ -88,7 +95,7 @@ export class Stack implements FrameReceiver, Flushable {
     this.#alarm = kernelEventLoop.createAlarm(() => this.#tick());
     kernelEventLoop.acquire();
     port.receive(this);
-    this.#announce();
+    if (this.isSpeaker) this.#announce();
     this.#tick();
   }
 

@@ -10,6 +10,7 @@ import type { LinkCodec } from '../links/link.ts';
 import { NeighbourCache } from '../neighbours/neighbour-cache.ts';
 import type { TcpLimits } from '../tcp/context.ts';
 import { Tcp } from '../tcp/tcp.ts';
+import { type FlowShare, isInShare } from './flow-share.ts';
 import type { FrameSink, HostDirectory } from './hosts.ts';
 import { type IcmpHandler, IcmpResponder } from './icmp-responder.ts';
 import { IpOutput } from './ip-output.ts';
@@ -34,6 +35,8 @@ export interface HostGroupOptions {
   readonly answersClosedPorts?: boolean;
   readonly tcpLimits?: Partial<TcpLimits>;
   readonly icmp?: IcmpHandler;
+  /** Other groups have the same hosts and the rest of the flows. */
+  readonly share?: FlowShare | undefined;
   readonly neighbours?: { readonly retryMs?: number; readonly maxRequests?: number; readonly reachableMs?: number };
 }
 
@@ -77,6 +80,7 @@ export class HostGroup {
   readonly #hosts: HostDirectory;
   readonly #checks: boolean;
   readonly #shim: LinkCodec | undefined;
+  readonly #share: FlowShare | undefined;
   readonly #ethernet = new EthernetHeader();
   readonly #v4 = new Ipv4Header();
   readonly #v6 = new Ipv6Header();
@@ -91,14 +95,16 @@ export class HostGroup {
   #isSettled = false;
 
   constructor(options: HostGroupOptions) {
-    const { sink, hosts, random, hasEthernet = true, checks = true, shim } = options;
+    const { sink, hosts, random, hasEthernet = true, checks = true, shim, share } = options;
+    const answers = share === undefined || share.index === 0;
     this.#hosts = hosts;
     this.#checks = checks;
     this.#shim = shim;
+    this.#share = share;
     this.#startUs = options.nowUs;
     this.#packet = { addresses: new Int32Array(8), path: 0, ecn: 0, checks, tags: 0, ttl: 0, isV6: false };
     if (hasEthernet) {
-      const talk = new NeighbourTalk(sink, hosts);
+      const talk = new NeighbourTalk(sink, hosts, answers);
       this.talk = talk;
       this.neighbours = new NeighbourCache({
         ...options.neighbours,
@@ -132,6 +138,7 @@ export class HostGroup {
       tcp,
       udp,
       handler: options.icmp,
+      answers,
       answersClosedPorts: options.answersClosedPorts,
     });
   }
@@ -288,6 +295,7 @@ export class HostGroup {
 
   #dispatch(protocol: number, memory: Memory, start: number, end: number): void {
     const packet = this.#packet;
+    if (this.#share !== undefined && !isInShare(this.#share, packet, protocol, memory, start, end)) return;
     const isIcmp = protocol === (packet.isV6 ? ipProtocol.icmp6 : ipProtocol.icmp);
     if (this.rawHandler !== undefined && !isIcmp) {
       if (packet.path < 0) return;

@@ -55,6 +55,7 @@ export class IcmpResponder {
   readonly #tcp: Tcp;
   readonly #udp: UdpLayer;
   #waiting: WaitingIcmp[] = [];
+  readonly #answers: boolean;
   readonly #answersClosedPorts: boolean;
   readonly #message = new IcmpMessage();
   readonly #key = new Int32Array(9);
@@ -67,12 +68,15 @@ export class IcmpResponder {
     tcp: Tcp;
     udp: UdpLayer;
     handler: IcmpHandler | undefined;
+    /** False: another group of the same hosts answers what is asked. */
+    answers?: boolean;
     answersClosedPorts: boolean | undefined;
   }) {
     this.#output = options.output;
     this.#tcp = options.tcp;
     this.#udp = options.udp;
     this.handler = options.handler;
+    this.#answers = options.answers ?? true;
     this.#answersClosedPorts = options.answersClosedPorts ?? true;
   }
 
@@ -150,10 +154,13 @@ export class IcmpResponder {
       if (type === icmp6Type.routerAdvertisement) this.handler?.(packet, message, memory);
       return;
     }
-    if (type === (isV6 ? icmp6Type.echo : icmp4Type.echo)) {
+    const isEcho = type === (isV6 ? icmp6Type.echo : icmp4Type.echo);
+    const isTimestamp = !isV6 && type === icmp4Type.timestamp;
+    if (!this.#answers && (isEcho || isTimestamp)) return;
+    if (isEcho) {
       if (this.echoHandler === undefined) this.#answerEcho(packet, memory);
       else this.echoHandler(packet, message, memory);
-    } else if (!isV6 && type === icmp4Type.timestamp) this.#answerTimestamp(packet, memory);
+    } else if (isTimestamp) this.#answerTimestamp(packet, memory);
     else if (errorKindOf(isV6, type, message.code) !== undefined) this.#receiveError(packet, memory);
     else {
       if (type === (isV6 ? icmp6Type.redirect : icmp4Type.redirect)) this.counters.redirects++;

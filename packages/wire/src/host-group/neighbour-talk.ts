@@ -30,11 +30,14 @@ export class NeighbourTalk {
   readonly #mac = new Uint8Array(macBytes);
   readonly #peerMac = new Uint8Array(macBytes);
   readonly #words = new Int32Array(8);
+  readonly #answers: boolean;
   #path = 0;
 
-  constructor(sink: FrameSink, hosts: HostDirectory) {
+  /** Without `answers` another group speaks for the hosts, and this one only asks and learns. */
+  constructor(sink: FrameSink, hosts: HostDirectory, answers = true) {
     this.#sink = sink;
     this.#hosts = hosts;
+    this.#answers = answers;
   }
 
   /** Asks for a neighbour on behalf of a host. */
@@ -78,7 +81,7 @@ export class NeighbourTalk {
     // Our own announcements come back where several groups share a wire.
     if (arp.sender !== 0 && this.#hosts.indexOf(words, 4) < 0)
       neighbours.learn(words, 4, tags, memory.bytes, arp.senderMacAt, isAnswer || isOurs);
-    if (arp.operation !== arpOperation.request || !isOurs || arp.sender === arp.target) return;
+    if (!this.#answers || arp.operation !== arpOperation.request || !isOurs || arp.sender === arp.target) return;
     this.counters.requestsAnswered++;
     this.#actAs(host);
     copyMac(memory.bytes, arp.senderMacAt, this.#peerMac, 0);
@@ -108,6 +111,7 @@ export class NeighbourTalk {
       neighbours.learn(addresses, 4, tags, memory.bytes, message.linkAddressAt, true);
       copyMac(memory.bytes, message.linkAddressAt, this.#peerMac, 0);
     }
+    if (!this.#answers) return;
     const hasMac = !isDuplicateCheck && message.linkAddressAt >= 0;
     const words = this.#words;
     this.#actAs(host);

@@ -25,7 +25,7 @@ export interface SourceDeps {
   readonly note: (remark: string) => void;
   /** False when the engine itself notes how many addresses it uses. */
   readonly reportsUse?: boolean;
-  /** With several cores, each takes every n-th address and port. */
+  /** With several cores, each takes every n-th address and port; emulated hosts are divided already. */
   readonly core: { readonly index: number; readonly count: number };
 }
 
@@ -67,11 +67,10 @@ export const prepareSources = async (sources: Sources, deps: SourceDeps): Promis
   for (const request of requests) {
     for (const address of await claimSources(request, deps, undo)) addresses.push(address);
   }
-  const mine = addresses.filter(
-    (_, index) => addresses.length < deps.core.count || index % deps.core.count === deps.core.index,
-  );
+  const core = deps.hostNetwork === undefined ? deps.core : { index: 0, count: 1 };
+  const mine = addresses.filter((_, index) => addresses.length < core.count || index % core.count === core.index);
   const via = deps.hostNetwork && { via: deps.hostNetwork };
-  const nextPort = portsOf(sources.portRange, deps.core);
+  const nextPort = portsOf(sources.portRange, core);
   const choose =
     mine.length === 0
       ? undefined

@@ -17,12 +17,21 @@ export const op = {
   loadLength: 0x80,
   loadConstant: 0x00,
   jumpIfEqual: 0x15,
+  jumpIfAbove: 0x25,
   jumpIfAtLeast: 0x35,
   jumpIfAnyBit: 0x45,
   subtract: 0x14,
   and: 0x54,
+  multiply: 0x24,
+  modulo: 0x94,
   shiftLeft: 0x64,
+  shiftRight: 0x74,
+  xorX: 0xac,
   toX: 0x07,
+  toMemory: 0x02,
+  memoryToX: 0x61,
+  /** Four times the lower half of a byte: the length of an IPv4 header. */
+  headerLengthToX: 0xb1,
   result: 0x06,
 } as const;
 const everything = 0x4_0000;
@@ -53,7 +62,7 @@ export const assemble = (steps: readonly FilterStep[]): FilterProgram => {
   }));
 };
 
-const verdicts: readonly FilterStep[] = [
+export const verdicts: readonly FilterStep[] = [
   { code: op.result, k: 0, label: 'reject' },
   { code: op.result, k: everything, label: 'accept' },
 ];

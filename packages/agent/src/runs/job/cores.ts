@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Duration, ResultRow, ResultTable } from '@rushhour/protocol';
+import type { Duration, HostStack, ResultRow, ResultTable } from '@rushhour/protocol';
 import type {
   Divisible,
   Engine,
@@ -13,6 +13,7 @@ import type {
 } from '../../engine.ts';
 import { shareOf } from '../../net/load/share.ts';
 import type { Metric, SampleStore } from '../../samples.ts';
+import { type StackShare, shareKindOf } from '../../stack/stack-share.ts';
 
 /** Input of a worker thread. */
 export interface CoreWork {
@@ -22,6 +23,8 @@ export interface CoreWork {
   readonly host: Host;
   readonly core: { readonly index: number; readonly count: number };
   readonly addresses: ReadonlyMap<string, string>;
+  /** The emulated hosts of the job and what the worker has of them. */
+  readonly hosts?: { readonly stack: HostStack; readonly share: StackShare } | undefined;
 }
 
 export type CoreCommand = 'start' | 'abort' | 'close' | 'pause' | 'resume' | { readonly changeLoad: LoadChange };
@@ -82,14 +85,17 @@ export const prepareOnCores = async (
     cores: number;
     addresses: ReadonlyMap<string, string>;
     store: SampleStore;
+    stack: HostStack | undefined;
   },
 ): Promise<PreparedEngine & Pausable & LoadChangeable> => {
-  const { context, cores: count, addresses, store } = deps;
+  const { context, cores: count, addresses, store, stack } = deps;
+  const by = shareKindOf(context.config);
   const cores = Array.from({ length: count }, (_, index) => {
     const duration = { ...context.duration, count: shareOf(context.duration.count, index, count) };
     const work = { engine: engine.id, duration, host: context.host, core: { index, count }, addresses };
     const config = engine.divide(context.config, index, count);
-    return new Core({ ...work, config }, (report) => {
+    const hosts = stack && { stack, share: { index, count, by } };
+    return new Core({ ...work, config, hosts }, (report) => {
       if (report.kind === 'metric') store.adopt(report.metric);
       if (report.kind === 'note') context.note(report.remark);
       if (report.kind === 'record') context.record(report.record);

@@ -11,6 +11,7 @@ import type { HostNetwork } from '../../net/host-network.ts';
 import type { SampleStore } from '../../samples.ts';
 import { openHostNetwork } from '../../stack/host-network.ts';
 import { checkStack } from '../../stack/open-stack.ts';
+import { shareKindOf, stackWorkers } from '../../stack/stack-share.ts';
 import { prepareOnCores } from './cores.ts';
 
 export interface PrepareDeps {
@@ -69,7 +70,9 @@ export const prepareJob = async (job: Job, deps: PrepareDeps): Promise<PreparedE
   const addresses = await resolveTargets(engine.targetsOf(config), job.allowedTargets);
   // Without sessions there are no addresses for the engine: the rest is found out by the run.
   if (deps.host.isDryRun && job.stack?.sessions !== undefined) return idleEngine;
-  const hostNetwork = job.stack && (await openHosts(job.stack, deps));
+  const cores = coresOf(engine, job, { config, note: deps.note });
+  if (job.stack !== undefined) requireStack();
+  const hostNetwork = job.stack && cores === 1 ? await openHosts(job.stack, deps) : undefined;
   const context: EngineContext<unknown> = {
     config,
     hostNetwork,
@@ -91,7 +94,7 @@ export const prepareJob = async (job: Job, deps: PrepareDeps): Promise<PreparedE
     await hostNetwork?.close();
   };
   try {
-    return releasing(await prepareEngine(engine, { job, context, addresses, deps }), release);
+    return releasing(await prepareEngine(engine, { cores, stack: job.stack, context, addresses, deps }), release);
   } catch (error) {
     await release();
     throw error;
@@ -105,11 +108,14 @@ const openNetwork = (stack: HostStack, deps: SessionDeps): HostNetwork | Promise
 
 const idleEngine: PreparedEngine = { start: async () => {}, close: async () => {} };
 
-const openHosts = async (stack: HostStack, deps: PrepareDeps): Promise<HostNetwork> => {
+const requireStack = (): void => {
   const availability = checkStack();
   if (!availability.isAvailable) {
     throw new JobRejected('NOT_PERMITTED', `hosts cannot be emulated here: ${availability.reason}`);
   }
+};
+
+const openHosts = async (stack: HostStack, deps: PrepareDeps): Promise<HostNetwork> => {
   const { accessGroups = new AccessGroups() } = deps;
   const putRow: SessionDeps['putRow'] = (table, row) => deps.store.putRow(table, row);
   const stackDeps = { ...deps, samples: deps.store, accessGroups, putRow };
@@ -119,25 +125,38 @@ const openHosts = async (stack: HostStack, deps: PrepareDeps): Promise<HostNetwo
   return network;
 };
 
+/** How many workers the job has. A note says why they are fewer than ordered. */
+const coresOf = (
+  engine: Engine,
+  { cpuCores, stack }: Job,
+  { config, note }: { readonly config: unknown; readonly note: (remark: string) => void },
+): number => {
+  if (cpuCores === 1) return 1;
+  if (!isDivisible(engine)) {
+    note(`${engine.id} uses one core, not ${cpuCores}`);
+    return 1;
+  }
+  if (stack === undefined) return cpuCores;
+  const { count, reason } = stackWorkers(stack, shareKindOf(config), cpuCores);
+  if (reason !== undefined) note(`emulated hosts use ${count} of ${cpuCores} cores: ${reason}`);
+  return count;
+};
+
 interface Prepared {
-  readonly job: Job;
+  readonly cores: number;
+  readonly stack: HostStack | undefined;
   readonly context: EngineContext<unknown>;
   readonly addresses: ReadonlyMap<string, string>;
   readonly deps: PrepareDeps;
 }
 
-const prepareEngine = (engine: Engine, { job, context, addresses, deps }: Prepared): Promise<PreparedEngine> => {
-  if (job.cpuCores === 1) return engine.prepare(context);
-  if (context.hostNetwork !== undefined) {
-    deps.note(`emulated hosts use one core, not ${job.cpuCores}`);
-    return engine.prepare(context);
-  }
-  if (isDivisible(engine)) {
-    return prepareOnCores(engine, { context, cores: job.cpuCores, addresses, store: deps.store });
-  }
-  deps.note(`${engine.id} uses one core, not ${job.cpuCores}`);
-  return engine.prepare(context);
-};
+const prepareEngine = (
+  engine: Engine,
+  { cores, stack, context, addresses, deps }: Prepared,
+): Promise<PreparedEngine> =>
+  cores > 1 && isDivisible(engine)
+    ? prepareOnCores(engine, { context, cores, addresses, store: deps.store, stack })
+    : engine.prepare(context);
 
 /** Claims all addresses or none. */
 const claimAll = async (requests: readonly string[], host: Host): Promise<() => Promise<void>> => {
