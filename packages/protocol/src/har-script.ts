@@ -19,7 +19,7 @@ export interface HarOrigin {
   readonly host: string;
   readonly port: number;
   readonly isTls: boolean;
-  readonly version: '1.1' | '2';
+  readonly version: '1.1' | '2' | '3';
   /** Value of the Host header. */
   readonly authority: string;
 }

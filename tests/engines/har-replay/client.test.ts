@@ -40,6 +40,7 @@ describe('a recording between two agents', () => {
   it.each([
     ['HTTP/1.1 over TLS', { httpVersion: '1.1' }],
     ['HTTP/2 over TLS', { httpVersion: '2' }],
+    ['HTTP/3', { httpVersion: '3' }],
     ['HTTP/1.1 in the clear', { httpVersion: '1.1', tls: 'off' }],
     ['HTTP/2 in the clear, with prior knowledge', { httpVersion: '2', tls: 'off' }],
   ] as const)('is answered as recorded over %s', async (_, options) => {

@@ -32,12 +32,13 @@ export const serve = async (har: string, options: HarOptions = {}) => {
   const config = {
     listen: [{ host: '127.0.0.1', port }],
     names,
+    http3: compiled.script.origins.some(({ version }) => version === '3'),
     answers,
     mode: options.server?.mode ?? 'recorded',
   };
   const server: Started = await startServer('har-replay', config);
   undo.push(() => server.stop());
-  return { port, script, server };
+  return { port, script, server, http3: config.http3 };
 };
 
 export interface Played {
@@ -52,12 +53,13 @@ export const play = async (
   more: object = {},
   duration: object = { mode: 'continuous' },
 ): Promise<Played> => {
-  const { port, script, server } = await serve(har, options);
+  const { port, script, server, http3 } = await serve(har, options);
   const { connections = 'perHost', cookies = 'replay', cache = false } = options;
   const config = {
     role: 'client',
     targets: [{ host: '127.0.0.1', port, place: 0 }],
     script,
+    http3,
     marks: true,
     connections,
     cookies,

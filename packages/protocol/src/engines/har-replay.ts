@@ -21,6 +21,7 @@ export const HarReplayClientConfig = Type.Object(
     rotation: Rotation,
     sources: Sources,
     tls: tlsClientSettings({ default: {} }),
+    http3: Type.Boolean({ default: false, description: 'Origins of HTTP/3 are asked over QUIC, not over HTTP/2.' }),
     script: Type.String({ description: 'File with a `HarScript`; given as a file reference.' }),
     places: Type.Array(Type.Array(Type.Integer({ minimum: 0 })), {
       default: [],
@@ -50,6 +51,7 @@ export const HarReplayServerConfig = Type.Object(
     role: Type.Literal('server'),
     listen: Type.Array(Listen, { minItems: 1, description: 'Each accepts HTTP/1.1 and HTTP/2, with and without TLS.' }),
     tls: tlsServerSettings({ default: {} }),
+    http3: Type.Boolean({ default: false, description: 'Each accepts HTTP/3 as well.' }),
     names: Type.Array(Type.String(), { default: [], description: 'Names in the self-signed certificate.' }),
     answers: Type.String({ description: 'File with `HarAnswers`; given as a file reference.' }),
     mode: word(['recorded', 'size', 'echo'], { default: 'recorded' }),

@@ -119,6 +119,12 @@ export class H3Connection {
     if (hasBody && !isSmall) this.#options.write(stream, body, isLast);
   }
 
+  /** Sends a part of a body after headers that were not the last. */
+  data(stream: number, bytes: Uint8Array, isLast: boolean): void {
+    this.#options.write(stream, frameHead(h3Frame.data, bytes.length), false);
+    this.#options.write(stream, bytes, isLast);
+  }
+
   /** Gives up a request. */
   reset(stream: number, code: number): void {
     if (!this.#requests.delete(stream)) return;

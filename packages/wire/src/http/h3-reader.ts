@@ -109,6 +109,7 @@ export class H3FrameReader {
     const type = this.#type;
     this.#type = -1;
     this.#payloadLength = 0;
-    if (known.has(type)) this.#handler.onFrame(type, bytes, start, end);
+    if (type === h3Frame.data) this.#handler.onData(bytes, start, end);
+    else if (known.has(type)) this.#handler.onFrame(type, bytes, start, end);
   }
 }

@@ -241,6 +241,30 @@ describe('HTTP/3', () => {
     expect(server.log).toEqual([8, 0, 4].map((stream) => `${stream} :method,GET;:scheme,https;:path,/ true`));
   });
 
+  it('takes bodies in parts, also empty ones', () => {
+    const [client, server] = [createSide(false), createSide(true)];
+    server.h3.start();
+    client.h3.start();
+    client.h3.request(0, request);
+    carry(client, server);
+    server.h3.respond(0, [[':status', '200']], undefined, false);
+    for (const [text, isLast] of [
+      ['', false],
+      ['ab', false],
+      ['', true],
+    ] as const)
+      server.h3.data(
+        0,
+        Uint8Array.from(text, (letter) => letter.charCodeAt(0)),
+        isLast,
+      );
+    carry(server, client);
+    expect(client.log.at(0)).toBe('0 :status,200 false');
+    expect(client.log.filter((line) => line.startsWith('0 body'))).toContain('0 body ab false');
+    expect(client.log.at(-1)).toBe('0 body  true');
+    expect(client.log.filter((line) => line.endsWith('true'))).toHaveLength(1);
+  });
+
   it('carries trailers, bodies of the declared length only, and resets', () => {
     const server = createSide(true);
     server.h3.start();

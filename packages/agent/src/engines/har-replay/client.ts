@@ -7,7 +7,9 @@ import { LoadDriver } from '../../net/load/load-driver.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
 import { dial } from './dial.ts';
+import { dialH3 } from './h3-connection.ts';
 import { HostMeters, ReplayMeters } from './meters.ts';
+import { QuicClients } from './quic-clients.ts';
 import { createRoutes } from './routes.ts';
 import { User, type UserDeps } from './user.ts';
 
@@ -38,6 +40,7 @@ class ReplayClient implements PreparedEngine {
   readonly #deps: SharedDeps;
   readonly #active = new Set<User>();
   readonly #over = new AbortController();
+  readonly #quic: QuicClients;
   /** Remaining visits in mode `count`. */
   #visitsLeft: number;
   #begun = 0;
@@ -48,6 +51,7 @@ class ReplayClient implements PreparedEngine {
     this.#sources = sources;
     this.#meters = new ReplayMeters(samples);
     this.#visitsLeft = duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY;
+    this.#quic = new QuicClients(config.tls, context.hostNetwork);
     this.#deps = this.#createDeps(script);
     this.#driver = new LoadDriver({
       duration,
@@ -75,6 +79,7 @@ class ReplayClient implements PreparedEngine {
     this.#over.abort();
     for (const user of this.#active) user.leave();
     this.#meters.users.set(0);
+    await this.#quic.close();
     await this.#sources.close();
   }
 
@@ -89,15 +94,11 @@ class ReplayClient implements PreparedEngine {
       const { timeoutMs } = config;
       return async (index: number) => {
         const origin = script.origins[index] as HarOrigin;
-        const httpConnection = await dial({
-          route: findRoute(index, slot),
-          origin,
-          tls,
-          sessions,
-          counters: meters,
-          timeoutMs,
-          signal,
-        });
+        const how = { route: findRoute(index, slot), counters: meters, timeoutMs, signal };
+        const isHttp3 = config.http3 && origin.version === '3';
+        const httpConnection = isHttp3
+          ? await dialH3({ ...how, quic: this.#quic.of(origin) })
+          : await dial({ ...how, origin, tls, sessions });
         meters.connections.add(1);
         return httpConnection;
       };

@@ -13,7 +13,8 @@ interface Group {
 export interface ConnectionOptions {
   /** Index of the origin. */
   readonly origin: number;
-  readonly isH2: boolean;
+  /** Its requests share one connection. */
+  readonly isShared: boolean;
   readonly connection?: string | undefined;
 }
 
@@ -80,10 +81,12 @@ export class Connections {
     return group;
   }
 
-  #maxConnections({ httpConnections }: Group, { isH2, connection }: ConnectionOptions): number {
+  #maxConnections({ httpConnections }: Group, { isShared, connection }: ConnectionOptions): number {
     if (this.#options.connections === 'recorded' && connection !== undefined) return 1;
     // The server may have negotiated HTTP/1.1 instead of HTTP/2.
-    return isH2 && httpConnections.every((httpConnection) => httpConnection.isShared) ? 1 : this.#options.maxPerHost;
+    return isShared && httpConnections.every((httpConnection) => httpConnection.isShared)
+      ? 1
+      : this.#options.maxPerHost;
   }
 
   async #open(origin: number): Promise<HttpConnection> {

@@ -35,7 +35,7 @@ const open = ({ route, origin, tls, sessions }: DialOptions): Opening => {
   const socket = connectTls({
     ...tls,
     socket: tcp,
-    ALPNProtocols: origin.version === '2' ? ['h2', 'http/1.1'] : ['http/1.1'],
+    ALPNProtocols: origin.version === '1.1' ? ['http/1.1'] : ['h2', 'http/1.1'],
     ...(servername !== undefined && { servername }),
     ...(session && { session }),
   });
@@ -44,7 +44,7 @@ const open = ({ route, origin, tls, sessions }: DialOptions): Opening => {
 };
 
 const speaksH2 = ({ isTls, version }: HarOrigin, socket: Socket): boolean =>
-  isTls ? (socket as TLSSocket).alpnProtocol === 'h2' : version === '2';
+  isTls ? (socket as TLSSocket).alpnProtocol === 'h2' : version !== '1.1';
 
 /** Opens a connection to the endpoint of an origin. Rejects with a `ConnectionError`. */
 export const dial = (options: DialOptions): Promise<HttpConnection> => {

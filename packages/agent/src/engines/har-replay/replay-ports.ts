@@ -3,14 +3,14 @@ import { createServer as createH2, createSecureServer } from 'node:http2';
 import { createServer as createTcp, type Server, type Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { errorCodeOf } from '../../net/metrics/count-error.ts';
-import type { Reply, Requested } from './responder.ts';
+import type { NodeReply, NodeRequest } from './node-reply.ts';
 
 const handshakeByte = 0x16;
 const keepAliveMs = 75_000;
 
 export interface PortDeps {
   readonly tls: TlsOptions;
-  readonly onRequest: (request: Requested, reply: Reply) => void;
+  readonly onRequest: (request: NodeRequest, reply: NodeReply) => void;
   readonly onSocket: (socket: Socket) => void;
   readonly onError: (code: string) => void;
 }

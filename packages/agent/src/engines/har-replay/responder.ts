@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { Readable } from 'node:stream';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { type HarAnswer, type HarReplayServerConfig, harEntryHeader } from '@rushhour/protocol';
@@ -60,8 +58,44 @@ class BodyCache {
   }
 }
 
-export type Requested = IncomingMessage | Http2ServerRequest;
-export type Reply = (ServerResponse | Http2ServerResponse) & NodeJS.WritableStream;
+/** A request, independent of the HTTP version. */
+export interface Requested {
+  readonly method: string;
+  readonly url: string;
+  /** Without a port, in lower case. */
+  readonly host: string;
+  /** Number of the recorded entry, of requests that are alike. */
+  readonly mark: number | undefined;
+  readonly acceptEncoding: string;
+  readonly body: AsyncIterable<Buffer> | Iterable<Buffer>;
+}
+
+interface RawRequest extends Pick<Requested, 'body'> {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly fieldOf: (name: string) => string | undefined;
+}
+
+export const requestedOf = ({ method = 'GET', url = '/', fieldOf, body }: RawRequest): Requested => {
+  const mark = fieldOf(harEntryHeader);
+  const authority = fieldOf(':authority') ?? fieldOf('host') ?? '';
+  return {
+    method,
+    url,
+    host: authority.replace(/:\d+$/, '').toLowerCase(),
+    mark: mark === undefined ? undefined : Number(mark),
+    acceptEncoding: fieldOf('accept-encoding') ?? '',
+    body,
+  };
+};
+
+/** An answer as it is sent. */
+export interface Outgoing {
+  readonly status: number;
+  /** Each name once. */
+  readonly headers: readonly { readonly name: string; readonly values: string[] }[];
+  readonly body: Readable | Buffer | undefined;
+}
 
 const maxEchoBytes = 64 * 1024 * 1024;
 
@@ -71,11 +105,11 @@ interface Received {
 }
 
 /** Reads a body; it is kept only in mode echo. */
-const receive = async (request: Requested, isKept: boolean): Promise<Received> => {
+const receive = async (content: Requested['body'], isKept: boolean): Promise<Received> => {
   const hash = createHash('sha256');
   const kept: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const chunk of content) {
     size += chunk.length;
     hash.update(chunk);
     if (isKept && size <= maxEchoBytes) kept.push(chunk);
@@ -83,12 +117,7 @@ const receive = async (request: Requested, isKept: boolean): Promise<Received> =
   return { body: Buffer.concat(kept), sha256: size === 0 ? '' : hash.digest('hex') };
 };
 
-const hostOf = (request: Requested): string => {
-  const authority = request.headers[':authority'] ?? request.headers.host ?? '';
-  return String(authority).replace(/:\d+$/, '').toLowerCase();
-};
-
-/** Sends recorded answers. */
+/** Finds recorded answers. */
 export class Responder {
   readonly #index: AnswerIndex;
   readonly #bodies = new BodyCache();
@@ -105,65 +134,42 @@ export class Responder {
     this.#missed = samples.counter('har-replay.missed');
   }
 
-  async answer(request: Requested, reply: Reply): Promise<void> {
-    const { body, sha256 } = await receive(request, this.#mode === 'echo');
-    const [path = '/', ...query] = (request.url ?? '/').split('?');
-    const mark = request.headers[harEntryHeader];
-    const found = this.#index.find({
-      method: request.method ?? 'GET',
-      host: hostOf(request),
-      path,
-      query: query.join('?'),
-      bodySha256: sha256,
-      mark: mark === undefined ? undefined : Number(mark),
-    });
+  /** Resolves when it is time to answer. */
+  async answer(request: Requested): Promise<Outgoing> {
+    const { body: asked, sha256 } = await receive(request.body, this.#mode === 'echo');
+    const { method, host, url, mark, acceptEncoding } = request;
+    const [path = '/', ...query] = url.split('?');
+    const found = this.#index.find({ method, host, path, query: query.join('?'), bodySha256: sha256, mark });
     this.#served.add(1);
     if (found === undefined) {
       this.#missed.add(1);
-      send(reply, {
-        status: 404,
-        headers: [],
-        body: plainBody(Buffer.from('no recorded answer matches this request\n')),
-      });
-      return;
+      return outgoing({ status: 404, headers: [] }, plainBody(noAnswer), false);
     }
     if (!found.isExact) this.#similar.add(1);
-    await this.#sendLater(request, reply, { answer: found.answer, asked: body });
-  }
-
-  async #sendLater(request: Requested, reply: Reply, { answer, asked }: { answer: HarAnswer; asked: Buffer }) {
-    const { status, headers, delayMs } = answer;
-    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
-    if (reply.destroyed) return;
-    const accepted = String(request.headers['accept-encoding'] ?? '');
-    const body = this.#mode === 'echo' ? plainBody(asked) : this.#bodies.bodyOf(answer, accepted);
-    send(reply, { status, headers, body, isHead: request.method === 'HEAD' });
+    const { answer } = found;
+    if (answer.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, answer.delayMs));
+    const body = this.#mode === 'echo' ? plainBody(asked) : this.#bodies.bodyOf(answer, acceptEncoding);
+    return outgoing(answer, body, method === 'HEAD');
   }
 }
 
-interface Outgoing extends Pick<HarAnswer, 'status' | 'headers'> {
-  readonly body: WireBody;
-  readonly isHead?: boolean;
-}
+const noAnswer = Buffer.from('no recorded answer matches this request\n');
 
-const send = (reply: Reply, { status, headers, body, isHead = false }: Outgoing): void => {
-  const values = new Map<string, { name: string; all: string[] }>();
-  for (const { name, value } of headers) {
-    const known = values.get(name.toLowerCase()) ?? { name, all: [] };
-    values.set(name.toLowerCase(), known);
-    known.all.push(value);
-  }
-  reply.statusCode = status;
-  reply.sendDate = false;
-  for (const { name, all } of values.values()) reply.setHeader(name, all.length === 1 ? (all[0] as string) : all);
+const outgoing = (
+  { status, headers }: Pick<HarAnswer, 'status' | 'headers'>,
+  body: WireBody,
+  isHead: boolean,
+): Outgoing => {
+  const byName = new Map<string, { name: string; values: string[] }>();
+  const put = (name: string, value: string, isOnly: boolean) => {
+    const key = name.toLowerCase();
+    const known = byName.get(key);
+    if (known === undefined || isOnly) byName.set(key, { name, values: [value] });
+    else known.values.push(value);
+  };
+  for (const { name, value } of headers) put(name, value, false);
   const hasNoBody = status === 204 || status === 304;
-  if (!hasNoBody) reply.setHeader('Content-Length', body.length);
-  if (body.encoding !== '') reply.setHeader('Content-Encoding', body.encoding);
-  if (hasNoBody || isHead) {
-    reply.end();
-    return;
-  }
-  const content = body.stream();
-  if (Buffer.isBuffer(content)) reply.end(content);
-  else content.pipe(reply);
+  if (!hasNoBody) put('Content-Length', String(body.length), true);
+  if (body.encoding !== '') put('Content-Encoding', body.encoding, true);
+  return { status, headers: [...byName.values()], body: hasNoBody || isHead ? undefined : body.stream() };
 };

@@ -121,7 +121,11 @@ export class User {
     const host = metersOf(entry.origin);
     host.requests.add(1);
     const sentAt = performance.now();
-    const connectionOptions = { origin: entry.origin, isH2: origin.version === '2', connection: entry.connection };
+    const connectionOptions = {
+      origin: entry.origin,
+      isShared: origin.version !== '1.1',
+      connection: entry.connection,
+    };
     try {
       const answer = await this.#connections.exchange(connectionOptions, request, config.timeoutMs + entry.recordedMs);
       host.took(performance.now() - sentAt, entry.recordedMs);

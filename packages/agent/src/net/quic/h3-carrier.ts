@@ -4,6 +4,8 @@ import type { QuicConnection, QuicStream, QuicStreamEvents } from './quic.ts';
 interface CarrierEvents extends H3Events {
   /** Bytes of all streams. */
   onBytes?(direction: 'sent' | 'received', count: number): void;
+  /** What was written to a stream waits no more. */
+  onDrained?(stream: number): void;
 }
 
 /** Carries HTTP/3 on a QUIC connection: numbers of streams become streams. */
@@ -56,6 +58,10 @@ export class H3Carrier {
     return this.#carry(() => stream.id);
   }
 
+  isHeldUp(stream: number): boolean {
+    return this.#streams.get(stream)?.isHeldUp ?? false;
+  }
+
   /** Both directions are done. */
   forget(stream: number): void {
     this.#streams.delete(stream);
@@ -71,6 +77,7 @@ export class H3Carrier {
         this.#judge(this.h3.onReset(idOf(), code));
         this.#streams.delete(idOf());
       },
+      onDrained: () => this.#events.onDrained?.(idOf()),
     };
   }
 

@@ -77,6 +77,10 @@ export class OpensslStream implements QuicStream, Polled {
     if (direction.reads) owner.set.add(this, pollEvent.readable | pollEvent.readFailed);
   }
 
+  get isHeldUp(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   write(bytes: Uint8Array, isEnd: boolean): void {
     if (!this.#canWrite) return;
     const written = this.#waiting.length > 0 ? 0 : this.#send(bytes, isEnd);
@@ -205,6 +209,7 @@ export class OpensslStream implements QuicStream, Polled {
     }
     this.#await();
     this.#owner.touch();
+    if (!this.isHeldUp) this.events.onDrained?.();
   }
 
   #await(): void {

@@ -3,6 +3,8 @@ import type { HandshakeFacts } from '../transport/transport.ts';
 /** One stream of a QUIC connection. */
 export interface QuicStream {
   readonly id: number;
+  /** Some of what was written waits for the peer; `onDrained` tells when it does no more. */
+  readonly isHeldUp: boolean;
   /** Copies the bytes before it returns. */
   write(bytes: Uint8Array, isEnd: boolean): void;
   /** Gives up both directions. */
@@ -14,6 +16,7 @@ export interface QuicStreamEvents {
   onData(bytes: Buffer, start: number, end: number, isEnd: boolean): void;
   /** The peer has given up its direction. */
   onReset(code: number): void;
+  onDrained?(): void;
 }
 
 export interface QuicConnection {

@@ -55,9 +55,10 @@ describe('a recording', () => {
       'HAR_BODY_MISSING',
       'HAR_TIME_UNSOUND',
       'HAR_HEADER_UNSOUND',
-      'HAR_HTTP3',
       'HAR_BODY_ON_GET',
     ]);
+    expect(made.issues).toMatchObject([{ path: ['httpVersion'], code: 'HAR_HTTP3' }]);
+    expect(made.summary.usesHttp3).toBe(false);
     expect(made.warnings[0]?.message).toBe('2 entries are WebSockets, which are not played; the first is entry 1');
     expect(made.script.entries.map(({ index }) => index).sort((a, b) => a - b)).toEqual([0, 7, 8, 9, 10, 11]);
     expect(made.script.entries.find(({ index }) => index === 9)?.headers).toEqual([

@@ -10,6 +10,8 @@ import { HarError, type HarWarning } from './har-warnings.ts';
 /** The facts of a recording that a plan needs. */
 export interface HarSummary {
   readonly origins: readonly Pick<HarOrigin, 'host' | 'port' | 'isTls'>[];
+  /** Some entries are to be played over HTTP/3. */
+  readonly usesHttp3?: boolean;
   readonly entries: number;
   readonly requestBytes: number;
   readonly answerBytes: number;
@@ -36,6 +38,7 @@ export const compileHar = (text: string, params: HarParams): CompiledHar => {
   const pages = stepsOf(entries, recording.pages, params);
   const waits = waitsOf(entries, pages, { cookies: params.cookies, gives: correlation.gives });
   const origins = originsOf(entries, params);
+  warnAboutClear(origins.inClear, issues);
   const ambiguous = repeated(answers);
   const playedOf = (entry: RecordedEntry, position: number): HarEntry => ({
     index: entry.index,
@@ -70,6 +73,12 @@ const warnAboutAdded = ({ addHeaders }: HarParams, issues: HarIssue[]): void => 
   }
 };
 
+const warnAboutClear = (count: number, issues: HarIssue[]): void => {
+  if (count === 0) return;
+  const message = `HTTP/3 needs TLS: ${count} entries without it are played over HTTP/2`;
+  issues.push({ severity: 'warning', path: ['httpVersion'], code: 'HAR_HTTP3', message });
+};
+
 /** The substitutions of an entry: values of earlier responses, and variables. */
 const substituter = ({ variables, correlate }: HarParams, { substitutions }: Correlation) => {
   const everywhere = variables.map(
@@ -94,13 +103,17 @@ const repeated = (answers: readonly HarAnswer[]): ReadonlySet<string> => {
 const originsOf = (entries: readonly RecordedEntry[], { tls, httpVersion }: HarParams) => {
   const all: HarOrigin[] = [];
   const byKey = new Map<string, number>();
-  const of = ({ url, version }: RecordedEntry): number => {
-    const isTls = tls === 'recorded' ? url.protocol === 'https:' : tls === 'force';
+  const isTlsOf = ({ url }: RecordedEntry) => (tls === 'recorded' ? url.protocol === 'https:' : tls === 'force');
+  const wantedOf = ({ version }: RecordedEntry) => (httpVersion === 'recorded' ? version : httpVersion);
+  const of = (entry: RecordedEntry): number => {
+    const { url } = entry;
+    const wanted = wantedOf(entry);
+    const isTls = isTlsOf(entry);
     const origin: HarOrigin = {
       host: url.hostname.replace(/^\[|\]$/g, ''),
       port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
       isTls,
-      version: httpVersion === 'recorded' ? version : httpVersion,
+      version: wanted === '3' && !isTls ? '2' : wanted,
       authority: url.host,
     };
     const key = JSON.stringify(origin);
@@ -109,7 +122,8 @@ const originsOf = (entries: readonly RecordedEntry[], { tls, httpVersion }: HarP
     return index;
   };
   for (const entry of entries) of(entry);
-  return { all, of };
+  const inClear = entries.filter((entry) => wantedOf(entry) === '3' && !isTlsOf(entry)).length;
+  return { all, of, inClear };
 };
 
 const summaryOf = (
@@ -118,6 +132,7 @@ const summaryOf = (
   origins: readonly HarOrigin[],
 ): HarSummary => ({
   origins: origins.map(({ host, port, isTls }) => ({ host, port, isTls })),
+  usesHttp3: origins.some(({ version }) => version === '3'),
   entries: entries.length,
   requestBytes: requests.reduce((sum, { path, body }) => sum + path.length + (body?.length ?? 0) + 400, 0),
   answerBytes: entries.reduce((sum, { answer }) => sum + answer.size + 300, 0),

@@ -1,4 +1,4 @@
-import type { HarHeader } from '@rushhour/protocol';
+import type { HarHeader, HarOrigin } from '@rushhour/protocol';
 import { answerBody, type RecordedBody, requestBody } from './har-bodies.ts';
 import { cleanHeaders, type HarJson, headerOf, listOf, numberOf, objectOf, textOf } from './har-headers.ts';
 import { HarError, type HarOddity, type HarWarning, HarWarnings } from './har-warnings.ts';
@@ -9,7 +9,7 @@ export interface RecordedEntry {
   readonly index: number;
   readonly url: URL;
   readonly method: string;
-  readonly version: '1.1' | '2';
+  readonly version: HarOrigin['version'];
   readonly headers: readonly HarHeader[];
   readonly body: Buffer | undefined;
   readonly page: string;
@@ -89,7 +89,7 @@ const readEntry = (
     index,
     url,
     method,
-    version: versionOf(request, response, warn),
+    version: versionOf(request, response),
     headers: sent.headers,
     body,
     page: textOf(entry['pageref']),
@@ -120,10 +120,10 @@ const whyNot = (entry: HarJson, { method, url, status }: Outline): HarOddity | u
   return textOf(entry['_fromCache']) === '' ? undefined : 'HAR_FROM_CACHE';
 };
 
-const versionOf = (request: HarJson, response: HarJson, warn: (code: HarOddity) => void): '1.1' | '2' => {
+const versionOf = (request: HarJson, response: HarJson): HarOrigin['version'] => {
   const written = (textOf(response['httpVersion']) || textOf(request['httpVersion'])).toLowerCase();
-  if (/^(h3|http\/3)/.test(written)) warn('HAR_HTTP3');
-  return /^(h2|h3|http\/[23])/.test(written) ? '2' : '1.1';
+  if (/^(h3|http\/3)/.test(written)) return '3';
+  return /^(h2|http\/2)/.test(written) ? '2' : '1.1';
 };
 
 const timesOf = (entry: HarJson, lastMs: number, warn: (code: HarOddity) => void) => {

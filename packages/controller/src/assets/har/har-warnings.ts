@@ -18,7 +18,6 @@ const messages = {
   HAR_BODY_ON_GET: 'N GET or HEAD requests have a body, which is sent',
   HAR_BODY_UNSOUND: 'N bodies are marked as base64 and are none: they are taken as text',
   HAR_BODY_MISSING: 'N answers were recorded without their body',
-  HAR_HTTP3: 'N entries used HTTP/3; they are played over HTTP/2',
   HAR_UPLOAD_MISSING: 'N requests carried files whose content was not recorded: they are sent empty',
 } as const;
 

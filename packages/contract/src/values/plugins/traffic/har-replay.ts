@@ -58,7 +58,10 @@ const transport = {
     ['recorded', 'perHost', 'perEntry'],
   ),
   maxPerHost: whole('Most HTTP/1.1 connections of a user to a host', 6, [1, 256]),
-  httpVersion: choice('HTTP version; over TLS the server may agree on 1.1 instead of 2', ['recorded', '1.1', '2']),
+  httpVersion: choice(
+    'HTTP version; over TLS the server may agree on 1.1 instead of 2, and 3 is sent over QUIC to the same port',
+    ['recorded', '1.1', '2', '3'],
+  ),
   tls: choice('TLS', ['recorded', 'force', 'off']),
   cookies: choice('Cookies as recorded, from a jar, or none', ['replay', 'jar', 'drop']),
   dropHeaders: texts('Headers that are not sent'),

@@ -53,6 +53,21 @@ describe('the plan of a recording', () => {
     expect(plan.notes).toEqual(['1 entry is left out']);
   });
 
+  it('plays HTTP/3 as such where TLS 1.3 carries it, and otherwise over HTTP/2', () => {
+    const http3: PlanRecording = { ...recording, summary: { ...recording.summary, usesHttp3: true }, warnings: [] };
+    const both = planned({}, http3);
+    expect([both.client['http3'], both.server['http3'], both.issues]).toEqual([true, true, []]);
+    const older = planned({ tlsParams: { versions: ['1.2'] } }, http3);
+    expect(older.client['http3']).toBe(false);
+    expect(older.issues).toContain('warning harReplayParams/httpVersion HAR_HTTP3');
+    for (const values of [
+      { tlsParams: { versions: ['1.2'] }, harReplayParams: { httpVersion: '3' } },
+      { harReplayParams: { httpVersion: '3', tls: 'off' } },
+    ]) {
+      expect(planned(values, http3).issues).toContain('harReplayParams/httpVersion NOT_SUPPORTED');
+    }
+  });
+
   it('leads hosts to the targets they are mapped to', () => {
     const targets = [{ agent: { id: 2 } }, { ip: '10.9.9.9', ports: '80,443' }];
     const hostMap = [

@@ -36,15 +36,35 @@ const planHarReplay = (scope: PlanScope, values: HarReplayValues): Traffic => {
   const targetIndexes = targetIndexesIn(scope, values, recording.summary);
   const variables = values.harReplayParams.variables.map((variable, i) => valuesOf(scope, variable, i));
   const tls = values.tlsParams ?? plainTls;
+  const http3 = playsHttp3(scope, values, recording.summary);
   return {
     engine: 'har-replay',
     transport: 'tcp',
     defaultPorts: '18090',
     rates: [values.sessionsPerSecond],
     totals: [values.harReplayParams.users],
-    client: (part) => clientOf(scope, { values, recording, targetIndexes, variables, tls, part }),
-    server: () => ({ config: serverOf(scope, values, { recording, tls }) }),
+    client: (part) => clientOf(scope, { values, recording, targetIndexes, variables, tls, http3, part }),
+    server: () => ({ config: serverOf(scope, values, { recording, tls, http3 }) }),
   };
+};
+
+/** Whether entries of HTTP/3 are played as such. Otherwise they are played over HTTP/2, unless HTTP/3 is asked for. */
+const playsHttp3 = (scope: PlanScope, values: HarReplayValues, { usesHttp3 = false }: HarSummary): boolean => {
+  const { httpVersion, tls } = values.harReplayParams;
+  const versions = values.tlsParams?.versions ?? [];
+  const reason =
+    scope.stack !== undefined
+      ? 'HTTP/3 runs on kernel sockets, not on emulated hosts'
+      : versions.length > 0 && !versions.includes('1.3')
+        ? 'HTTP/3 needs TLS 1.3'
+        : httpVersion === '3' && tls === 'off'
+          ? 'HTTP/3 needs TLS'
+          : undefined;
+  const pointer = pointerIn(scope, 'harReplayParams', 'httpVersion');
+  if (reason === undefined) return usesHttp3;
+  if (httpVersion === '3') scope.issues.error(pointer, 'NOT_SUPPORTED', reason);
+  else if (usesHttp3) scope.issues.caveat(pointer, 'HAR_HTTP3', `${reason}: entries of HTTP/3 are played over HTTP/2`);
+  return false;
 };
 
 /** Values of one row of a dictionary have the same place in all its columns, and so go together. */
@@ -119,11 +139,12 @@ interface ClientWork {
   readonly targetIndexes: number[][];
   readonly variables: readonly (readonly string[])[];
   readonly tls: TlsParams;
+  readonly http3: boolean;
   readonly part: ClientPart;
 }
 
 const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
-  const { values, recording, targetIndexes, variables, tls, part } = work;
+  const { values, recording, targetIndexes, variables, tls, http3, part } = work;
   const { harReplayParams: params, sessionsPerSecond } = values;
   const usersPerSecond = part.rate(sessionsPerSecond);
   const users = part.concurrentShare(params.users, maxConcurrent.tcp);
@@ -134,6 +155,7 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     rotation: part.rotation,
     sources: part.sources,
     tls: clientTls(scope, tls),
+    http3,
     script: { $file: recording.client.sha256, as: 'path' },
     places: targetIndexes,
     marks: isAnsweredByUs(scope),
@@ -163,10 +185,11 @@ const isAnsweredByUs = ({ input, entry }: PlanScope): boolean =>
 const serverOf = (
   scope: PlanScope,
   { harReplayParams }: HarReplayValues,
-  { recording, tls }: { recording: Playable; tls: TlsParams },
+  { recording, tls, http3 }: { recording: Playable; tls: TlsParams; http3: boolean },
 ): Omit<HarReplayServerConfig, 'listen' | 'answers'> & { answers: FileReference } => ({
   role: 'server',
   tls: serverTls(scope, tls),
+  http3,
   names: [...new Set(recording.summary.origins.map(({ host }) => host))].slice(0, 1000),
   answers: { $file: recording.server.sha256, as: 'path' },
   mode: harReplayParams.server.mode,
