@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundlePrograms } from './bundle-programs.ts';
 import { check } from './check.ts';
 import { ensureDebianPackages } from './debian-packages.ts';
-import { run } from './run.ts';
+import { root, run } from './run.ts';
 import { createScratchFolder } from './scratch-folder.ts';
 import { waitForProcessors, watchStolenTime } from './stolen-time.ts';
 import { countsOf, failedFilesOf, failureLinesOf, readReport, runAgain } from './vitest-report.ts';
@@ -10,6 +11,8 @@ import { countsOf, failedFilesOf, failureLinesOf, readReport, runAgain } from '.
 // `npm test`: installs the programs that tests need, then runs all gates of check.ts and every test, on both databases.
 ensureDebianPackages();
 const gates = await check();
+const bundles = join(root, 'node_modules/.rushhour-bundles');
+await bundlePrograms(bundles);
 
 const dir = createScratchFolder();
 const file = join(dir, 'report.json');
@@ -17,7 +20,7 @@ const reporters = ['default', 'json', './scripts/vitest-second-tries.ts'].map((n
 const runTests = async (...args: readonly string[]) => {
   rmSync(file, { force: true });
   const all = ['run', ...args, ...reporters, `--outputFile.json=${file}`];
-  const { code } = await run('vitest', all, { TMPDIR: dir });
+  const { code } = await run('vitest', all, { TMPDIR: dir, RUSHHOUR_TEST_BUNDLES: bundles });
   return { code, report: readReport(file) };
 };
 

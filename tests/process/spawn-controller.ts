@@ -1,9 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const main = fileURLToPath(new URL('../../packages/controller/src/main.ts', import.meta.url));
+import { programOf } from './program.ts';
 
 export interface Spawned {
   process: ChildProcess;
@@ -20,7 +18,7 @@ export const spawnController = async (
   { core, uid }: { core?: number; uid?: number } = {},
 ): Promise<Spawned> => {
   const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
-  const [program = '', ...args] = [...pinned, process.execPath, main];
+  const [program = '', ...args] = [...pinned, process.execPath, programOf('controller')];
   const child = spawn(program, args, {
     ...(uid !== undefined && { uid, gid: uid }),
     env: {

@@ -3,12 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { type Client, cookieJar, createClient } from '@rushhour/client';
 import { freePort } from '../process/free-port.ts';
+import { programOf } from '../process/program.ts';
 import { type Spawned, spawnController } from '../process/spawn-controller.ts';
 
-const agentProgram = fileURLToPath(new URL('../../packages/agent/src/main.ts', import.meta.url));
 /** Longer than any step takes on a busy machine: it only ends a hang. */
 const patienceMs = 180_000;
 const admin = { email: 'admin@example.test', password: 'quiet-Harbour-27-lamps' };
@@ -128,7 +127,7 @@ interface AgentStart {
 const startAgent = ({ name, url, token, options, port }: AgentStart): AgentProcess => {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), `rushhour-agent-${name}-`));
   const about = ['--token', token, '--name', name, '--data-dir', dataDir];
-  const args = [agentProgram, '--controller', url, '--allow-http', ...about];
+  const args = [programOf('agent'), '--controller', url, '--allow-http', ...about];
   const wrapped = options.namespace === undefined ? [] : ['ip', 'netns', 'exec', options.namespace];
   const [program = '', ...rest] = [...wrapped, ...(options.through ?? []), process.execPath, ...args];
   let output = '';
