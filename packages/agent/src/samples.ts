@@ -71,6 +71,8 @@ export class SampleStore implements Samples {
   readonly #rows = new Map<ResultTable, Map<number, ResultRow>>();
   readonly #made = new Map<string, Counter | Gauge | Histogram>();
   readonly #onMetric: (metric: Metric) => void;
+  /** Targets that share the metrics of another name. */
+  targetNames: ReadonlyMap<string, string> = new Map();
 
   constructor(onMetric: (metric: Metric) => void = () => {}) {
     this.#onMetric = onMetric;
@@ -86,7 +88,8 @@ export class SampleStore implements Samples {
     return this.#metric('histogram', name, '', (buffer) => new Histogram(buffer));
   }
 
-  target(target: string): Samples {
+  target(name: string): Samples {
+    const target = this.targetNames.get(name) ?? name;
     return {
       counter: (name) => this.#metric('counter', name, target, (buffer) => new Counter(new Float64Array(buffer))),
       gauge: (name) => this.#metric('gauge', name, target, (buffer) => new Gauge(new Float64Array(buffer))),

@@ -6,6 +6,9 @@ export const Port = Type.Integer({ minimum: 1, maximum: 65535 });
 export const Target = Type.Object(
   {
     host: Type.String({ minLength: 1, description: 'Address or name.' }),
+    last: Type.Optional(
+      Type.String({ description: 'Last address of a range that `host` begins; all of it is measured together.' }),
+    ),
     port: Port,
     weight: Type.Number({ exclusiveMinimum: 0, default: 1, description: 'Share of the load among several targets.' }),
   },

@@ -14,6 +14,7 @@ const engine = engines.get(work.engine);
 if (engine === undefined) throw new Error(`unknown engine ${work.engine}`);
 
 const samples = new SampleStore((metric) => report({ kind: 'metric', metric }));
+samples.targetNames = work.targetNames;
 const note = (remark: string) => report({ kind: 'note', remark });
 const { hosts, ...rest } = work;
 const hostNetwork = hosts && openHostNetwork(hosts.stack, { host: work.host, note, samples, share: hosts.share });

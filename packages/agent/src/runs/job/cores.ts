@@ -23,6 +23,7 @@ export interface CoreWork {
   readonly host: Host;
   readonly core: { readonly index: number; readonly count: number };
   readonly addresses: ReadonlyMap<string, string>;
+  readonly targetNames: SampleStore['targetNames'];
   /** The emulated hosts of the job and what the worker has of them. */
   readonly hosts?: { readonly stack: HostStack; readonly share: StackShare } | undefined;
 }
@@ -89,10 +90,11 @@ export const prepareOnCores = async (
   },
 ): Promise<PreparedEngine & Pausable & LoadChangeable> => {
   const { context, cores: count, addresses, store, stack } = deps;
+  const { targetNames } = store;
   const by = shareKindOf(context.config);
   const cores = Array.from({ length: count }, (_, index) => {
     const duration = { ...context.duration, count: shareOf(context.duration.count, index, count) };
-    const work = { engine: engine.id, duration, host: context.host, core: { index, count }, addresses };
+    const work = { engine: engine.id, duration, host: context.host, core: { index, count }, addresses, targetNames };
     const config = engine.divide(context.config, index, count);
     const hosts = stack && { stack, share: { index, count, by } };
     return new Core({ ...work, config, hosts }, (report) => {

@@ -7,6 +7,7 @@ import { openSessionNetwork, type SessionDeps } from '../../access/session-netwo
 import { type Engine, type EngineContext, type Host, isDivisible, type PreparedEngine } from '../../engine.ts';
 import { type AddressClaim, claimAddresses } from '../../net/addresses/claim-addresses.ts';
 import { resolveTargets } from '../../net/addresses/resolve-targets.ts';
+import { expandTargets } from '../../net/addresses/target-ranges.ts';
 import type { HostNetwork } from '../../net/host-network.ts';
 import type { SampleStore } from '../../samples.ts';
 import { openHostNetwork } from '../../stack/host-network.ts';
@@ -62,7 +63,8 @@ export class JobRejected extends Error {
 export const prepareJob = async (job: Job, deps: PrepareDeps): Promise<PreparedEngine> => {
   const engine = deps.engines.get(job.engine);
   if (engine === undefined) throw new JobRejected('ENGINE_UNKNOWN', `unknown engine ${job.engine}`);
-  const config = parseConfig(engine, job.config);
+  const { config, names } = expandTargets(parseConfig(engine, job.config));
+  deps.store.targetNames = names;
   const availability = await engine.check(deps.host);
   if (!availability.isAvailable) {
     throw new JobRejected('ENGINE_UNAVAILABLE', `${engine.id} cannot run here: ${availability.reason}`);

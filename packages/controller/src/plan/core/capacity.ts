@@ -1,5 +1,6 @@
 import type { Estimate } from '@rushhour/contract';
 import { isLoopback } from '../endpoints/machine-addresses.ts';
+import { endpointCountOf } from '../endpoints/target-ranges.ts';
 import type { AgentPlan } from './agent-plan.ts';
 import type { PlannedAttempts } from './attempt-files.ts';
 import type { PlannedClient } from './plan-entry.ts';
@@ -70,7 +71,7 @@ export const reportCapacity = (
 const reportConnections = (client: PlannedClient, issues: PlanIssues): void => {
   const { agent, entry, path, estimate, source, portCount, targets } = client;
   const location = { path, agentId: agent.id };
-  const tuples = Math.max(1, source.count) * portCount * targets.length;
+  const tuples = Math.max(1, source.count) * portCount * endpointCountOf(targets);
   if (estimate.connections > tuples) {
     const message = `${estimate.connections} connections need more than the ${tuples} pairs of addresses and ports of agent ${agent.name}`;
     issues.error(location, 'RATE_IMPOSSIBLE', message);

@@ -1,5 +1,6 @@
 import type { Duration, HostStack, Sources, Target } from '@rushhour/protocol';
 import { type ClientSource, clientPorts, resolveSource } from '../endpoints/resolve-endpoint.ts';
+import { endpointCountOf } from '../endpoints/target-ranges.ts';
 import { type ListenEndpoint, listensFor, namedTargets, targetsFor } from '../endpoints/targets.ts';
 import { clientStackOf } from '../stack/host-stack.ts';
 import { sessionSenderOf } from '../stack/session-stack.ts';
@@ -102,7 +103,13 @@ const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenE
   const found =
     traffic.needsTargets === false
       ? noTargets
-      : targetsFor(scope, named, { client: agent, source, usesSessions, defaultPorts: traffic.defaultPorts });
+      : targetsFor(scope, named, {
+          client: agent,
+          source,
+          usesSessions,
+          defaultPorts: traffic.defaultPorts,
+          takesRanges: traffic.takesRanges ?? false,
+        });
   if (found === undefined) return undefined;
   if (!scope.budget.takeTargets(found.targets.length - named.length)) return reportTooLarge(scope);
   if (weights[index] === 0) {
@@ -166,6 +173,7 @@ const partOf = (scope: PlanScope, options: PartOptions): ClientPart => {
   };
   return {
     targets: found.targets,
+    targetCount: endpointCountOf(found.targets),
     targetIndexes: found.targetIndexes,
     sources,
     sourceCount: source.count,

@@ -75,7 +75,7 @@ describe('a plan tells', () => {
     [
       'too many targets',
       target({ network: { id: 1 } }),
-      { networks: [networkOf(1, '10.64.0.0/16')] },
+      { networks: [networkOf(1, '10.64.0.0/14')] },
       ['targets TOO_MANY_TARGETS'],
     ],
     [

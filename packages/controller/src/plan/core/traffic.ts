@@ -5,6 +5,8 @@ import type { TrafficEstimate } from './traffic-estimate.ts';
 /** What one client of an entry gets of it. */
 export interface ClientPart {
   readonly targets: Target[];
+  /** Addresses and ports, those of ranges included. */
+  readonly targetCount: number;
   /** Which of the targets of the entry each of them belongs to. */
   readonly targetIndexes: readonly number[];
   readonly sources: Sources;
@@ -42,6 +44,8 @@ export interface Traffic {
   readonly defaultPorts: string;
   /** Targets told elsewhere than in `targets`, where that is empty. */
   readonly extraTargets?: readonly { endpoint: Endpoint; path: string }[];
+  /** The engine takes ranges of addresses as targets. */
+  readonly takesRanges?: boolean;
   /** False: sources answer others, and need no targets. */
   readonly needsTargets?: boolean;
   /** Rates and numbers of the whole entry: a client whose part of one would be nothing takes no part. */

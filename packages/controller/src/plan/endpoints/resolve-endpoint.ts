@@ -40,7 +40,7 @@ export const clientPorts = (scope: PlanScope, { network }: Endpoint): ClientPort
   return scope.issues.error(pointerIn(scope, 'clientPortRange'), 'PORTS_INVALID', `"${text}" is no range of ports`);
 };
 
-/** Most addresses and ports an entry sends to, and most that one agent listens on: each is measured by itself. */
+/** Most addresses and ports of an entry that are measured one by one, and most that kernel sockets listen on. */
 export const maxEndpoints = 1024;
 
 /** The version of addresses the entry asks for. */
@@ -135,7 +135,10 @@ export const reportInterface = (
 
 /** Where a client finds a target, and where the agent there listens: on all addresses when they are not its own. */
 export interface ResolvedTarget {
+  /** One more than can be listed at most. */
   readonly hosts: readonly string[];
+  /** Where they are those of a network. */
+  readonly share?: AddressShare;
   readonly binds: readonly string[];
 }
 
@@ -159,8 +162,9 @@ export const resolveTarget = (scope: PlanScope, named: NamedEndpoint, ends: Ends
     return reportMismatch(scope, `${path}/ip`, versionOf(endpoint.ip)) ? undefined : listenAt(endpoint.ip, server);
   }
   if (endpoint.network !== undefined) {
-    const hosts = networkShare(scope, named)?.hosts(maxEndpoints + 1);
-    return hosts && { hosts, binds: hosts };
+    const share = networkShare(scope, named);
+    const hosts = share?.hosts(maxEndpoints + 1);
+    return share && hosts && { hosts, binds: hosts, share };
   }
   if (server === undefined) return scope.issues.error(path, 'NO_TARGET', 'names neither an agent nor an address');
   const version = wantedVersion(scope) ?? ends.version ?? 4;

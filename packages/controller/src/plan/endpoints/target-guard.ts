@@ -58,6 +58,13 @@ export class TargetGuard {
     return isAgent || this.#isInRanges(host);
   }
 
+  /** Whether all addresses between the first and the last are allowed. */
+  allowsAll(range: Range): boolean {
+    const { version, first, last } = range;
+    const meetsLinkLocal = linkLocal.some((one) => one.version === version && first <= one.last && one.first <= last);
+    return isWithin({ version, first, last }, this.#ranges) && !meetsLinkLocal;
+  }
+
   /** The allowed targets of a job: the ranges of the settings, and single addresses of agents outside them. */
   listFor(hosts: Iterable<string>, allowedTargets: readonly string[]): string[] {
     const single = [...new Set(hosts)].filter((host) => findAddress(host) !== undefined && !this.#isInRanges(host));

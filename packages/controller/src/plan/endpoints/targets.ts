@@ -6,6 +6,7 @@ import { endpointsOf } from '../core/traffic-entry.ts';
 import { serverStackOf } from '../stack/host-stack.ts';
 import { gatewayStackOf } from '../stack/session-stack.ts';
 import { hasAddresses, reportLoopback } from '../stack/stack-hosts.ts';
+import type { AddressShare } from './address-share.ts';
 import { isLoopback, ownAddresses, versionOf, wildcardOf } from './machine-addresses.ts';
 import {
   type ClientSource,
@@ -14,6 +15,7 @@ import {
   type ResolvedTarget,
   resolveTarget,
 } from './resolve-endpoint.ts';
+import { endpointCountOf, maxRangeEndpoints, rangeTargets } from './target-ranges.ts';
 
 /** Where an agent listens. */
 export interface ListenEndpoint {
@@ -68,34 +70,43 @@ interface ClientEnd {
   /** It sends through access sessions. */
   readonly usesSessions: boolean;
   readonly defaultPorts: string;
+  /** The engine takes ranges of addresses. */
+  readonly takesRanges: boolean;
 }
 
 /** The targets of a client and where agents must listen for it. Undefined, with issues, when a target is not valid. */
 export const targetsFor = (scope: PlanScope, named: readonly NamedEndpoint[], ends: ClientEnd): Found | undefined => {
   const found: Found = { targets: [], targetIndexes: [], listens: [], parts: [] };
   const total = named.reduce((sum, { endpoint }) => sum + endpoint.weight, 0);
-  let isValid = named.length > 0;
-  for (const [index, one] of named.entries()) {
-    const part = findTarget(scope, one, ends);
-    isValid = part !== undefined && isValid;
-    found.targets.push(...(part?.targets ?? []));
-    found.targetIndexes.push(...(part?.targets ?? []).map(() => index));
+  const all = named.map((one) => findTarget(scope, one, ends));
+  const listed = all.reduce((sum, part) => sum + (part?.targets.length ?? 0), 0);
+  const usesRanges = ends.takesRanges && listed > maxEndpoints;
+  for (const [index, part] of all.entries()) {
+    const targets = (usesRanges ? part?.ranges?.() : undefined) ?? part?.targets ?? [];
+    for (const target of targets) found.targets.push(target);
+    for (const _ of targets) found.targetIndexes.push(index);
     found.listens.push(...(part?.listens ?? []));
-    const { agent, weight } = one.endpoint;
+    const { agent, weight } = (named[index] as NamedEndpoint).endpoint;
     if (agent !== undefined) found.parts.push({ agentId: agent.id, part: weight / total });
   }
-  if (found.targets.length > maxEndpoints) {
-    const message = `more than ${maxEndpoints} addresses and ports; narrow the network by a pattern, or the ports`;
+  if (found.targets.length > maxEndpoints || endpointCountOf(found.targets) > maxRangeEndpoints) {
+    const max = ends.takesRanges
+      ? `${maxRangeEndpoints} addresses and ports, or ${maxEndpoints} ranges of them`
+      : `${maxEndpoints} addresses and ports`;
+    const message = `more than ${max}; narrow the network by a pattern, or the ports`;
     return scope.issues.error(pointerIn(scope, 'targets'), 'TOO_MANY_TARGETS', message);
   }
-  return isValid ? found : undefined;
+  return named.length > 0 && all.every((part) => part !== undefined) ? found : undefined;
 };
 
-const findTarget = (
-  scope: PlanScope,
-  one: NamedEndpoint,
-  ends: ClientEnd,
-): Omit<Found, 'parts' | 'targetIndexes'> | undefined => {
+interface FoundTarget {
+  readonly targets: Target[];
+  /** The same in fewer pieces, where they are addresses of a network. */
+  readonly ranges?: () => Target[] | undefined;
+  readonly listens: ListenEndpoint[];
+}
+
+const findTarget = (scope: PlanScope, one: NamedEndpoint, ends: ClientEnd): FoundTarget | undefined => {
   const { client, source, usesSessions, defaultPorts } = ends;
   const { endpoint, path } = one;
   const server = endpoint.agent && agentAt(scope, endpoint.agent.id, path);
@@ -103,13 +114,28 @@ const findTarget = (
   const ports = portsAt(scope, one, defaultPorts);
   const reached = reachedAt(scope, one, { client, server, version: source.version, usesSessions });
   if (ports === undefined || reached === undefined) return undefined;
-  const isValid = reached.hosts.filter((host) => !isValidHost(scope, host, one, source)).length === 0;
+  const { share } = reached;
+  const isValid =
+    reached.hosts.filter((host) => !isValidHost(scope, host, one, source)).length === 0 &&
+    isValidShare(scope, one, share);
   const weight = Math.max(minWeight, endpoint.weight / (reached.hosts.length * ports.size));
   const targets = hostPorts(reached.hosts, ports).map((hostPort) => ({ ...hostPort, weight }));
   const listens = server
     ? hostPorts(reached.binds, ports).map((hostPort) => ({ ...hostPort, agentId: server.id, path, ...reached.listen }))
     : [];
-  return isValid ? { targets, listens } : undefined;
+  const ranges = share && (() => rangeTargets(share, ports, endpoint.weight));
+  return isValid ? { targets, listens, ...(ranges && { ranges }) } : undefined;
+};
+
+/** What is too large to be judged one by one is allowed as a whole, or not at all. */
+const isValidShare = (
+  { guard, issues }: PlanScope,
+  { path }: NamedEndpoint,
+  share: AddressShare | undefined,
+): boolean => {
+  if (share === undefined || share.size <= maxEndpoints || guard.allowsAll(share)) return true;
+  issues.error(path, 'TARGET_NOT_ALLOWED', 'not all addresses of the network are among the allowed targets');
+  return false;
 };
 
 /** The kernel of a machine answers ICMP to every sender: only a target with addresses of its own is emulated. */
@@ -148,7 +174,7 @@ const reachedAt = (
   const stack = serverEntry === scope.entry ? serverStackOf(scope, one, server) : undefined;
   if (serverEntry === scope.entry && stack === undefined) return undefined;
   const wildcard = wildcardOf(versionOf(reached.hosts[0] ?? ''));
-  return { hosts: reached.hosts, binds: [wildcard], listen: { group, ...(stack && { stack }) } };
+  return { ...reached, binds: [wildcard], listen: { group, ...(stack && { stack }) } };
 };
 
 /** A target that only the sessions of a gateway reach. */
@@ -226,10 +252,11 @@ export const listensFor = (scope: PlanScope, defaultPorts: string): ListenEndpoi
   });
 
 /** For people: the first, and how many more. */
-export const labelOf = (endpoints: readonly { host: string; port: number }[]): string => {
+export const labelOf = (endpoints: readonly { host: string; last?: string; port: number }[]): string => {
   const [first, ...rest] = endpoints;
   if (first === undefined) return '';
-  const { host, port } = first;
+  const { host: from, last, port } = first;
+  const host = last === undefined ? from : `${from}-${last}`;
   const text = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   return rest.length === 0 ? text : `${text} and ${rest.length} more`;
 };

@@ -46,6 +46,32 @@ describe('an entry runs on kernel sockets', () => {
   });
 });
 
+describe('60,000 addresses', () => {
+  const many = networkOf(3, '10.64.0.0/16', { macPolicy: { mode: 'derived' } });
+  const excludes = ['10.64.234.97-10.64.255.254'];
+  const targets = [{ agent: { id: 2 }, network: { id: 3 }, ports: '8080' }];
+  const options = { networks: [clients, { ...many, excludes }] };
+
+  it.each([1, 2, 3, 5])('are server addresses and targets of plugin %i, as a range', (id) => {
+    const plan = planOf(id, { targets }, options);
+    expect(issueCodes(plan)).toEqual([]);
+    expect(jobOf(plan, 'client')?.config).toMatchObject({
+      targets: [{ host: '10.64.0.1', last: '10.64.234.96', port: 8080, weight: 1 }],
+    });
+    expect(jobOf(plan, 'server')?.stack?.networks).toMatchObject([{ hosts: ['10.64.0.1-10.64.234.96'] }]);
+    expect(JSON.stringify(plan).length).toBeLessThan(10_000);
+  });
+
+  it('are refused where kernel sockets would have to listen on each, and beyond what may be reached', () => {
+    const plain = { networks: [clients, { ...networkOf(3, '10.64.0.0/16'), excludes }] };
+    expect(issueCodes(planOf(1, { targets }, plain))).toEqual(['targets/0 TOO_MANY_TARGETS']);
+    const outside = { networks: [clients, { ...many, subnet: '100.64.0.0/16', excludes: [] }] };
+    expect(issueCodes(planOf(1, { targets }, { ...outside, allowedTargets: ['100.64.0.0/17'] }))).toContain(
+      'targets/0 TARGET_NOT_ALLOWED',
+    );
+  });
+});
+
 describe('an entry runs on the stack', () => {
   const field = (name: string, value: unknown): [string, Values] => [name, { ipLayer: { [name]: value } }];
   it.each<[string, Values]>([

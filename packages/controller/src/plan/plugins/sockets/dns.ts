@@ -59,6 +59,7 @@ const planDns = (scope: PlanScope, values: DnsValues): Traffic => {
     engine: 'dns',
     transport: isDatagrams(transport) ? 'udp' : 'tcp',
     defaultPorts: defaultPorts[transport],
+    takesRanges: true,
     ...(server !== undefined && {
       extraTargets: [{ endpoint: { ip: server, weight: 1 }, path: pointerIn(scope, 'dnsParams', 'server') }],
     }),

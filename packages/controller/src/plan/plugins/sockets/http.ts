@@ -96,6 +96,7 @@ const planHttp = (scope: PlanScope, values: HttpValues): Traffic => {
     engine: 'http',
     transport: isHttp3 ? 'udp' : 'tcp',
     defaultPorts: tls === undefined ? '18080' : '18443',
+    takesRanges: true,
     rates: [rpsUnlimited ? undefined : requestsPerSecond, sessionsPerSecond],
     totals: [totalSessions],
     client: (part) => clientOf(scope, { values, request, tls, answers, journeys, webSocket, grpc, part }),

@@ -22,6 +22,7 @@ const planIcmp = (scope: PlanScope, values: IcmpValues): Traffic => {
     engine: 'icmp',
     transport: 'icmp',
     defaultPorts: '1',
+    takesRanges: true,
     rates: [values.packetsPerSecond],
     client: (part) => clientOf(scope, values, part),
     server: () => ({ config: server }),
@@ -30,7 +31,7 @@ const planIcmp = (scope: PlanScope, values: IcmpValues): Traffic => {
 
 /** Of one agent: its part of the rate, or each target once in an interval. */
 const rateOf = ({ packetsPerSecond, icmpParams }: IcmpValues, part: ClientPart): number =>
-  part.rate(packetsPerSecond) ?? (part.targets.length * 1000) / icmpParams.intervalMs;
+  part.rate(packetsPerSecond) ?? (part.targetCount * 1000) / icmpParams.intervalMs;
 
 /** On kernel sockets echoes come from one address; emulated hosts take turns. */
 const sourceOf = (scope: PlanScope, { sources }: ClientPart): string | undefined => {
@@ -53,7 +54,7 @@ const clientOf = (scope: PlanScope, values: IcmpValues, part: ClientPart): Clien
     sourceRotation: part.sources.rotation,
     ...(sourceAddress !== undefined && { sourceAddress }),
     load: { rate },
-    ...(icmpParams.count !== undefined && { limit: icmpParams.count * part.targets.length }),
+    ...(icmpParams.count !== undefined && { limit: icmpParams.count * part.targetCount }),
     payloadBytes: icmpParams.size,
     timeoutMs: icmpParams.timeoutMs,
     window: 64,

@@ -29,6 +29,7 @@ const planTcp = (scope: PlanScope, values: TcpValues): Traffic => {
     engine: 'tcp',
     transport: 'tcp',
     defaultPorts: '15001',
+    takesRanges: true,
     rates: [values.sessionsPerSecond, values.tcpConfiguration.rateBps],
     totals: [values.totalSessions],
     client: (part) => clientOf(scope, { values, measured, part }),

@@ -16,6 +16,7 @@ const planTls = (scope: PlanScope, values: TlsValues): Traffic => {
     engine: 'tls',
     transport: 'tcp',
     defaultPorts: '14433',
+    takesRanges: true,
     rates: [values.sessionsPerSecond],
     totals: [values.totalSessions],
     client: (part) => clientOf(scope, values, part),

@@ -20,6 +20,7 @@ const planUdp = (scope: PlanScope, values: UdpValues): Traffic => {
     engine: 'udp',
     transport: 'udp',
     defaultPorts: '15002',
+    takesRanges: true,
     rates: [rate],
     client: (part) => clientOf(values, { rate, payloadBytes, part }),
     server: () => ({ config: server }),
