@@ -63,7 +63,11 @@ export const allowedIdentifiers: Readonly<Record<string, { files?: RegExp; becau
   leaves: { files: /mpls/, because: 'wire name' },
   mostFrames: { because: 'wire name' },
   oneWay: { because: 'one-way traffic' },
-  place: { files: /protocol\/src|contract\/src|har-replay|security\/fuzzing|prepare-job/, because: 'wire name' },
+  place: {
+    files:
+      /protocol\/src|contract\/src|har-replay|security\/fuzz|unsupported-members|plan-run.properties|plugins.test|prepare-job/,
+    because: 'wire name',
+  },
   places: { files: /protocol\/src|contract\/src|har-replay/, because: 'wire name' },
   way: { files: /protocol\/src|controller\/src|machine\/facts/, because: 'wire name' },
   wish: { files: /runs\/(commands|control)|tables\/runs/, because: 'member of a stored column' },

@@ -9,6 +9,7 @@ import { createMetrics } from './metrics/metrics.ts';
 import { createPlanner } from './plan/core/create-planner.ts';
 import { readCaptureSessions } from './plan/load/capture-sessions.ts';
 import { readDictionaryTables, readDictionaryValues } from './plan/load/dictionaries.ts';
+import { readFuzzBaselines } from './plan/load/fuzz-baselines.ts';
 import type { Recordings } from './plan/load/recordings.ts';
 import type { TaskCopies } from './plan/load/sample-copies.ts';
 import { readSamples } from './plan/load/samples.ts';
@@ -45,6 +46,7 @@ const plannerOf = ({ store, settings, files, copies, recordings }: Parts) =>
     samples: readSamples(copies),
     recordings: recordings.plan,
     captures: readCaptureSessions(files.blobs),
+    baselines: readFuzzBaselines(files.blobs),
   });
 
 /** Wires plans, metrics and the conductor together; they do not import each other. */

@@ -152,6 +152,9 @@ export const FindingObservation = Type.Object(
     target: short(),
     detail: Type.String({ maxLength: 500 }),
     reproducer: Type.Optional(Exchange),
+    repeats: Type.Optional(
+      countOf({ description: 'The case that made this finding first; this one has the same cause.' }),
+    ),
     atMs: elapsedMs('When it was found'),
   },
   closed,

@@ -81,6 +81,7 @@ export const securityTexts = {
     alert: 'Alert',
     layer: 'ATT&CK Navigator layer',
     findings: 'Findings',
+    findingCases: (detail: string, count: number) => `${detail} (${count} cases)`,
     reproducer: (name: string) => `Download reproducer for ${name}`,
   },
   malware: {

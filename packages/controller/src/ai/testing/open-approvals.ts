@@ -24,6 +24,7 @@ export const openApprovals = async (storeOptions: Parameters<typeof openStore>[0
     samples: async () => new Map(),
     recordings: async () => new Map(),
     captures: async () => new Map(),
+    baselines: async () => new Map(),
   });
   const deps = {
     ...{ store, settings, bus, planner },

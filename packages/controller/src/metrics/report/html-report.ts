@@ -67,12 +67,12 @@ const maxLetters = 2000;
 /** Findings of fuzzing; empty if there are none. */
 export const findingsSection = ({ findings }: SecurityReport): string => {
   if (findings.length === 0) return '';
-  const rows = findings.map(({ at, kind, name, target, detail, reproducer }) => {
-    const cells = [at, kind, name, target, detail].map((text) => cell(text)).join('');
+  const rows = findings.map(({ at, kind, name, target, detail, reproducer, count }) => {
+    const cells = [at, kind, name, String(count), target, detail].map((text) => cell(text)).join('');
     const input = reproducer === undefined ? '–' : JSON.stringify(reproducer).slice(0, maxLetters);
     return `<tr>${cells}<td><pre>${escaped(input)}</pre></td></tr>`;
   });
-  return `<h3>Findings</h3>${table(['Time', 'Kind', 'Case', 'Target', 'Finding', 'Reproducer'], rows)}`;
+  return `<h3>Findings</h3>${table(['Time', 'Kind', 'Case', 'Cases', 'Target', 'Finding', 'Reproducer'], rows)}`;
 };
 
 export const reportSections = [

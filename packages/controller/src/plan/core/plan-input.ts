@@ -16,6 +16,7 @@ import type { AgentInterface, EngineAbility } from '@rushhour/protocol';
 import type { HarSummary } from '../../assets/har/compile-har.ts';
 import type { HarIssue } from '../../assets/har/har-correlation.ts';
 import type { HarWarning } from '../../assets/har/har-warnings.ts';
+import type { BaselineSessions } from '../../security/fuzzing/recorded-session.ts';
 import type { ApplicationRow } from '../../store/assets/applications.ts';
 
 export interface TaskDefinition {
@@ -156,6 +157,9 @@ export type PlanRecording =
     }
   | Unreadable;
 
+/** What fuzzing changes of an application, a capture or a HAR. */
+export type PlanBaseline = BaselineSessions | Unreadable;
+
 export type Compression = MalwareTransferValues['payload']['delivery'][number]['compression'];
 
 /** A sample as agents get it: sealed with a key of this task. */
@@ -206,6 +210,8 @@ export interface PlanInput {
   readonly applications: PlanApplications;
   /** By the path of the entry that replays its sessions. */
   readonly captures: ReadonlyMap<string, PlanCapture>;
+  /** By the path of the entry that changes it. */
+  readonly baselines: ReadonlyMap<string, PlanBaseline>;
   readonly signatures: ReadonlyMap<number, CveSignature>;
   readonly campaigns: ReadonlyMap<number, PlanCampaign>;
   readonly allowedTargets: readonly string[];

@@ -173,13 +173,12 @@ const unsupported: Readonly<Record<string, readonly UnsupportedMember[]>> = {
     ...each('cveReplayParams/capture', ['enabled', 'maxBytes'], 'capture packets with the dumps of the task'),
   ],
   fuzzing: [
-    ...each(
-      'fuzzingParams/targets/*',
-      ['keysRegex', 'offset', 'length', 'sessionIdx', 'stepIdx'],
-      'parts are chosen by their names in keys',
-    ),
-    { path: 'fuzzingParams/connectionPerCase', message: 'every case has a connection of its own' },
-    { path: 'fuzzingParams/record', message: 'findings are kept with their requests, other cases are counted' },
+    { path: 'fuzzingParams/mutators/*/options', message: 'ways have no options', when: () => true },
+    {
+      path: 'fuzzingParams/place',
+      message: 'there is no pattern to replace: use offset and length of the targets',
+      when: ({ fuzzingParams }) => (fuzzingParams as { place?: string } | undefined)?.place === 'replace-regex',
+    },
     ...each('fuzzingParams/baseline/request', ['version', 'port'], 'HTTP/1.1 to the port of the target is used'),
   ],
   'compromised-host': [

@@ -29,7 +29,7 @@ it('loads MAC policies with their overrides and records, and tunnels with their 
   const { data: tunnelID } = await tunnels.create({ body: { name: 't', type: 'l2tpv3', ...ends, params } });
 
   const services: Omit<PlanServices, 'secrets'> = {
-    ...{ samples: none, recordings: none, captures: none, dictionaries: none, tables: none },
+    ...{ samples: none, recordings: none, captures: none, baselines: none, dictionaries: none, tables: none },
     settings: { current: () => defaultSettings },
   };
   const values = { sources: [{ agent: { id: 1 }, network: { id: networkId } }], tunnelID };

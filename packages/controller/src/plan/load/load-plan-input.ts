@@ -37,8 +37,12 @@ import type {
 import { isReachable, plainAddress } from '../endpoints/machine-addresses.ts';
 import { type CaptureSessions, captureRequests } from './capture-sessions.ts';
 import type { PlanDictionaries, PlanTables } from './dictionaries.ts';
+import { type FuzzBaselines, fuzzBaselineRequests } from './fuzz-baselines.ts';
 import { type PlanRecordings, recordingRequests } from './recordings.ts';
 import { type PlanSamples, sampleRequest } from './samples.ts';
+
+/** The members whose applications are played, or changed by fuzzing. */
+const playingMembers = ['/applicationParams/', '/fuzzingParams/'];
 
 /** The members whose dictionaries agents draw from themselves. */
 const drawingMembers = ['/applicationParams/', '/httpParams/journeys/'];
@@ -49,7 +53,9 @@ const loadApplications = async (
   references: readonly FoundReference[],
   tables: PlanTables,
 ): Promise<PlanApplications> => {
-  const played = references.filter(({ kind, path }) => kind === 'application' && path.includes('/applicationParams/'));
+  const played = references.filter(
+    ({ kind, path }) => kind === 'application' && playingMembers.some((member) => path.includes(member)),
+  );
   const ids = [...new Set(played.map(({ id }) => id))];
   const rows = ids.length === 0 ? [] : await applications.findMany(read, ids);
   const byId = new Map(await Promise.all(rows.map(async (row) => [row.id, await completed(read, row)] as const)));
@@ -79,6 +85,7 @@ export interface PlanServices {
   readonly samples: PlanSamples;
   readonly recordings: PlanRecordings;
   readonly captures: CaptureSessions;
+  readonly baselines: FuzzBaselines;
   readonly secrets: Secrets;
   readonly settings: Pick<SettingsStore, 'current'>;
   readonly dictionaries: PlanDictionaries;
@@ -88,7 +95,7 @@ export interface PlanServices {
 /** Reads everything a plan of this definition is computed from, with one statement for each kind of record. */
 export const loadPlanInput = async (
   read: Executor,
-  { secrets, settings, dictionaries, tables, samples, recordings, captures }: PlanServices,
+  { secrets, settings, dictionaries, tables, samples, recordings, captures, baselines }: PlanServices,
   definition: TaskDefinition,
 ): Promise<PlanInput> => {
   const references = taskReferences(definition);
@@ -125,6 +132,7 @@ export const loadPlanInput = async (
     samples: request === undefined ? new Map() : await samples(read, request),
     recordings: await recordings(recordingRequests(definition.configuration, filesById)),
     captures: await captures(captureRequests(definition.configuration, filesById)),
+    baselines: await baselines(fuzzBaselineRequests(definition.configuration, filesById, applications.byId)),
     signatures: byId(signatures, (signature) => signature),
     campaigns: byId(campaigns, (campaign) => campaign),
     allowedTargets: tasks.allowedTargets,

@@ -176,15 +176,15 @@ describe('members that no engine uses are refused with their pointer', () => {
       18,
       {
         fuzzingParams: {
-          ...{ protocol: 'http', connectionPerCase: false, record: 'all' },
-          targets: [{ part: 'body' }, { part: 'query', offset: 3 }],
-          baseline: { kind: 'request', request: { kind: 'http', path: '/', port: 8080 } },
+          ...{ protocol: 'tcp', connectionPerCase: false, place: 'replace-regex' },
+          mutators: [{ name: 'bit-flip', options: { bits: 3 } }],
+          baseline: { kind: 'request', request: { kind: 'raw', data: 'x', port: 8080 } },
         },
       },
       [
-        'fuzzingParams/targets/1/offset',
+        'fuzzingParams/mutators/0/options',
+        'fuzzingParams/place',
         'fuzzingParams/connectionPerCase',
-        'fuzzingParams/record',
         'fuzzingParams/baseline/request/port',
       ],
     ],

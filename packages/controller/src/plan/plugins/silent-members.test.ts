@@ -127,8 +127,8 @@ const exceptions: Readonly<Record<number, readonly string[]>> = {
   18: [
     // Matter for requests with a body or raw bytes.
     ...['bodyEncoding', 'encoding'].map((name) => `fuzzingParams.baseline.request.${name}`),
-    // Matter for several mutators, and for those that have options.
-    ...['weight', 'options'].map((name) => `fuzzingParams.mutators.[].${name}`),
+    // Matters for several mutators.
+    'fuzzingParams.mutators.[].weight',
   ],
   19: [
     // Describe the campaign for people, or matter where its steps use the parameter.

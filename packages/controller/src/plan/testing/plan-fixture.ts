@@ -90,6 +90,7 @@ export const inputOf = (configuration: readonly ConfigurationEntry[], options: I
     applications: { byId: new Map(), tables: new Map() },
     recordings: new Map(),
     captures: new Map(),
+    baselines: new Map(),
     signatures: new Map(),
     campaigns: new Map(campaigns.map((campaign) => [campaign.id, campaign])),
     allowedTargets: defaultSettings.tasks.allowedTargets,

@@ -94,6 +94,10 @@ export const modifiedIsIn = async (read: Executor, runId: number): Promise<Block
   return (first?.policy['modifiedIs'] as BlockPolicy['modifiedIs'] | undefined) ?? defaultPolicy.modifiedIs;
 };
 
+/** Whether reports list every case of fuzzing; runs of other tests have no such choice. */
+export const isRecordingAll = async (read: Executor, runId: number): Promise<boolean> =>
+  (await attemptPoliciesOf(read, runId)).every(({ policy }) => policy['record'] !== 'failures');
+
 /** Fewer decided attempts say nothing about the device. */
 const minDecided = 0.5;
 

@@ -1,5 +1,5 @@
 import type { AttackResult, ThresholdResult } from '@rushhour/contract';
-import type { Attempt, AttemptRecord, ControlObservation, FindingObservation } from '@rushhour/protocol';
+import type { Attempt, AttemptRecord, ControlObservation } from '@rushhour/protocol';
 import type { Executor } from '../../store/engine/database.ts';
 import { type RunAttempts, runAttemptsOf, runRecordsOf } from '../../store/runs/run-attempts.ts';
 import { dumpsOf } from '../../store/runs/run-dumps.ts';
@@ -10,7 +10,8 @@ import {
   type StoredAttackResult,
   shownResult,
 } from '../../store/security/attack-results.ts';
-import { type AttackComparison, compareResults, derivedNames, modifiedIsIn } from './attack-values.ts';
+import { findingsIn, type ShownFinding } from '../fuzzing/shown-findings.ts';
+import { type AttackComparison, compareResults, derivedNames, isRecordingAll, modifiedIsIn } from './attack-values.ts';
 import { type CampaignReport, campaignReport, type MalwareReport, malwareReport } from './campaign-report.ts';
 import { curlOf } from './curl-command.ts';
 import { type BlockPolicy, packetEvidence, requestText } from './evidence.ts';
@@ -60,15 +61,21 @@ export interface SecurityReport {
   /** The first attack that got through. */
   readonly firstPassed: Pick<AttackResult, 'refName' | 'variant' | 'startedAt' | 'attemptID'> | null;
   /** How many there are of what is listed in part. */
-  readonly totals: { readonly passed: number; readonly falsePositives: number; readonly withTexts: number };
+  readonly totals: {
+    readonly passed: number;
+    readonly falsePositives: number;
+    readonly withTexts: number;
+    /** Cases of fuzzing that went as they should, where the task records failures only. */
+    readonly unlisted: number;
+  };
   readonly techniques: readonly Row[];
   /** For runs that transferred samples. */
   readonly malware: MalwareReport | null;
   /** For runs of campaigns. */
   readonly campaign: CampaignReport | null;
   readonly controls: readonly (ControlObservation & { readonly at: string })[];
-  /** Findings of fuzzing, each with its reproducer. */
-  readonly findings: readonly (FindingObservation & { readonly at: string })[];
+  /** Findings of fuzzing, each once, with its reproducer. */
+  readonly findings: readonly ShownFinding[];
   readonly baselineRunID: number | null;
   readonly comparison: AttackComparison | null;
   /** Thresholds on these results. */
@@ -174,7 +181,7 @@ const timesOf = async (read: Executor, { id, t0 }: RunRecord) => {
   const at = (elapsedMs: number) => new Date((t0 ?? 0) + elapsedMs).toISOString();
   return {
     controls: records.flatMap((record) => (record.side === 'control' ? [{ ...record, at: at(record.startedMs) }] : [])),
-    findings: records.flatMap((record) => (record.side === 'finding' ? [{ ...record, at: at(record.atMs) }] : [])),
+    findings: findingsIn(records, at),
   };
 };
 
@@ -208,19 +215,34 @@ const formsIn = (attacks: readonly StoredAttackResult[]): SecurityReport['forms'
     return { ...counts, name: category, encoder, position };
   });
 
+/** Whether a result is one of a case with a finding, or is anything but a case that went as it should. */
+const isTelling = (findings: readonly ShownFinding[]) => {
+  const found = new Set(findings.flatMap(({ cases }) => cases));
+  return ({ kind, outcome, expected, refName }: StoredAttackResult) =>
+    kind !== 'fuzz' || outcome !== 'passed' || expected !== 'allow' || found.has(refName);
+};
+
+/** What agents noted besides attempts, and the attempts that the report lists. */
+const notedIn = async (read: Executor, run: RunRecord, results: readonly StoredAttackResult[]) => {
+  const times = await timesOf(read, run);
+  const recorded = (await isRecordingAll(read, run.id)) ? results : results.filter(isTelling(times.findings));
+  return { times, recorded, unlisted: results.length - recorded.length };
+};
+
 interface Listed {
   readonly passed: readonly StoredAttackResult[];
   readonly stopped: readonly StoredAttackResult[];
   readonly texts: number;
+  readonly unlisted: number;
 }
 
-const overviewOf = (attacks: readonly StoredAttackResult[], { passed, stopped, texts }: Listed) => {
+const overviewOf = (attacks: readonly StoredAttackResult[], { passed, stopped, texts, unlisted }: Listed) => {
   const [first] = passed.toSorted((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
   const { refName = '', variant = '', startedAt = '', attemptID = '' } = first ?? {};
   return {
     forms: formsIn(attacks),
     firstPassed: first === undefined ? null : { refName, variant, startedAt, attemptID },
-    totals: { passed: passed.length, falsePositives: stopped.length, withTexts: texts },
+    totals: { passed: passed.length, falsePositives: stopped.length, withTexts: texts, unlisted },
   };
 };
 
@@ -255,7 +277,6 @@ export const readSecurityReport = async (
 ): Promise<SecurityReport | undefined> => {
   const results = await attackResultsOf(read, run.id);
   if (results.length === 0) return undefined;
-  const judged = results as unknown as AttackResult[];
   const attacks = results.filter(({ kind }) => kind !== 'benign');
   const ids = attacks.flatMap((result) => signatureIdOf(result) ?? []);
   const catalogue = await readSignatureFacts(read, ids);
@@ -270,7 +291,8 @@ export const readSecurityReport = async (
   const listed = hasAllTexts ? results : [...passed, ...stopped];
   const requests = requestsOf(files, run.id, new Set(listed.map(({ attemptID }) => attemptID)));
   const withPackets = withDetails(payloadsOf(files, run.id), packetEvidence(run, await dumpsOf(read, run.id)));
-  const found = rates(judged, modifiedIs);
+  const found = rates(all(results), modifiedIs);
+  const { times, recorded, unlisted } = await notedIn(read, run, results);
   return {
     device: run.labels['device'] ?? '',
     fingerprints: files.map(({ sha256 }) => sha256),
@@ -281,14 +303,14 @@ export const readSecurityReport = async (
     falsePositives: stopped.map((result) => withPackets(exhibit(result, requests, catalogue))),
     mechanisms: mechanismsIn(results),
     evasion: grouped(attacks, ({ variant }) => [isPlain(variant) ? 'plain' : (variant.split('/')[0] ?? variant)]),
-    ...overviewOf(attacks, { passed: allPassed, stopped: allStopped, texts: listed.length }),
+    ...overviewOf(attacks, { passed: allPassed, stopped: allStopped, texts: listed.length, unlisted }),
     techniques: grouped(attacks, ({ techniques }) => techniques),
     malware: malwareReport(results as unknown as ShownAttempt[]) ?? null,
     campaign: campaignReport(results as unknown as ShownAttempt[]) ?? null,
-    ...(await timesOf(read, run)),
+    ...times,
     ...(await comparedWithBaseline(read, run, results)),
     gate: gateOf(thresholds),
-    attempts: results.map((result) =>
+    attempts: recorded.map((result) =>
       withPackets(hasAllTexts ? exhibit(result, requests, brief) : shown(result, brief)),
     ),
   };

@@ -165,13 +165,17 @@ it('findings of fuzzing are in the report with their reproducer, and are no atte
     ...{ side: 'finding', kind: 'health-lost', attempt: 0, name: 'case 0 of seed <1>', target, atMs: 2000 },
     ...{ detail: 'stops the target', reproducer: attemptOf(0).exchange },
   };
+  const { reproducer: _known, ...plain } = finding;
+  const again: FindingObservation = { ...plain, attempt: 5, name: 'case 5 of seed <1>', atMs: 3000, repeats: 0 };
   await store.database.transaction((tx) =>
-    insertRunRecords(tx, [{ runID: run.id, agentID: 1, orderIndex: 0, seq: 2, records: [finding] }]),
+    insertRunRecords(tx, [{ runID: run.id, agentID: 1, orderIndex: 0, seq: 2, records: [finding, again] }]),
   );
   await settleAttacks({ store, blobs }, run);
   const security = await readSecurityReport(store.read, run, []);
   expect(security?.attempts).toHaveLength(1);
-  expect(security?.findings).toEqual([{ ...finding, at: new Date(t0 + 2000).toISOString() }]);
+  const at = new Date(t0 + 2000).toISOString();
+  const cases = ['case 0 of seed <1>', 'case 5 of seed <1>'];
+  expect(security?.findings).toEqual([{ ...finding, at, count: 2, cases }]);
   const html = security === undefined ? '' : findingsSection(security);
   expect(html).toContain('case 0 of seed &#60;1&#62;');
   expect(html).toContain('&#34;path&#34;:&#34;/0&#34;');

@@ -12,10 +12,10 @@ import { fuzzing } from '../index.ts';
 
 const { Default } = value as unknown as { Default(schema: TSchema, value: unknown): unknown };
 const shared = { runToken: 'test1', proofKey: 'a key that both ends know' };
-const base = 27_000 + (process.pid % 500) * 8;
+const base = 27_000 + (process.pid % 400) * 10;
 
 /** A device that passes everything on until it sees a certain text: then it dies, and is started again a little later. */
-const fragileDevice = async (port: number, to: number, deadly: string, isBack = true) => {
+const fragileDevice = async (port: number, to: number, deadly: string | readonly string[], isBack = true) => {
   const sockets = new Set<Socket>();
   let server: Server;
   const start = () =>
@@ -26,7 +26,9 @@ const fragileDevice = async (port: number, to: number, deadly: string, isBack = 
           sockets.add(socket);
           socket.on('error', () => {}).on('close', () => [client, inner].map((one) => one.destroy()));
         }
-        client.on('data', (bytes) => (bytes.includes(deadly) ? die() : inner.write(bytes)));
+        client.on('data', (bytes) =>
+          [deadly].flat().some((text) => bytes.includes(text)) ? die() : inner.write(bytes),
+        );
         inner.pipe(client);
       });
       server.listen(port, '127.0.0.1', resolve);
@@ -108,7 +110,8 @@ const run = async (ports: { device: number; server: number }, cases: readonly At
   await Promise.all([trying.close(), answered.then(() => answering.close())]);
   rmSync(folder, { recursive: true });
   const findings = records.flatMap((record) => (record.side === 'finding' ? [record] : []));
-  return { notes, findings, clients: records.filter((record) => record.side === 'client') };
+  const counts = (kind: string) => samples.counter(`fuzzing.finding.${kind}`).value;
+  return { notes, findings, counts, clients: records.filter((record) => record.side === 'client') };
 };
 
 const harmless = (count: number) => Array.from({ length: count }, (_, id) => caseOf(id, `hello ${id} world`));
@@ -155,5 +158,42 @@ describe('a fragile target', () => {
     close();
     expect([notes, findings]).toEqual([[], []]);
     expect(clients.map((seen) => seen.side === 'client' && seen.responseIsOurs)).toEqual(Array(12).fill(true));
+  });
+
+  it('that stops again by the same cause is one finding, and another cause is another one', async () => {
+    const ports = { device: base + 6, server: base + 7 };
+    const close = await fragileDevice(ports.device, ports.server, ['\0\0', 'die']);
+    const deadly = ['xx\0\0yy', 'die at once', 'another\0\0one', 'now die'].map((text, i) => caseOf(20 + i, text));
+    const { findings, counts } = await run(ports, [...harmless(3), ...deadly], { ...settings, stopOnHealth: false });
+    close();
+    const lost = findings.filter(({ kind }) => kind === 'health-lost');
+    expect(lost.map(({ attempt, repeats }) => [attempt, repeats])).toEqual([
+      [20, undefined],
+      [21, undefined],
+      [22, 20],
+      [23, 21],
+    ]);
+    expect(lost.map(({ reproducer }) => reproducer !== undefined)).toEqual([true, true, false, false]);
+    expect(counts('health-lost')).toBe(4);
+  });
+
+  it('is reported once for each rule when it lets through what it should refuse', async () => {
+    const ports = { device: base + 8, server: base + 9 };
+    const close = await fragileDevice(ports.device, ports.server, 'never sent');
+    const refused = [0, 1, 2].map((id) => ({
+      ...caseOf(id, `case ${id}`),
+      ...{ expected: 'block' as const, category: id === 2 ? 'a rule' : 'another rule' },
+    }));
+    const { findings } = await run(
+      ports,
+      [...refused, ...harmless(2).map((one) => ({ ...one, id: one.id + 9 }))],
+      settings,
+    );
+    close();
+    expect(findings.map(({ kind, detail, repeats }) => [kind, detail.split(': ')[1], repeats])).toEqual([
+      ['unexpected-accept', 'another rule', undefined],
+      ['unexpected-accept', 'another rule', 0],
+      ['unexpected-accept', 'a rule', undefined],
+    ]);
   });
 });

@@ -1,12 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type {
-  AttackClientConfig,
-  AttackTarget,
-  Attempt,
-  ClientObservation,
-  Exchange,
-  FindingObservation,
-} from '@rushhour/protocol';
+import type { AttackClientConfig, AttackTarget, Attempt, ClientObservation, Exchange } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../../engine.ts';
 import { prepareSources, type SourcePool } from '../../../net/addresses/source-addresses.ts';
 import { clientTlsOptions } from '../../../net/tls/tls-options.ts';
@@ -17,6 +10,7 @@ import { type AttackRoute, type ClientContext, type ClientOutcome, noOutcome } f
 import { metersOf } from '../meters.ts';
 import { Pace } from '../pace.ts';
 import { driverFor } from '../protocols/index.ts';
+import { causeOf, FindingLog } from './finding-log.ts';
 import { minimise } from './minimise.ts';
 
 type Context = EngineContext<AttackClientConfig>;
@@ -29,22 +23,12 @@ const spikeFactor = 10;
 const learnedCases = 20;
 const pollMs = 50;
 
-interface Finding {
-  readonly attempt?: Attempt;
-  readonly target: AttackTarget;
-  readonly detail: string;
-  /** Exchange that reproduces the finding. */
-  readonly reproducer?: Exchange;
-}
-
-const maxReported = 100;
-
 /** Sends cases in sequence, checks the health of the target in between, and identifies the case that stopped it. */
 class FuzzClient implements PreparedEngine {
   readonly #context: Context;
   readonly #config: AttackClientConfig;
   readonly #clientContext: ClientContext;
-  readonly #reported = new Map<string, number>();
+  readonly #findings: FindingLog;
   readonly #sources: SourcePool;
   readonly #controls: Controls;
   readonly #pace: Pace;
@@ -67,8 +51,8 @@ class FuzzClient implements PreparedEngine {
     const { runToken, proofKey, marker, share } = config;
     this.#clientContext = {
       ...{ runToken, proofKey, marker, signal },
-      // Malformed input may leave a connection in any state, so each case uses a new one.
-      keepAlive: false,
+      // Malformed input may leave a connection in any state; one that is kept has answered as our server does.
+      keepAlive: config.keepAlive,
       pool: new ConnectionPool(),
       tls: clientTlsOptions(config.tls),
       ...(config.control.host !== undefined && { proofHost: config.control.host }),
@@ -76,6 +60,12 @@ class FuzzClient implements PreparedEngine {
       elapsedMs: () => Math.max(0, performance.now() - this.#startedAt),
       bytesOf: (content) => contents.bytesOf(content),
     };
+    this.#findings = new FindingLog({
+      count: (kind) => samples.counter(`fuzzing.finding.${kind}`).add(1),
+      note: (text) => context.note(text),
+      record: (record) => context.record(record),
+      elapsedMs: () => this.#clientContext.elapsedMs(),
+    });
     this.#cases = readAttempts(config.attempts).filter((_, index) => index % share.count === share.index);
     this.#controls = new Controls({
       context: this.#clientContext,
@@ -102,6 +92,7 @@ class FuzzClient implements PreparedEngine {
   }
 
   async close(): Promise<void> {
+    this.#clientContext.pool.close();
     await this.#sources.close();
   }
 
@@ -147,10 +138,18 @@ class FuzzClient implements PreparedEngine {
       break;
     }
     if (culprit === undefined) return this.#reportLost(suspects, target);
-    const shorter = await this.#minimised(culprit, target);
-    const detail = `${culprit.refName} stops the target`;
-    this.#finding('health-lost', { attempt: culprit, target, detail, reproducer: shorter });
+    await this.#reportCrash(culprit, target);
     if (!this.#isOver) this.#isOver = !(await this.#hasRecovered(target));
+  }
+
+  /** A crash that is known already is not made again and again to find its shortest input. */
+  async #reportCrash(culprit: Attempt, target: AttackTarget): Promise<void> {
+    const known = this.#findings.knownCrash(culprit.exchange);
+    const reproducer = known === undefined ? await this.#minimised(culprit, target) : culprit.exchange;
+    const isMinimised = this.#config.fuzz?.minimise ?? true;
+    const cause = known ?? (isMinimised ? causeOf(reproducer) : culprit.variant);
+    const detail = `${culprit.refName} stops the target`;
+    this.#findings.add('health-lost', { attempt: culprit, target, detail, reproducer, cause });
   }
 
   #reportLost(suspects: readonly Attempt[], target: AttackTarget): void {
@@ -158,7 +157,7 @@ class FuzzClient implements PreparedEngine {
     const which =
       others.length === 0 ? `after ${newest?.refName}` : `after one of ${others.at(-1)?.refName} to ${newest?.refName}`;
     const detail = `the target stopped ${which}; no single case reproduces it, or the target did not recover`;
-    this.#finding('health-lost', { target, detail });
+    this.#findings.add('health-lost', { target, detail });
     this.#isOver = true;
   }
 
@@ -187,42 +186,25 @@ class FuzzClient implements PreparedEngine {
 
   /** Reports unusual responses. */
   #noteOddities(attempt: Attempt, target: AttackTarget, seen: ClientOutcome): void {
-    const { exchange: reproducer, expected } = attempt;
+    const { exchange: reproducer, expected, category, variant } = attempt;
     const about = { attempt, target, reproducer };
     if (expected === 'block' && seen.responseIsOurs) {
-      this.#finding('unexpected-accept', { ...about, detail: 'an input that should be refused reached the server' });
+      const detail = `an input that should be refused reached the server: ${category}`;
+      this.#findings.add('unexpected-accept', { ...about, detail, cause: category });
     }
     if (seen.connect === 'refused' || seen.connect === 'timeout') {
-      this.#finding('connection-limit', { target, attempt, detail: `no connection: ${seen.connect}` });
+      const detail = `no connection: ${seen.connect}`;
+      this.#findings.add('connection-limit', { target, attempt, detail, cause: seen.connect });
     }
     if (seen.end !== 'response') return;
     const typical = this.#latencies[Math.floor(this.#latencies.length / 2)] ?? Number.POSITIVE_INFINITY;
     if (this.#latencies.length >= learnedCases && seen.ttfbMs > Math.max(spikeMs, typical * spikeFactor)) {
       const detail = `took ${Math.round(seen.ttfbMs)} ms; ${Math.round(typical)} ms is typical`;
-      this.#finding('latency-spike', { ...about, detail });
+      this.#findings.add('latency-spike', { ...about, detail, cause: variant });
     } else if (this.#latencies.length < 1000) {
       this.#latencies.push(seen.ttfbMs);
       this.#latencies.sort((left, right) => left - right);
     }
-  }
-
-  /** Reports the first findings of each kind; counts all of them. */
-  #finding(kind: FindingObservation['kind'], { attempt, target, detail, reproducer }: Finding): void {
-    const reported = (this.#reported.get(kind) ?? 0) + 1;
-    this.#reported.set(kind, reported);
-    this.#context.samples.counter(`fuzzing.finding.${kind}`).add(1);
-    if (reported > maxReported) return;
-    if (kind === 'health-lost') this.#context.note(`finding ${kind}: ${detail}`);
-    this.#context.record({
-      side: 'finding',
-      kind,
-      attempt: attempt?.id ?? null,
-      name: attempt?.refName ?? '',
-      target: `${target.host}:${target.port}`,
-      detail: detail.slice(0, 500),
-      ...(reproducer !== undefined && { reproducer }),
-      atMs: this.#clientContext.elapsedMs(),
-    });
   }
 
   #skip(attempt: Attempt): void {

@@ -5,7 +5,6 @@ import { headers } from '../members/http-params.ts';
 import { idByMember, idsOf } from '../members/reference.ts';
 import { socketMembers } from '../members/traffic-members.ts';
 import {
-  ignored,
   item,
   listOf,
   milliseconds,
@@ -60,11 +59,11 @@ const requestOf = (description: string) =>
 const spot = item({
   part: OneOf(['path', 'query', 'header', 'cookie', 'body', 'method', 'request', 'bytes'], { description: 'Part' }),
   keys: words('Names within the part'),
-  keysRegex: optionalText('Names within the part'),
-  sessionIdx: optionalInteger('Session', [0, 1_000_000]),
-  stepIdx: optionalInteger('Step', [0, 1_000_000]),
-  offset: optionalInteger('First byte'),
-  length: optionalInteger('Bytes'),
+  keysRegex: optionalText('Pattern (RE2) of names within the part'),
+  sessionIdx: optionalInteger('Session of the application, capture or HAR; all when left out', [0, 1_000_000]),
+  stepIdx: optionalInteger('Message of the client in the session, from 0; all when left out', [0, 1_000_000]),
+  offset: optionalInteger('First byte of the part that changes'),
+  length: optionalInteger('Bytes that change; up to the end of the part when left out'),
 });
 
 const file = { 'x-reference': 'file', 'x-categories': ['pcap', 'capture'] } as const;
@@ -108,7 +107,7 @@ const schema = valuesOf({
       maxCases: whole('Most cases', 10_000, [1, 1_000_000_000]),
       maxSeconds: whole('Longest time', 600, [1, 31_536_000]),
       casesPerSecond: whole('Cases a second', 50, [1, 1_000_000]),
-      connectionPerCase: ignored(flag('A connection for each case', true)),
+      connectionPerCase: flag('A connection for each case; off: cases of HTTP share one while it works', true),
       timeoutMs: whole('Longest wait for an answer', 3000, [1, 3_600_000]),
       health: section('Whether the target still works', {
         everyCases: whole('Look after so many cases', 50, [1, 1_000_000]),
@@ -117,7 +116,7 @@ const schema = valuesOf({
         recoverySeconds: whole('Time to come back', 60, [0, 86_400]),
       }),
       stopOn: subset('What ends it', ['health', 'count', 'time'], ['health', 'count', 'time']),
-      record: ignored(choice('Cases that are kept', ['failures', 'all'])),
+      record: choice('Cases that reports list; rates are always of all', ['failures', 'all']),
       minimise: flag('Make findings as small as possible', true),
     },
     { ...strict, description: 'What is changed, how, and how much of it' },

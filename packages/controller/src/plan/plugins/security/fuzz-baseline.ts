@@ -1,61 +1,51 @@
 import type { HttpRequest } from '@rushhour/protocol';
-import type { FuzzPart } from '../../../security/fuzzing/fuzz-case.ts';
+import type { BaselineSession } from '../../../security/fuzzing/recorded-session.ts';
 import type { RenderedRequest } from '../../../security/signatures/expressions/render.ts';
 import { type CveExchange, exchangeOf } from './cve-exchange.ts';
-
-/** A spot of the request that cases may change; everything where none is named. */
-export interface Spot {
-  readonly part: string;
-  readonly keys: readonly string[];
-}
+import { type SessionPart, splitTarget } from './fuzz-parts.ts';
 
 type HttpBaseline = Extract<RenderedRequest, { kind: 'http' }>;
-
-const bytesOf = (text: string) => Buffer.from(text, 'latin1');
-const isWanted = ({ keys }: Spot, name: string) =>
-  keys.length === 0 || keys.some((key) => key.toLowerCase() === name.toLowerCase());
-
-/** Parts of a baseline by name: `path`, `query id`, `header User-Agent`, `body`, `method`, or `bytes`. */
-export const partsOf = (baseline: RenderedRequest, spots: readonly Spot[]): FuzzPart[] => {
-  if (baseline.kind === 'raw') return [{ name: 'bytes', bytes: baseline.data }];
-  if (baseline.kind === 'dns') return [{ name: 'name', bytes: bytesOf(baseline.qname) }];
-  const all = httpParts(baseline);
-  const chosen = spots.flatMap((spot) => all.filter(({ name }) => fits(spot, name)));
-  return spots.length === 0 ? all.filter(({ name }) => name !== 'method') : [...new Set(chosen)];
-};
-
-const fits = (spot: Spot, name: string) => {
-  const [part = '', ...rest] = name.split(' ');
-  if (spot.part === 'request' || spot.part === 'bytes') return true;
-  if (spot.part === 'cookie') return name.toLowerCase() === 'header cookie';
-  return part === spot.part && (rest.length === 0 || isWanted(spot, rest.join(' ')));
-};
-
-const httpParts = ({ method, path, headers, body }: HttpBaseline): FuzzPart[] => {
-  const [plain = '', query] = path.split('?', 2);
-  const queries = (query ?? '').split('&').filter((pair) => pair !== '');
-  return [
-    { name: 'path', bytes: bytesOf(plain) },
-    ...queries.map((pair) => ({
-      name: `query ${pair.split('=', 1)[0]}`,
-      bytes: bytesOf(pair.slice(pair.indexOf('=') + 1)),
-    })),
-    ...headers.map(({ name, value }) => ({ name: `header ${name}`, bytes: bytesOf(value) })),
-    ...(body.length > 0 ? [{ name: 'body', bytes: body }] : []),
-    { name: 'method', bytes: bytesOf(method) },
-  ];
-};
+type Change = Pick<SessionPart, 'member' | 'offset'> & { readonly length: number; readonly bytes: Buffer };
 
 /** What may not stand in a line would end it: it travels escaped. */
 const line = (bytes: Buffer) => bytes.toString('latin1').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 const target = (bytes: Buffer) => line(bytes).replaceAll(' ', '%20');
 
-/** The exchange of a case. */
-export const exchangeWith = (baseline: RenderedRequest, changed: ReadonlyMap<string, Buffer>): CveExchange => {
-  const one = (request: RenderedRequest) => exchangeOf({ requests: [request], responses: [] }, 'empty');
-  if (baseline.kind === 'raw') return one({ ...baseline, data: nonEmpty(changed.get('bytes') ?? baseline.data) });
-  if (baseline.kind === 'dns') return one({ ...baseline, qname: nameOf(changed.get('name')) ?? baseline.qname });
-  return one({ ...baseline, ...httpWith(baseline, changed) });
+/** The new bytes of a member; undefined where nothing of it changes. The last place is changed first. */
+const changedMember = (changes: readonly Change[], member: string, bytes: Buffer): Buffer | undefined => {
+  const own = changes.filter((change) => change.member === member).toSorted((a, b) => b.offset - a.offset);
+  if (own.length === 0) return undefined;
+  return own.reduce(
+    (whole, { offset, length, bytes: put }) =>
+      Buffer.concat([whole.subarray(0, offset), put, whole.subarray(offset + length)]),
+    bytes,
+  );
+};
+
+/** The exchange of a case: every message of the session, some of them changed. */
+export const exchangeWith = (
+  session: BaselineSession,
+  parts: readonly SessionPart[],
+  changed: ReadonlyMap<string, Buffer>,
+): CveExchange => {
+  const changesOf = (step: number) =>
+    parts.flatMap(({ name, step: own, member, offset, bytes }): Change[] => {
+      const put = own === step ? changed.get(name) : undefined;
+      return put === undefined ? [] : [{ member, offset, length: bytes.length, bytes: put }];
+    });
+  const requests = session.requests.map((request, step) => requestWith(request, changesOf(step)));
+  return exchangeOf({ requests, responses: session.responses }, session.responses.length === 0 ? 'empty' : 'canned');
+};
+
+const requestWith = (request: RenderedRequest, changes: readonly Change[]): RenderedRequest => {
+  if (changes.length === 0) return request;
+  if (request.kind === 'raw')
+    return { ...request, data: nonEmpty(changedMember(changes, 'bytes', request.data) ?? request.data) };
+  if (request.kind === 'dns') {
+    const name = changedMember(changes, 'name', Buffer.from(request.qname, 'latin1'));
+    return { ...request, qname: nameOf(name) ?? request.qname };
+  }
+  return { ...request, ...httpWith(request, changes) };
 };
 
 const nonEmpty = (bytes: Buffer) => (bytes.length === 0 ? Buffer.from('\n') : bytes);
@@ -70,25 +60,26 @@ const nameOf = (bytes: Buffer | undefined) =>
     .slice(0, 250) || undefined;
 
 const httpWith = (
-  { method, path, headers, body }: HttpBaseline,
-  changed: ReadonlyMap<string, Buffer>,
+  request: HttpBaseline,
+  changes: readonly Change[],
 ): Pick<HttpRequest, 'method' | 'path' | 'headers'> & { body: Buffer } => {
-  const [plain = '', query] = path.split('?', 2);
-  const part = (name: string) => changed.get(name);
+  const [plain, query] = splitTarget(request);
+  const part = (member: string, text: string) => changedMember(changes, member, Buffer.from(text, 'latin1'));
   const queries = (query ?? '').split('&').map((pair) => {
     const name = pair.split('=', 1)[0] ?? '';
-    const other = part(`query ${name}`);
+    const other = part(`query ${name}`, pair.slice(pair.indexOf('=') + 1));
     return other === undefined ? pair : `${name}=${target(other)}`;
   });
-  const changedPath = part('path');
-  const start = changedPath === undefined ? plain : target(changedPath) || '/';
+  const path = part('path', plain);
+  const method = part('method', request.method);
+  const start = path === undefined ? plain : target(path) || '/';
   return {
-    method: (part('method') === undefined ? method : line(part('method') as Buffer).slice(0, 64)) || method,
+    method: (method && line(method).slice(0, 64)) || request.method,
     path: query === undefined ? start : `${start}?${queries.join('&')}`,
-    headers: headers.map(({ name, value }) => ({
-      name,
-      value: part(`header ${name}`) === undefined ? value : line(part(`header ${name}`) as Buffer),
-    })),
-    body: part('body') ?? body,
+    headers: request.headers.map(({ name, value }) => {
+      const other = part(`header ${name}`, value);
+      return { name, value: other === undefined ? value : line(other) };
+    }),
+    body: changedMember(changes, 'body', request.body) ?? request.body,
   };
 };

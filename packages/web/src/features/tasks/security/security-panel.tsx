@@ -22,7 +22,7 @@ const save = ({ name, kind, reproducer = {} }: Finding) =>
 const columns: readonly DataColumn<Finding>[] = [
   { cell: ({ kind }) => kind },
   { cell: ({ name, target }) => name || target },
-  { cell: ({ detail }) => detail },
+  { cell: ({ detail, count = 1 }) => (count > 1 ? security.findingCases(detail, count) : detail) },
   { cell: ({ at }) => <TimeText at={at} /> },
   {
     cell: (finding) =>

@@ -42,6 +42,8 @@ export interface Finding {
   readonly name: string;
   readonly target: string;
   readonly detail: string;
+  /** Cases with the same cause. */
+  readonly count?: number;
   readonly reproducer?: object;
 }
 
