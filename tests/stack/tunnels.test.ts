@@ -11,6 +11,11 @@ const ends = [
   { client: '10.99.0.12', server: '10.99.0.22' },
 ];
 
+const vlan = [
+  { id: 55, pcp: 0, tpid: 0x8100 },
+  { id: 77, pcp: 3, tpid: 0x8100 },
+];
+
 const tunnelled = (
   side: Side,
   { type, params }: Pick<StackTunnel, 'type' | 'params'>,
@@ -21,7 +26,7 @@ const tunnelled = (
   return {
     interface: side.device,
     networks: [{ subnet: innerSubnet, hosts: [hosts] }],
-    vlan: [],
+    vlan: params['innerVlan'] === true ? vlan : [],
     header: {},
     tcp: {},
     path: 'af_packet',
@@ -44,8 +49,12 @@ describe('tunnels of emulated hosts', () => {
     ['vxlan', { vni: 4000 }, 'vxlan && tcp'],
     ['geneve', { vni: 4000 }, 'geneve && tcp'],
     ['l2tpv3', { sessionId: 10, peerSessionId: 20, encapsulation: 'ip' }, 'ip.proto == 115'],
+    // A tag outside and one inside.
+    ['vxlan', { vni: 4000, innerVlan: true }, 'vxlan && vlan.id == 55 && vlan.id == 77 && vlan.priority == 3 && tcp'],
     ['gtpu', { teid: 0x1000, optionBytes: 4 }, 'gtp && tcp'],
     ['mpls', { label: 100 }, 'mpls && tcp'],
+    // The label, an empty control word, and an IPv4 packet.
+    ['mpls', { label: 100, controlWord: true }, 'mpls.label == 100 && frame[14:9] == 00:06:41:40:00:00:00:00:45'],
     ['wireguard', { privateKey: 'yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=' }, 'wg.type == 4'],
   ] as const)('%s carries requests to the server of every host', async (type, params, filter) => {
     const sniffer = await startSniffer(cable.right);

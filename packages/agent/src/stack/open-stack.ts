@@ -68,8 +68,14 @@ const createHosts = (
     const hosts = new Hosts({ networks, vlan }, mac, share?.by === 'hosts' ? share : undefined);
     return { hosts, linkHosts: hosts };
   }
-  const outerHosts = new Hosts({ networks: [tunnel.outer], vlan }, mac);
-  return { hosts: new Hosts({ networks, vlan: [] }, mac), outerHosts, linkHosts: outerHosts };
+  // The last tag of the entry is inside the tunnel if its record says so.
+  const isTagged = tunnel.params['innerVlan'] === true;
+  const outerHosts = new Hosts({ networks: [tunnel.outer], vlan: isTagged ? vlan.slice(0, -1) : vlan }, mac);
+  return {
+    hosts: new Hosts({ networks, vlan: isTagged ? vlan.slice(-1) : [] }, mac),
+    outerHosts,
+    linkHosts: outerHosts,
+  };
 };
 
 /** Opens the interface and starts the hosts of a job. */

@@ -97,7 +97,7 @@ const creators: Readonly<Record<CodecType, (params: Params, where: Where) => Lin
       trafficClass,
       ttl,
     }));
-    return createMpls({ labels });
+    return createMpls({ labels, hasControlWord: params['controlWord'] === true });
   },
 };
 

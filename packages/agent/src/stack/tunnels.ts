@@ -22,7 +22,7 @@ const mapped = 0xffff;
 const minOuterMtu = 552;
 /** Above this a WireGuard end asks for cookies. */
 const maxHandshakesPerSecond = 2000;
-const etherType = { ipv4: 0x0800, arp: 0x0806, ipv6: 0x86dd } as const;
+const etherType = { ipv4: 0x0800, arp: 0x0806, vlan: 0x8100, ipv6: 0x86dd } as const;
 
 type AnyTunnel = Tunnel | WireGuardTunnel;
 
@@ -208,11 +208,12 @@ export class Tunnels implements FrameSink {
       this.#setSource(view, start + (isV6 ? 8 : 12), isV6);
       return true;
     }
-    if (end - start < 42) return false;
-    const type = view.getUint16(start + 12);
-    if (type === etherType.ipv4) this.#setSource(view, start + 26, false);
-    else if (type === etherType.arp) this.#setSource(view, start + 28, false);
-    else if (type === etherType.ipv6) this.#setSource(view, start + 22, true);
+    if (end - start < 46) return false;
+    const ip = start + (view.getUint16(start + 12) === etherType.vlan ? 18 : 14);
+    const type = view.getUint16(ip - 2);
+    if (type === etherType.ipv4) this.#setSource(view, ip + 12, false);
+    else if (type === etherType.arp) this.#setSource(view, ip + 14, false);
+    else if (type === etherType.ipv6) this.#setSource(view, ip + 8, true);
     else return false;
     return true;
   }

@@ -53,6 +53,18 @@ describe('a tunnel', () => {
     expect(stacksOf(plan)[0]?.networks).toMatchObject([{ subnet: '10.20.0.0/24' }]);
   });
 
+  it('may carry the tag of the entry inside, or a control word', () => {
+    const tagged = through(
+      { tunnelID: 1, ipLayer: { vlan: [{ id: 7 }] } },
+      tunnel({ params: { vni: 7, innerVlan: true } }),
+    );
+    expect(issueCodes(tagged)).toEqual([]);
+    expect(stacksOf(tagged)).toMatchObject([{ vlan: [{ id: 7 }] }, { vlan: [{ id: 7 }] }]);
+    const labelled = through({ tunnelID: 1 }, tunnel({ type: 'mpls', params: { controlWord: true } }));
+    expect(issueCodes(labelled)).toEqual([]);
+    expect(ofSides(labelled)).toMatchObject([{ params: { controlWord: true } }, { params: { controlWord: true } }]);
+  });
+
   it('of IPsec has its settings, and secrets nowhere else', () => {
     const record = ipsec({
       psk: 'k',
@@ -139,6 +151,19 @@ describe('a tunnel', () => {
       ['tunnelID TUNNEL_KEYS_INVALID'],
     ],
     ['IPsec without a certificate', { tunnelID: 1 }, [ipsec({ authMethod: 'cert' })], ['tunnelID TUNNEL_KEYS_INVALID']],
+    [
+      'an inner tag that the entry does not give',
+      { tunnelID: 1 },
+      [{ params: { innerVlan: true } }],
+      ['tunnelID REQUIRED'],
+    ],
+    [
+      'an inner tag without a frame',
+      { tunnelID: 1, ipLayer: { vlan: [{ id: 7 }] } },
+      [{ type: 'gre', params: { innerVlan: true } }],
+      ['tunnelID NOT_SUPPORTED'],
+    ],
+    ['frames in MPLS', { tunnelID: 1 }, [{ type: 'mpls', params: { ethernet: true } }], ['tunnelID NOT_SUPPORTED']],
     ['no record', { tunnelID: 3 }, [], ['tunnelID TUNNEL_UNKNOWN']],
     ['no tunnel', { tunnelClientIp: '10.9.0.1' }, [], ['tunnelClientIp REQUIRED']],
     ['different ones', { tunnelIDs: [1, 2] }, [{}, { params: { vni: 9 } }], ['tunnelIDs/1 TUNNELS_DIFFER']],

@@ -88,14 +88,16 @@ const paramsOf = ({ type, params }: PlanTunnel, start: number): StackTunnel['par
 });
 
 /** Members of `params` that change the inner MTU of a record, and that no agent sends. */
-const unsentParams = ['encapLimit', 'innerVlan', 'controlWord'];
-
-const hasKnownParams = ({ issues }: PlanScope, { tunnel: { name, type, params }, path }: Named): boolean => {
-  const unsent = [...unsentParams, ...(type === 'mpls' ? ['ethernet'] : [])].filter(
-    (member) => params[member] === true,
-  );
+const hasKnownParams = ({ issues, entry }: PlanScope, { tunnel: { name, type, params }, path }: Named): boolean => {
+  const unsent = ['encapLimit', ...(type === 'mpls' ? ['ethernet'] : [])].filter((member) => params[member] === true);
   for (const member of unsent) issues.error(path, 'NOT_SUPPORTED', `"${name}": agents cannot send params.${member}`);
-  return unsent.length === 0;
+  if (params['innerVlan'] !== true) return unsent.length === 0;
+  const hasFrames = type !== 'mpls' && (type !== 'gre' || params['ethernet'] === true);
+  const hasTag = (entry.values.ipLayer?.vlan ?? []).length > 0;
+  if (!hasFrames)
+    issues.error(path, 'NOT_SUPPORTED', `"${name}" carries no Ethernet frames, so params.innerVlan has no tag`);
+  else if (!hasTag) issues.error(path, 'REQUIRED', `"${name}" has params.innerVlan: give the tag in ipLayer.vlan`);
+  return unsent.length === 0 && hasFrames && hasTag;
 };
 
 /** Keys of WireGuard: one private key for both ends, or that of one end and the public key of a far end of others. */
