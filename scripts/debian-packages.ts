@@ -15,6 +15,7 @@ export const packages: Record<string, string> = {
   h2load: 'nghttp2-client',
   dig: 'bind9-dnsutils',
   kdig: 'knot-dnsutils',
+  protoc: 'protobuf-compiler',
   dnsmasq: 'dnsmasq-base',
   dhclient: 'isc-dhcp-client',
   radvd: 'radvd',

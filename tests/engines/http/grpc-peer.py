@@ -1,4 +1,8 @@
-"""Another implementation of gRPC: `serve` answers every message with itself, `call PORT` calls all four kinds."""
+"""Another implementation of gRPC.
+
+`serve KEY CERTIFICATE` answers every message with itself and prints its ports, without and with TLS.
+`call PORT KIND [gzip|CERTIFICATE]` calls one of the four kinds, compressed or by TLS.
+"""
 import sys
 from concurrent import futures
 
@@ -9,10 +13,16 @@ def refuse(request, context):
     context.abort(grpc.StatusCode.PERMISSION_DENIED, 'no')
 
 
+def compress(request, context):
+    context.set_compression(grpc.Compression.Gzip)
+    return request
+
+
 class Handler(grpc.GenericRpcHandler):
     def service(self, details):
         return {
             '/t.Echo/Unary': grpc.unary_unary_rpc_method_handler(lambda request, context: request),
+            '/t.Echo/Gzip': grpc.unary_unary_rpc_method_handler(compress),
             '/t.Echo/Refuse': grpc.unary_unary_rpc_method_handler(refuse),
             '/t.Echo/Server': grpc.unary_stream_rpc_method_handler(lambda request, context: iter([request] * 7)),
             '/t.Echo/Client': grpc.stream_unary_rpc_method_handler(lambda requests, context: b''.join(requests)),
@@ -20,18 +30,32 @@ class Handler(grpc.GenericRpcHandler):
         }.get(details.method)
 
 
-def serve():
+def read(path):
+    with open(path, 'rb') as file:
+        return file.read()
+
+
+def serve(key, certificate):
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=16))
     server.add_generic_rpc_handlers((Handler(),))
     port = server.add_insecure_port('127.0.0.1:0')
+    credentials = grpc.ssl_server_credentials([(read(key), read(certificate))])
+    secure = server.add_secure_port('127.0.0.1:0', credentials)
     server.start()
-    print(port, flush=True)
+    print(f'{port} {secure}', flush=True)
     sys.stdin.read()
     server.stop(None)
 
 
-def call(port, kind):
-    with grpc.insecure_channel(f'127.0.0.1:{port}') as channel:
+def open_channel(port, how):
+    if how in ('', 'gzip'):
+        compression = grpc.Compression.Gzip if how == 'gzip' else None
+        return grpc.insecure_channel(f'127.0.0.1:{port}', compression=compression)
+    return grpc.secure_channel(f'localhost:{port}', grpc.ssl_channel_credentials(read(how)))
+
+
+def call(port, kind, how=''):
+    with open_channel(port, how) as channel:
         try:
             if kind == 'unary':
                 answers = [channel.unary_unary('/t.Echo/Unary')(b'one')]
@@ -47,6 +71,6 @@ def call(port, kind):
 
 
 if sys.argv[1] == 'serve':
-    serve()
+    serve(*sys.argv[2:])
 else:
-    call(sys.argv[2], sys.argv[3])
+    call(*sys.argv[2:])

@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createSelfSigned } from '@rushhour/agent';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../process/free-port.ts';
 import { runJob, startServer } from '../job.ts';
@@ -11,15 +14,27 @@ takePriority();
 
 const peer = join(import.meta.dirname, 'grpc-peer.py');
 const python = '/usr/bin/python3';
-let other: { port: number; stop: () => void };
+const identity = createSelfSigned(['localhost', '127.0.0.1']);
+let folder: string;
+let other: { port: number; securePort: number; stop: () => void };
+const pathOf = (name: string) => join(folder, name);
 
 beforeAll(async () => {
   requireProgram('python3');
-  const child = spawn(python, [peer, 'serve'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  folder = mkdtempSync(join(tmpdir(), 'rushhour-grpc-'));
+  writeFileSync(pathOf('key.pem'), identity.privateKey);
+  writeFileSync(pathOf('certificate.pem'), identity.certificate);
+  const child = spawn(python, [peer, 'serve', pathOf('key.pem'), pathOf('certificate.pem')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const [line] = await once(child.stdout, 'data');
-  other = { port: Number(String(line)), stop: () => child.stdin.end() };
+  const [port, securePort] = String(line).split(' ').map(Number) as [number, number];
+  other = { port, securePort, stop: () => child.stdin.end() };
 }, 60_000);
-afterAll(() => other.stop());
+afterAll(() => {
+  other.stop();
+  rmSync(folder, { recursive: true });
+});
 
 const callAt = (port: number, path: string, grpc: object, more: object = {}) =>
   runJob({
@@ -43,9 +58,9 @@ const callAt = (port: number, path: string, grpc: object, more: object = {}) =>
     },
   });
 
-const serve = async (grpc: object) => {
+const serve = async (grpc: object, more: object = {}) => {
   const port = await freePort();
-  const server = await startServer('http', { listen: [{ host: '127.0.0.1', port }], version: '2', grpc });
+  const server = await startServer('http', { listen: [{ host: '127.0.0.1', port }], version: '2', grpc, ...more });
   onTestFinished(async () => {
     await server.stop();
   });
@@ -66,6 +81,28 @@ describe('gRPC client with another server', () => {
     expect(result.counter('http.messagesReceived')).toBe(received);
     expect(result.histogram('http.messageLatency').count).toBe(call === 'bidirectional' ? 250 : 50);
     expect(result.histogram('http.messageGap').count).toBe(call === 'serverStreaming' ? 300 : 0);
+  });
+
+  it('sends and takes compressed messages', async () => {
+    const message = { type: 'zero', size: 100_000 };
+    const headers = [
+      ['content-type', 'application/grpc'],
+      ['te', 'trailers'],
+      ['grpc-encoding', 'gzip'],
+      ['grpc-accept-encoding', 'identity,gzip'],
+    ].map(([name, value]) => ({ name, value }));
+    const result = await callAt(other.port, '/t.Echo/Gzip', { message, compression: 'gzip' }, { headers });
+    expect(result.counter('http.grpcStatus.OK')).toBe(50);
+    expect(result.counter('http.messagesReceived')).toBe(50);
+    expect(result.counter('http.txBytes')).toBeLessThan(50 * 2000);
+    expect(result.counter('http.rxBytes')).toBeLessThan(50 * 2000);
+  });
+
+  it('calls by TLS', async () => {
+    const tls = { verify: true, ca: identity.certificate, sni: 'localhost' };
+    const result = await callAt(other.securePort, '/t.Echo/Both', { call: 'bidirectional', messages: 5 }, { tls });
+    expect(result.counter('http.grpcStatus.OK')).toBe(50);
+    expect(result.counter('http.messagesReceived')).toBe(250);
   });
 
   it.each([
@@ -92,6 +129,18 @@ describe('gRPC server', () => {
     expect(stdout.trim()).toBe(answer);
     const totals = await server.stop();
     expect(totals.counter(`http.grpcStatus.${answer.split(' ')[0]}`)).toBe(1);
+  });
+
+  it('answers another client that compresses, and one by TLS', async () => {
+    const compressing = await serve({ call: 'bidirectional', compression: 'gzip' });
+    const { stdout } = await execute(python, [peer, 'call', String(compressing.port), 'bidirectional', 'gzip']);
+    expect(stdout.trim()).toBe('OK 1a 200000b 1c');
+    const totals = await compressing.server.stop();
+    expect(totals.counter('http.txBytes')).toBeLessThan(3000);
+    expect(totals.counter('http.rxBytes')).toBeLessThan(3000);
+    const secure = await serve({ call: 'unary' }, { tls: { ...identity } });
+    const answered = await execute(python, [peer, 'call', String(secure.port), 'unary', pathOf('certificate.pem')]);
+    expect(answered.stdout.trim()).toBe('OK 3o');
   });
 
   it('counts the same as our client, with answers larger than the window', async () => {

@@ -61,7 +61,7 @@ enabled: Enabled | encapLimit: Encapsulation limit option | encapsulation: Encap
 encoding: Encoding | endpoints: Endpoints | endsAt: Ends at | enrolledAt: Enrolled | entryIdx: HAR entry
 epssMin: Minimum EPSS score | epssPercentile: EPSS percentile | epssScore: EPSS score | error: Error
 errorTaskCount: Failed tasks | ethernet: Carry Ethernet frames | evasions: Evasion techniques | events: Events
-grpc: gRPC | call: Kind of call | messageHex: Message (hex) | answer: Answer | answerHex: Answer (hex) | messages: Messages per call | grpc.answers: Answers per call | deadlineMs: Deadline (ms)
+grpc: gRPC | call: Kind of call | messageHex: Message (hex) | proto: Proto file (text) | messageJson: Message (JSON) | answerJson: Answer (JSON) | grpc.compression: Compression of messages | answer: Answer | answerHex: Answer (hex) | messages: Messages per call | grpc.answers: Answers per call | deadlineMs: Deadline (ms)
 webSocket: WebSocket | message: Message | pushPerSecond: Messages per second and connection | subprotocol: Subprotocol | fragmentBytes: Longest frame (B) | pingIntervalMs: Ping interval (ms) | maxMessageBytes: Longest message (B) | closeCode: Close code | webSocket.compression: Compression (permessage-deflate)
 journeys: Journeys | dictionaries: Dictionaries | inside: Inside | once: Once per user | extract: Extracted values
 variable: Variable | expression: Expression | thinkMs: Think time (ms) | thinkMaxMs: Maximum think time (ms)

@@ -18,6 +18,7 @@ it('carries any messages in any pieces', () => {
 
 it.each([
   ['a compressed message', [1, 0, 0, 0, 0], 'UNIMPLEMENTED'],
+  ['an unknown flag', [2, 0, 0, 0, 0], 'INTERNAL'],
   ['a message over the limit', [0, 0, 1, 0, 0], 'RESOURCE_EXHAUSTED'],
 ])('refuses %s', (_, bytes, name) => {
   let status = 0;

@@ -13,11 +13,12 @@ export const grpcStatusName = (code: number): string => statusNames[code] ?? 'UN
 const prefixBytes = 5;
 
 /** Messages with the prefix that separates them on a stream. */
-export const grpcFrames = (messages: readonly Uint8Array[]): Uint8Array => {
+export const grpcFrames = (messages: readonly Uint8Array[], areCompressed = false): Uint8Array => {
   const bytes = new Uint8Array(messages.reduce((sum, { length }) => sum + prefixBytes + length, 0));
   const view = new DataView(bytes.buffer);
   let at = 0;
   for (const message of messages) {
+    view.setUint8(at, areCompressed ? 1 : 0);
     view.setUint32(at + 1, message.length);
     bytes.set(message, at + prefixBytes);
     at += prefixBytes + message.length;
@@ -38,10 +39,13 @@ export class GrpcError extends Error {
 /** Splits the body of a stream into messages. */
 export class GrpcReader {
   readonly #maxBytes: number;
+  readonly #decompress: ((message: Uint8Array) => Uint8Array) | undefined;
   #rest = new Uint8Array(0);
 
-  constructor(maxBytes: number) {
+  /** `decompress` throws `GrpcError`; without it compressed messages are refused. */
+  constructor(maxBytes: number, decompress?: (message: Uint8Array) => Uint8Array) {
     this.#maxBytes = maxBytes;
+    this.#decompress = decompress;
   }
 
   /** True if no message has arrived in part. */
@@ -62,14 +66,18 @@ export class GrpcReader {
     while (data.length - at >= prefixBytes) {
       const length = this.#length(data, at);
       if (data.length - at - prefixBytes < length) break;
-      onMessage(data.subarray(at + prefixBytes, at + prefixBytes + length));
+      const message = data.subarray(at + prefixBytes, at + prefixBytes + length);
+      onMessage(data[at] === 1 ? (this.#decompress?.(message) ?? message) : message);
       at += prefixBytes + length;
     }
     this.#rest = new Uint8Array(data.subarray(at));
   }
 
   #length(bytes: Uint8Array, at: number): number {
-    if (bytes[at] !== 0) throw new GrpcError(grpcStatus.unimplemented, 'messages are not decompressed');
+    const flag = bytes[at] as number;
+    if (flag > 1) throw new GrpcError(grpcStatus.internal, 'a message has an unknown flag');
+    if (flag === 1 && this.#decompress === undefined)
+      throw new GrpcError(grpcStatus.unimplemented, 'messages are not decompressed');
     const length = new DataView(bytes.buffer, bytes.byteOffset + at + 1, 4).getUint32(0);
     if (length > this.#maxBytes) throw new GrpcError(grpcStatus.resourceExhausted, 'a message is too long');
     return length;

@@ -98,6 +98,23 @@ describe('QUIC', () => {
     expect(answer.readUInt32BE(19)).toBe(1);
   });
 
+  it('gives up where a server offers other versions only', async () => {
+    const socket = createSocket('udp4').bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    closers.push(async () => void socket.close());
+    socket.on('message', (bytes, { port, address }) => {
+      const destination = bytes.subarray(5, 6 + (bytes[5] as number));
+      const source = bytes.subarray(
+        5 + destination.length,
+        6 + destination.length + (bytes[5 + destination.length] as number),
+      );
+      const offer = [Buffer.of(0xc0, 0, 0, 0, 0), source, destination, Buffer.of(0x1a, 0x2a, 0x3a, 0x4a)];
+      socket.send(Buffer.concat(offer), port, address);
+    });
+    const opening = open(keep(createClient()), socket.address().port);
+    await expect(opening).rejects.toThrow('quic.connectionRefused');
+  });
+
   it('survives changed datagrams, and leaves nothing behind', () => {
     const script = new URL('./testing/mutate-datagrams.ts', import.meta.url).pathname;
     const result = spawnSync(process.execPath, [script, '200', '20000', '7'], { encoding: 'utf8' });

@@ -1,11 +1,9 @@
 import type { GrpcSettings } from '@rushhour/protocol';
-import { GrpcReader, grpcFrames, grpcStatus, type Header } from '@rushhour/wire';
+import { GrpcReader, grpcStatus, type Header } from '@rushhour/wire';
 import { messagesOf } from '../../../net/load/payload.ts';
 import { cyclerOf } from '../../../net/load/rotation.ts';
+import { decompressed, framed, maxMessageBytes } from './compression.ts';
 import type { GrpcClientMeters } from './meters.ts';
-
-/** Longest message that is taken, as in other implementations. */
-export const maxMessageBytes = 4_194_304;
 
 /** Calls of one client, with their messages in turn. */
 export interface GrpcPlan {
@@ -28,7 +26,7 @@ const statusIn = (headers: readonly Header[]): number | undefined => {
 export class GrpcCall {
   readonly #plan: GrpcPlan;
   readonly #meters: GrpcClientMeters;
-  readonly #reader = new GrpcReader(maxMessageBytes);
+  readonly #reader = new GrpcReader(maxMessageBytes, decompressed);
   /** When the message that waits for its answer was written, or the last one came. */
   #since: number;
   #left: number;
@@ -83,7 +81,8 @@ export class GrpcCall {
   #next(count: number): { readonly body: Uint8Array; readonly isLast: boolean } {
     this.#left -= count;
     this.#meters.sent.add(count);
-    const body = grpcFrames(Array.from({ length: count }, () => this.#plan.nextMessage()));
+    const messages = Array.from({ length: count }, () => this.#plan.nextMessage());
+    const body = framed(messages, this.#plan.settings.compression);
     return { body, isLast: this.#left === 0 };
   }
 }

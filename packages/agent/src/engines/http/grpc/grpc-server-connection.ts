@@ -1,19 +1,11 @@
 import type { GrpcSettings } from '@rushhour/protocol';
-import {
-  GrpcError,
-  GrpcReader,
-  grpcFrames,
-  grpcStatus,
-  H2Connection,
-  type H2Events,
-  type Header,
-} from '@rushhour/wire';
+import { GrpcError, GrpcReader, grpcStatus, H2Connection, type H2Events, type Header } from '@rushhour/wire';
 import { messagesOf } from '../../../net/load/payload.ts';
 import { cyclerOf } from '../../../net/load/rotation.ts';
 import type { IndexedMember, IndexedSet } from '../../../net/loop/indexed-set.ts';
 import type { Chunk, Connection, ConnectionEvents } from '../../../net/transport/transport.ts';
 import type { ServerMeters } from '../meters.ts';
-import { maxMessageBytes } from './grpc-call.ts';
+import { decompressed, framed, maxMessageBytes } from './compression.ts';
 import type { GrpcMeters } from './meters.ts';
 
 export interface GrpcServerDeps {
@@ -32,6 +24,8 @@ export const nextAnswerOf = ({ answer, isEcho }: GrpcSettings): (() => Buffer) |
 
 interface OpenCall {
   readonly reader: GrpcReader;
+  /** Of the answers. */
+  readonly compression: GrpcSettings['compression'];
   last: Uint8Array;
   count: number;
 }
@@ -40,11 +34,18 @@ const headers: readonly Header[] = [
   [':status', '200'],
   ['content-type', 'application/grpc'],
 ];
+const compressing: readonly Header[] = [...headers, ['grpc-encoding', 'gzip']];
 const unsupported: readonly Header[] = [[':status', '415']];
 
 const isCall = (fields: readonly Header[]): boolean =>
   fields.some(([name, value]) => name === ':method' && value === 'POST') &&
   fields.some(([name, value]) => name === 'content-type' && value.startsWith('application/grpc'));
+
+const accepts = (fields: readonly Header[], encoding: string): boolean =>
+  fields.some(
+    ([name, value]) =>
+      name === 'grpc-accept-encoding' && value.split(',').some((accepted) => accepted.trim() === encoding),
+  );
 
 /** One HTTP/2 connection of a gRPC server. */
 export class GrpcServerConnection implements ConnectionEvents, H2Events, IndexedMember {
@@ -89,8 +90,11 @@ export class GrpcServerConnection implements ConnectionEvents, H2Events, Indexed
       return;
     }
     meters.status(200);
-    this.#h2.respond(stream, headers, undefined, false);
-    this.#calls.set(stream, { reader: new GrpcReader(maxMessageBytes), last: new Uint8Array(0), count: 0 });
+    const { compression: wanted } = this.#deps.settings;
+    const compression = wanted === 'gzip' && accepts(fields, 'gzip') ? 'gzip' : 'none';
+    this.#h2.respond(stream, compression === 'gzip' ? compressing : headers, undefined, false);
+    const reader = new GrpcReader(maxMessageBytes, decompressed);
+    this.#calls.set(stream, { reader, compression, last: new Uint8Array(0), count: 0 });
     if (isEnd) this.#finish(stream);
   }
 
@@ -150,7 +154,8 @@ export class GrpcServerConnection implements ConnectionEvents, H2Events, Indexed
   #answer(stream: number, call: OpenCall, count: number): void {
     const { nextAnswer, calls } = this.#deps;
     calls.sent.add(count);
-    this.#h2.send(stream, grpcFrames(Array.from({ length: count }, () => nextAnswer?.() ?? call.last)), false);
+    const answers = Array.from({ length: count }, () => nextAnswer?.() ?? call.last);
+    this.#h2.send(stream, framed(answers, call.compression), false);
   }
 
   #end(stream: number, status: number): void {
