@@ -176,7 +176,7 @@ const eventsOf = ({ events }: ReportData) =>
 const writers: Record<ReportSection, readonly [string, (data: ReportData) => string]> = {
   summary: ['Summary', summaryOf],
   thresholds: ['Thresholds', thresholdsOf],
-  security: ['Security', ({ security }) => securitySection(security) + (security ? findingsSection(security) : '')],
+  security: ['Security', ({ security }) => (security ? findingsSection(security) : '') + securitySection(security)],
   rfc2544: ['RFC 2544', ({ run }) => rfc2544Section(run.rfc2544 ?? [])],
   goals: ['Search for the limit', ({ run }) => goalSection(run.goals ?? [])],
   charts: [

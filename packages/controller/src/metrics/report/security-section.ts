@@ -46,16 +46,17 @@ const shareText = (listed: number, total: number) =>
     ? `<p class="warn">${listed} of ${total} are listed, worst first; the CSV report has all of them.</p>`
     : '';
 
-const formsOf = ({ forms, firstPassed }: SecurityReport) => {
-  const first =
-    firstPassed === null
-      ? ''
-      : `<p>First attack that got through: ${escaped(firstPassed.refName)} (${escaped(firstPassed.variant)}) at ${escaped(firstPassed.startedAt)}</p>`;
-  if (forms.length === 0) return first;
+const firstPassedOf = ({ firstPassed }: SecurityReport) =>
+  firstPassed === null
+    ? ''
+    : `<p>First attack that got through: ${escaped(firstPassed.refName)} (${escaped(firstPassed.variant)}) at ${escaped(firstPassed.startedAt)}</p>`;
+
+const formsOf = ({ forms }: SecurityReport) => {
+  if (forms.length === 0) return '';
   const rows = forms.map(
     (row) => `<tr>${cell(row.name)}${cell(row.encoder)}${cell(row.position)}${countCells(row)}</tr>`,
   );
-  return `${first}<h3>By module, encoder and position</h3>${table(['Module', 'Encoder', 'Position', ...countHead], rows)}`;
+  return `<h3>By module, encoder and position</h3>${table(['Module', 'Encoder', 'Position', ...countHead], rows)}`;
 };
 
 /** Attacks that passed, with the facts of their signatures. */
@@ -90,6 +91,14 @@ const exhibits = (title: string, all: readonly Exhibit[]) =>
         )
   }`;
 
+const maxListed = 200;
+
+/** The first rows, and how many there are. */
+const firstRows = (head: readonly string[], rows: readonly string[]) =>
+  rows.length <= maxListed
+    ? table(head, rows)
+    : `<p class="warn">${maxListed} of ${rows.length} are listed; the JSON report has all of them.</p>${table(head, rows.slice(0, maxListed))}`;
+
 const comparisonOf = ({ comparison, baselineRunID }: SecurityReport) => {
   if (comparison === null) return '';
   const groups = [
@@ -105,7 +114,9 @@ const comparisonOf = ({ comparison, baselineRunID }: SecurityReport) => {
     ),
   );
   const head = ['Change', 'Attack', 'Variant', 'Before', 'Now'];
-  return `<h3>Compared with run ${escaped(baselineRunID)}</h3>${rows.length === 0 ? '<p>No change from the previous run</p>' : table(head, rows)}`;
+  const counts = groups.map(([name, all]) => `${name}: ${all.length}`).join(' · ');
+  const title = `<h3>Compared with run ${escaped(baselineRunID)}</h3>`;
+  return `${title}${rows.length === 0 ? '<p>No change from the previous run</p>' : `<p>${counts}</p>${firstRows(head, rows)}`}`;
 };
 
 const malwareOf = ({ malware }: SecurityReport) => {
@@ -128,33 +139,41 @@ const campaignOf = ({ campaign }: SecurityReport) => {
     ({ at, refName, variant, tactic, techniques, outcome, mechanism }) =>
       `<tr>${[at, refName, variant, tactic, techniques.join(', '), outcome, mechanism ?? ''].map((text) => cell(text)).join('')}</tr>`,
   );
-  return `<h3>Campaigns</h3>${table(['Time', 'Campaign', 'Step', 'Tactic', 'Technique', 'Outcome', 'Mechanism'], rows)}`;
+  return `<h3>Campaigns</h3>${firstRows(['Time', 'Campaign', 'Step', 'Tactic', 'Technique', 'Outcome', 'Mechanism'], rows)}`;
 };
 
-/** The part of the report on security tests. */
+/** Those that failed come first: thousands that passed say one thing. */
+const controlsOf = ({ controls }: SecurityReport) => {
+  const failed = controls.filter(({ isGood }) => !isGood);
+  const rows = [...failed, ...controls.filter(({ isGood }) => isGood)].map(
+    ({ at, reason, target, isGood, detail }) =>
+      `<tr>${[at, reason, target, isGood ? 'passed' : 'failed', detail].map((text) => cell(text)).join('')}</tr>`,
+  );
+  const head = ['Time', 'Reason', 'Target', 'Result', 'Detail'];
+  return `<h3>Path checks</h3><p>${failed.length} of ${controls.length} failed</p>${firstRows(head, rows)}`;
+};
+
+/** The part of the report on security tests: what changed, then what got through, then everything else. */
 export const securitySection = (report: SecurityReport | null): string => {
   if (report === null) return '<p>Not a security test</p>';
   const matrix = report.matrix.map((row) => `<tr>${cell(row.name)}${cell(row.severity)}${countCells(row)}</tr>`);
   const mechanisms = report.mechanisms.map(({ mechanism, count }) => `<tr>${cell(mechanism)}${cell(count, 'n')}</tr>`);
   const evasion = report.evasion.map((row) => `<tr>${cell(row.name)}${countCells(row)}</tr>`);
   const techniques = report.techniques.map((row) => `<tr>${cell(row.name)}${countCells(row)}</tr>`);
-  const controls = report.controls.map(
-    ({ at, reason, target, isGood, detail }) =>
-      `<tr>${[at, reason, target, isGood ? 'passed' : 'failed', detail].map((text) => cell(text)).join('')}</tr>`,
-  );
   return [
-    summaryOf(report),
     comparisonOf(report),
-    `<h3>By category and severity</h3>${table(['Category', 'Severity', ...countHead], matrix)}`,
-    formsOf(report),
+    summaryOf(report),
+    firstPassedOf(report),
     passedOf(report),
     shareText(report.falsePositives.length, report.totals.falsePositives),
     exhibits('False positives', report.falsePositives),
+    `<h3>By category and severity</h3>${table(['Category', 'Severity', ...countHead], matrix)}`,
+    formsOf(report),
     `<h3>Blocking mechanisms</h3>${table(['Mechanism', 'Attempts'], mechanisms)}`,
     `<h3>Evasion variants</h3>${table(['Variant', ...countHead], evasion)}`,
     `<h3>Techniques (ATT&amp;CK)</h3>${table(['Technique', ...countHead], techniques)}`,
     malwareOf(report),
     campaignOf(report),
-    `<h3>Path checks</h3>${table(['Time', 'Reason', 'Target', 'Result', 'Detail'], controls)}`,
+    controlsOf(report),
   ].join('');
 };
