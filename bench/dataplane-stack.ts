@@ -1,5 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import type { HostStack } from '@rushhour/protocol';
 import type { Totals } from '../tests/engines/job.ts';
+import { inside } from '../tests/engines/job-child.ts';
 import { type Cable, createCable, type JobProcess, type Side, startJobIn } from '../tests/engines/namespaces.ts';
 import { type Contest, seconds, warmUpSec } from './dataplane-contest.ts';
 
@@ -34,11 +38,11 @@ const serve = (side: Side, stack?: HostStack): Promise<JobProcess> =>
     onServer,
   );
 
-/** Answers per second after the warm-up. */
-const rateOf = ({ summaries }: Totals): number => {
+/** What is counted per second after the warm-up. */
+const rateOf = ({ summaries }: Totals, counter = 'http.ok'): number => {
   const steady = summaries.filter(({ phase, spanMs }) => phase === 'steady' && spanMs > 900);
-  const ok = steady.flatMap(({ series }) => series).reduce((sum, { counters }) => sum + (counters['http.ok'] ?? 0), 0);
-  return (ok * 1000) / steady.reduce((sum, { spanMs }) => sum + spanMs, 0);
+  const all = steady.flatMap(({ series }) => series).reduce((sum, { counters }) => sum + (counters[counter] ?? 0), 0);
+  return (all * 1000) / steady.reduce((sum, { spanMs }) => sum + spanMs, 0);
 };
 
 const ask = async (side: Side, host: string, stack: HostStack, more: object = {}): Promise<number> => {
@@ -138,8 +142,73 @@ const tunnelled = (type: 'gre' | 'vxlan' | 'gtpu'): Contest => ({
   goals: [{ of: 'ours', to: 'plain', goal: 0.8 }],
 });
 
+const send = async (side: Side, stack: HostStack): Promise<number> => {
+  const config = { role: 'client', mode: 'send', targets: [{ host: serverHost, port }], connections: 1 };
+  const duration = { mode: 'time', seconds: seconds + warmUpSec, warmUpSec } as const;
+  const { totals } = await startJobIn(side, { engine: 'tcp', config, duration, stack }, onGenerator);
+  return rateOf(await totals, 'tcp.txBytes');
+};
+
+const iperf3 = ({ left, right }: Cable): number => {
+  const [program = '', ...args] = [...onGenerator, 'iperf3', '-c', right.address, '-t', String(seconds), '-J'];
+  const { end } = JSON.parse(left.run(program, ...args)) as { end: { sum_received: { bits_per_second: number } } };
+  return end.sum_received.bits_per_second / 8;
+};
+
+/** One connection as fast as it goes, both ends emulated; iperf3 on the kernel's TCP over the same cable. */
+const bulk: Contest = {
+  name: 'stack.bulk',
+  async prepare() {
+    const cable = createCable();
+    const { client, server: stack } = plainStacks(cable);
+    const config = { role: 'server', mode: 'sink', listen: [{ host: '0.0.0.0', port }] };
+    const job = { engine: 'tcp', config, duration: { mode: 'continuous' }, stack } as const;
+    const server = await startJobIn(cable.right, job, onServer);
+    const [program = '', ...args] = [...inside(cable.right), ...onServer, 'iperf3', '-s'];
+    const peer = spawn(program, args, { stdio: 'ignore' });
+    return {
+      contenders: { ours: () => send(cable.left, client), iperf3: async () => iperf3(cable) },
+      async close() {
+        peer.kill();
+        await once(peer, 'exit');
+        await server.stop();
+        cable.remove();
+      },
+    };
+  },
+  goals: [{ of: 'ours', to: 'iperf3', goal: 0.8 }],
+};
+
+/** Two workers of the generator against one; the server has two in both cases, and every worker a core. */
+const workers: Contest = {
+  name: 'stack.workers',
+  async prepare() {
+    const cable = createCable();
+    const { client, server: stack } = plainStacks(cable);
+    const listen = { role: 'server', listen: [{ host: '0.0.0.0', port }] };
+    const job = { engine: 'http', config: listen, duration: { mode: 'continuous' }, cpuCores: 2, stack } as const;
+    const server = await startJobIn(cable.right, job, ['taskset', '-c', '2,3']);
+    const askOn = async (cpuCores: number): Promise<number> => {
+      const config = { role: 'client', targets: [{ host: serverHost, port }], connections: 50 };
+      const duration = { mode: 'time', seconds: seconds + warmUpSec, warmUpSec } as const;
+      const options = { engine: 'http', config, duration, cpuCores, stack: client };
+      return rateOf(await (await startJobIn(cable.left, options, ['taskset', '-c', '0,1'])).totals);
+    };
+    return {
+      contenders: { two: () => askOn(2), one: () => askOn(1) },
+      async close() {
+        await server.stop();
+        cable.remove();
+      },
+    };
+  },
+  goals: [{ of: 'two', to: 'one', goal: 1.8 }],
+};
+
 export const stackContests: readonly Contest[] = [
   keepAlive,
   newConnections,
+  bulk,
   ...(['gre', 'vxlan', 'gtpu'] as const).map(tunnelled),
+  ...(availableParallelism() < 4 ? [] : [workers]),
 ];
