@@ -75,7 +75,7 @@ const outcomesOf = (attempts: Awaited<ReturnType<typeof attack>>['attempts']) =>
   }
   return found;
 };
-const play = (lab: Lab) =>
+const play = (lab: Lab, more: object = {}) =>
   attack(lab, {
     plugin: 19,
     to: addresses.server,
@@ -85,6 +85,7 @@ const play = (lab: Lab) =>
       targets: [{ agent: { id: lab.server.id }, ip: addresses.server }],
       compromisedHostParams: {
         campaign,
+        ...more,
         detection: { control: { timeoutMs: 700, retries: 0, everyAttempts: 50 } },
       },
     },
@@ -92,8 +93,8 @@ const play = (lab: Lab) =>
 
 /** Tests of a campaign between two agents through a router; `labOf` is called when a test runs. */
 export const campaignThroughRouter = (labOf: () => Lab) => {
-  it('exfiltrates everything without rules', async () => {
-    const { attempts, security } = await play(labOf());
+  it('exfiltrates everything without rules, also without a mark', async () => {
+    const { attempts, security } = await play(labOf(), { marker: false });
     expect(tally(attempts)).toEqual({ passed: attempts.length });
     expect(attempts.length).toBe(4 + 2 + 2 + 2 + 1 + 1 + 1 + 4 + 2);
     expect(security.campaign?.layer.techniques.map(({ score }) => score)).toEqual(Array(7).fill(0));

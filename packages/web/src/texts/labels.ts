@@ -130,7 +130,7 @@ maxRequests: Maximum requests | keepAlive.maxRequests: Requests per connection
 maxReservationSec: Maximum reservation (s) | maxRuns: Maximum runs | maxSeconds: Time limit (s)
 maxSleepMs: Maximum pause (ms) | maxStreams: Maximum streams | maxTaskDurationSec: Maximum run duration (s) | md5: MD5
 memoryMb: Memory (MB) | messageSize: Message size (bytes) | method: Method | methods: Methods | metric: Metric
-metrics: Metrics | outputs: Outputs | metricsStepSec: Sample interval (s) | mime: MIME type | min: Minimum | minimise: Minimize findings
+marker: Mark requests | metrics: Metrics | outputs: Outputs | metricsStepSec: Sample interval (s) | mime: MIME type | min: Minimum | minimise: Minimize findings
 minLength: Minimum password length | minSleepMs: Minimum pause (ms) | minVersion: Minimum agent version
 misfire: If a run was missed | missingBody: Missing bodies | mix: Frame size mix (IMIX) | mode: Mode
 modifiedAt: Modified | modifiedIs: Count modified content as | modifiers: Field modifiers | modules: Attack modules

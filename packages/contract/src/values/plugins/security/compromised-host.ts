@@ -40,6 +40,7 @@ const schema = valuesOf({
       ratio: Type.Number({ default: 0.8, minimum: 0, maximum: 1, description: 'Its share' }),
     }),
     packets: packetForm,
+    marker: flag('Requests of HTTP carry X-Traffic-Test; off: they are recognised by their content', true),
     stopOnBlock: flag('End a host once it is stopped'),
     detection: blockPolicy,
   }),

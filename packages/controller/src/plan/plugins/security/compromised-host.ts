@@ -285,6 +285,7 @@ const planCompromisedHost = (scope: PlanScope, { compromisedHostParams: params }
     files: [...stage.files.values()],
     ratePerSecond: rateFor(hosts),
     concurrency: 1,
+    marker: params.marker,
     detection: params.detection,
     detectionMember: 'compromisedHostParams',
   });
