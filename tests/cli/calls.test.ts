@@ -50,6 +50,13 @@ it('unknown operations, options and collections end with 64 and say so', async (
   }
 });
 
+it('ends quietly with the reader of its output', async () => {
+  const { program, environment: env } = cli;
+  const command = `"${process.execPath}" "${program}" --help | { read line; echo "$line"; }`;
+  const { stdout, stderr } = await run('sh', ['-c', command], { env });
+  expect([stdout, stderr]).toEqual(['Usage: rushhour [options] [command]\n', '']);
+});
+
 it('help is printed at every level and starts nothing', async () => {
   for (const args of [
     [],

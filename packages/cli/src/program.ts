@@ -50,7 +50,15 @@ export const programOf = (digest: Digest, words: readonly string[]): Command => 
   return root;
 };
 
+/** The reader of the output has gone, as with `| head`: that is an interrupt, so that `run` stops its run. */
+const endWithReader = () =>
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.kill(process.pid, 'SIGINT');
+  });
+
 export const main = async (words: readonly string[]) => {
+  endWithReader();
   try {
     const digest = await loadDigest();
     const isAlone =
