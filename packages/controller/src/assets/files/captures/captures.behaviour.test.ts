@@ -119,7 +119,7 @@ describe('a capture', () => {
     await expect(rows({ filter: 'colour red' })).rejects.toEqual(refused(400, 'BAD_FILTER'));
   });
 
-  it('of many megabytes is analysed beside the requests, which go on', { retry: 2 }, async () => {
+  it('of many megabytes is analysed beside the requests, which go on', async () => {
     // A connection that starts over has another first sequence number: each repetition is a session of its own.
     const [one, other] = [1000, 2000].map((sequence) => smallCapture('large.example', sequence)) as [Buffer, Buffer];
     const records = Buffer.concat([one.subarray(24), other.subarray(24)]);
@@ -128,6 +128,7 @@ describe('a capture', () => {
     await expect(pcapOf(id)).rejects.toEqual(refused(409, 'ANALYSING'));
     expect((await recordOf(id)).syncReady).toBe(false);
     let slowestMs = 0;
+    const analysedFrom = performance.now();
     await vi.waitFor(
       async () => {
         const startedAt = performance.now();
@@ -137,7 +138,8 @@ describe('a capture', () => {
       },
       { timeout: 60_000, interval: 10 },
     );
-    expect(slowestMs).toBeLessThan(500);
+    // If the analysis stopped the requests, one of them would take as long.
+    expect(slowestMs).toBeLessThan((performance.now() - analysedFrom) / 2);
     const info = await pcapOf(id, { page: 1000, count: 10 });
     expect(info).toMatchObject({ packets: 16 * count });
     expect(info.sessionCount).toBeGreaterThan(2 * count);
