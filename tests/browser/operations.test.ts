@@ -169,4 +169,39 @@ describe('a new test', () => {
     expect(problems).toEqual([]);
     await context.close();
   });
+
+  it('has a load that can be dragged, and a topology before it has run', async () => {
+    const { page, problems, context } = await lab.signedIn('/new');
+    await page.getByLabel('Search test types').fill('HTTP requests per second');
+    await page.getByRole('button', { name: /^HTTP requests per second/ }).click();
+    await page.getByRole('combobox', { name: 'Device under test' }).fill('fw-3');
+    await page.getByRole('button', { name: 'Next' }).click();
+    const rate = page.getByRole('textbox', { name: 'Requests per second' });
+    const seconds = page.getByRole('textbox', { name: 'Duration' });
+    await rate.fill('1000');
+    await seconds.fill('10');
+    // The scale is twice the load: a quarter more of the frame is half as much again.
+    const frame = await page.getByRole('region', { name: 'Load over time' }).boundingBox();
+    const { x, y, width, height } = frame as { x: number; y: number; width: number; height: number };
+    const drag = async (from: [number, number], to: [number, number]) => {
+      await page.mouse.move(x + from[0] * width, y + from[1] * height);
+      await page.mouse.down();
+      await page.mouse.move(x + to[0] * width, y + to[1] * height, { steps: 4 });
+      await page.mouse.up();
+    };
+    await drag([0.25, 0.5], [0.25, 0.25]);
+    expect(Number((await rate.inputValue()).replaceAll(/\D/g, ''))).toBeCloseTo(1500, -2);
+    await drag([0.5, 0.75], [0.75, 0.75]);
+    expect(Number((await seconds.inputValue()).replaceAll(/\D/g, ''))).toBe(15);
+    await page.getByRole('slider', { name: 'Duration' }).press('ArrowRight');
+    expect(await seconds.inputValue()).toBe('17 s');
+    await page.getByRole('button', { name: 'Save without starting' }).click();
+    await page.waitForURL('**/tasks/*');
+    const topology = page.getByRole('region', { name: 'Topology' });
+    await topology.getByText('lab-client').waitFor();
+    await topology.getByText('lab-server').waitFor();
+    await topology.getByRole('link', { name: 'fw-3' }).waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  });
 });

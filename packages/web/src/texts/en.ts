@@ -199,6 +199,7 @@ export const en = {
       return high === undefined ? `Must be at least ${low}` : `Must be between ${low} and ${high}`;
     },
     length: (time: string) => `Length of the test: ${time}`,
+    timeline: 'Load over time',
   },
   unsaved: {
     title: 'Discard unsaved changes?',

@@ -10,6 +10,8 @@ import { client } from '../../lib/client.ts';
 import { issuesIn } from '../../lib/issues.ts';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
+import { loadShapeOf } from './load-shape.ts';
+import { LoadTimeline } from './load-timeline.tsx';
 import { type NewTestForm, problemOf } from './new-test-form.ts';
 import { ParameterField } from './parameter-field.tsx';
 
@@ -49,8 +51,12 @@ export const LoadStep = ({ template, form, onChange }: LoadStepProps) => {
   const issues = issuesIn(create.error);
   const isComplete = template.parameters.every((one) => problemOf(one, form.values[one.name]) === undefined);
   const button = { loading: create.isPending || starting.isStarting, disabled: !isComplete };
+  const shape = loadShapeOf(template);
+  const set = (name: string, value: Values[string] | undefined) =>
+    onChange({ values: withValue(form.values, name, value) });
   return (
     <Stack mt="md" maw={640}>
+      {shape !== undefined && <LoadTimeline shape={shape} values={form.values} onChange={set} />}
       {template.parameters.map((parameter) => (
         <ParameterField
           key={parameter.name}
@@ -58,7 +64,7 @@ export const LoadStep = ({ template, form, onChange }: LoadStepProps) => {
           agentId={form.agentMap[template.slots[0]?.name ?? '']}
           value={form.values[parameter.name]}
           issue={issues[`/parameters/${parameter.name}`]}
-          onChange={(value) => onChange({ values: withValue(form.values, parameter.name, value) })}
+          onChange={(value) => set(parameter.name, value)}
         />
       ))}
       <Length values={form.values} />

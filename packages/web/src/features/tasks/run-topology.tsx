@@ -9,25 +9,26 @@ import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { scaled } from '../../lib/units.ts';
 import { type Current, shownValue, useCurrentValues, useRunAgents } from './run-agents.tsx';
-import { deviceDetailsOf } from './run-device.ts';
+import { deviceDetailsOf, labelsOf } from './run-device.ts';
 import classes from './run-topology.module.css';
 
 const { topology: words } = text;
+
+type Labels = Readonly<Record<string, string>>;
+type NamedAgent = Pick<RunAgent, 'id' | 'name'>;
 
 interface RunTopologyProps {
   task: Task;
   runId: number;
   /** Labels of the run, which name the device under test. */
-  labels: Readonly<Record<string, string>>;
+  labels: Labels;
   isActive: boolean;
 }
 
-/** Who talks to whom: client agents, the device under test, server agents, and the rates between them. */
+/** Who talks to whom in a run, with the rates between them. */
 export const RunTopology = ({ task, runId, labels, isActive }: RunTopologyProps) => {
   const agents = useRunAgents(task.id, runId, isActive);
   const current = useCurrentValues(task.id, runId, isActive);
-  const networks = useNetworkNames(task);
-  if (agents.length === 0) return null;
   const isServer = ({ role }: RunAgent) => role === 'server';
   const clients = agents.filter((agent) => !isServer(agent));
   const servers = agents.filter(isServer);
@@ -36,11 +37,44 @@ export const RunTopology = ({ task, runId, labels, isActive }: RunTopologyProps)
       (sum, agent) => sum + (shownValue({ agent, current: current[agent.id] as Current | undefined }, metric) ?? 0),
       0,
     );
+  const near = { forth: rate(clients, 'txBps'), back: rate(clients, 'rxBps') };
+  const far = { forth: rate(servers, 'rxBps'), back: rate(servers, 'txBps') };
+  return <Strip {...{ task, clients, servers, near, far, labels }} />;
+};
+
+/** Who will talk to whom: the same of a task that has not run yet. */
+export const TaskTopology = ({ task }: { task: Task }) => {
+  const clients = useAgents(idsOf(task, 'sources', 'agent'));
+  const servers = useAgents(idsOf(task, 'targets', 'agent'));
+  const none = { forth: 0, back: 0 };
+  return <Strip {...{ task, clients, servers, near: none, far: none, labels: labelsOf(task) }} />;
+};
+
+interface Rates {
+  readonly forth: number;
+  readonly back: number;
+}
+
+interface StripProps {
+  task: Task;
+  clients: readonly NamedAgent[];
+  servers: readonly NamedAgent[];
+  /** Between the clients and the device. */
+  near: Rates;
+  /** Between the device and the servers. */
+  far: Rates;
+  labels: Labels;
+}
+
+/** Client agents, the device under test, server agents. */
+const Strip = ({ task, clients, servers, near, far, labels }: StripProps) => {
+  const networks = useNetworkNames(task);
+  if (clients.length + servers.length === 0) return null;
   return (
     <Card withBorder padding="xs" component="section" aria-label={words.title}>
       <div className={classes['strip']}>
         <Side title={words.clients} agents={clients} networks={networks.sources} />
-        <Arrow forth={rate(clients, 'txBps')} back={rate(clients, 'rxBps')} />
+        <Arrow {...near} />
         <Box icon={<IconRouter size={20} aria-hidden />} title={words.device}>
           <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
             {labels['device'] === undefined ? words.direct : <DeviceLink name={labels['device']} />}
@@ -51,7 +85,7 @@ export const RunTopology = ({ task, runId, labels, isActive }: RunTopologyProps)
         </Box>
         {servers.length > 0 && (
           <>
-            <Arrow forth={rate(servers, 'rxBps')} back={rate(servers, 'txBps')} />
+            <Arrow {...far} />
             <Side title={words.servers} agents={servers} networks={networks.targets} />
           </>
         )}
@@ -86,7 +120,7 @@ const Box = ({ icon, title, children }: BoxProps) => (
 
 interface SideProps {
   title: string;
-  agents: readonly RunAgent[];
+  agents: readonly NamedAgent[];
   networks: readonly string[];
 }
 
@@ -114,7 +148,7 @@ const Side = ({ title, agents, networks }: SideProps) => (
 );
 
 /** Rates in both directions, as far as they are known. */
-const Arrow = ({ forth, back }: { forth: number; back: number }) => (
+const Arrow = ({ forth, back }: Rates) => (
   <div className={`${classes['arrow']} numbers`}>
     <span>
       {forth > 0 && scaled(forth, 'bit/s')} <IconArrowNarrowRight size={16} aria-hidden />
@@ -127,20 +161,36 @@ const Arrow = ({ forth, back }: { forth: number; back: number }) => (
 
 type Ends = 'sources' | 'targets';
 
-const networkIdsOf = ({ configuration }: Task, ends: Ends): number[] => [
+/** What the entries of a task name on one side. */
+const idsOf = ({ configuration }: Task, ends: Ends, kind: 'agent' | 'network'): number[] => [
   ...new Set(
     entriesOf(configuration).flatMap(({ values }) =>
-      (((values as Record<string, unknown>)?.[ends] ?? []) as { network?: { id?: number } }[]).flatMap(
-        ({ network }) => network?.id ?? [],
+      (((values as Record<string, unknown>)?.[ends] ?? []) as { [of in typeof kind]?: { id?: number } }[]).flatMap(
+        (one) => one[kind]?.id ?? [],
       ),
     ),
   ),
 ];
 
+/** Agents that are meant; names are read for as many as are named. */
+const useAgents = (ids: readonly number[]): readonly NamedAgent[] => {
+  const may = useMay();
+  const found = useQueries({
+    queries: ids.slice(0, maxNamed).map((id) => ({
+      queryKey: ['agents', 'item', id],
+      queryFn: async () => (await client.agents.get({ params: { id } })).data as NamedAgent,
+      enabled: may('agents', 'get'),
+      retry: false,
+      staleTime: 60_000,
+    })),
+  });
+  return ids.map((id, i) => ({ id, name: found[i]?.data?.name ?? `#${id}` }));
+};
+
 /** Names and subnets of the networks on both sides. */
 const useNetworkNames = (task: Task): Record<Ends, string[]> => {
   const may = useMay();
-  const ids = { sources: networkIdsOf(task, 'sources'), targets: networkIdsOf(task, 'targets') };
+  const ids = { sources: idsOf(task, 'sources', 'network'), targets: idsOf(task, 'targets', 'network') };
   const all = [...new Set([...ids.sources, ...ids.targets])];
   const found = useQueries({
     queries: all.map((id) => ({

@@ -15,6 +15,7 @@ import { RunControls } from './run-controls.tsx';
 import { RunEvents } from './run-events.tsx';
 import { RunLogs } from './run-logs.tsx';
 import { RunPanel } from './run-panel.tsx';
+import { TaskTopology } from './run-topology.tsx';
 import { TaskMenu } from './task-menu.tsx';
 import { TaskRuns } from './task-runs.tsx';
 
@@ -59,7 +60,10 @@ const TaskView = ({ task, runId: given }: { task: Task; runId: number }) => {
   const panels = {
     run:
       runId === null ? (
-        <Text c="dimmed">{words.neverRan}</Text>
+        <Stack>
+          <TaskTopology task={task} />
+          <Text c="dimmed">{words.neverRan}</Text>
+        </Stack>
       ) : (
         <RunPanel key={runId} task={task} runId={runId} status={now} isCurrent={runId === newest} />
       ),
