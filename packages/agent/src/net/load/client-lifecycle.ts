@@ -39,10 +39,11 @@ export class ClientLifecycle {
   async run(begin: () => void): Promise<void> {
     const { signal, samples, engine, sweep, sweepMs } = this.#options;
     samples.counter(`${engine}.dropped`);
-    this.#countLoad();
+    for (const driver of this.#loadDrivers) driver.countInto(samples.counter(`${engine}.begun`));
+    this.#reportLoad();
     this.#sweeper = setInterval(() => {
       sweep(performance.now());
-      this.#countLoad();
+      this.#reportLoad();
     }, sweepMs);
     signal.addEventListener('abort', () => this.end(), { once: true });
     if (signal.aborted) this.end();
@@ -71,23 +72,25 @@ export class ClientLifecycle {
     this.isEnding = true;
     const { drivers, engine, samples, drainMs, retire } = this.#options;
     const dropped = drivers.reduce((sum, driver) => sum + driver.stop(), 0);
-    this.#countLoad();
+    this.#reportLoad();
     samples.counter(`${engine}.dropped`).add(dropped);
     retire();
     this.schedule(drainMs, () => this.#done.resolve());
     this.settle();
   }
 
-  /** Reports the load in its own unit: what is wanted, what was begun, and what is late. */
-  #countLoad(): void {
-    const { samples, engine, drivers } = this.#options;
+  get #loadDrivers(): readonly LoadDriver[] {
+    const { drivers, loadDrivers } = this.#options;
     const first = drivers.find((driver) => driver.isPaced) ?? drivers[0];
-    const loadDrivers = this.#options.loadDrivers ?? (first === undefined ? [] : [first]);
-    const sumOf = (value: (driver: LoadDriver) => number) =>
-      loadDrivers.reduce((sum, driver) => sum + value(driver), 0);
-    const begun = samples.counter(`${engine}.begun`);
-    begun.add(sumOf(({ issued }) => issued) - begun.value);
-    if (!loadDrivers.some(({ isPaced }) => isPaced)) return;
+    return loadDrivers ?? (first === undefined ? [] : [first]);
+  }
+
+  /** Reports the load in its own unit: what is wanted, and what is late. */
+  #reportLoad(): void {
+    const { samples, engine } = this.#options;
+    const drivers = this.#loadDrivers;
+    if (!drivers.some(({ isPaced }) => isPaced)) return;
+    const sumOf = (value: (driver: LoadDriver) => number) => drivers.reduce((sum, driver) => sum + value(driver), 0);
     if (!this.isEnding) samples.gauge(`${engine}.targetLoad`).set(sumOf(({ rate }) => rate));
     samples.gauge(generatorLoadMetrics.overdue).set(sumOf(({ overdueCount }) => overdueCount));
   }

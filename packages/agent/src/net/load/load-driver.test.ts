@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Duration, Histogram, type Load } from '@rushhour/protocol';
 import { describe, expect, it } from 'vitest';
+import { SampleStore } from '../../samples.ts';
 import { LoadDriver } from './load-driver.ts';
 
 const seconds = (length: number): Duration => ({
@@ -39,6 +40,21 @@ describe('load driver', () => {
     const first = begun[0]?.intended as number;
     expect(begun.every(({ intended }, index) => Math.abs(intended - first - index * 2) < 1e-6)).toBe(true);
     expect(lag.quantile(0.5)).toBeLessThan(1000);
+  });
+
+  it('counts every event at the moment it begins', async () => {
+    const counter = new SampleStore().counter('begun');
+    const counts: number[] = [];
+    const driver = new LoadDriver({
+      ...{ load: { rate: 200 }, duration: seconds(1), limit: 20, lag: new Histogram() },
+      begin: () => void counts.push(counter.value),
+    });
+    driver.countInto(counter);
+    for (let slot = 0; slot < 20; slot++) driver.offer(slot, 0);
+    driver.start();
+    await expect.poll(() => driver.isExhausted).toBe(true);
+    driver.stop();
+    expect(counts).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
   });
 
   it('keeps the intended time of events that find no slot, and counts those left over', async () => {

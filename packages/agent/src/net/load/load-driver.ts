@@ -1,4 +1,5 @@
 import type { Duration, Histogram, Load } from '@rushhour/protocol';
+import type { Counter } from '../../samples.ts';
 import { type Alarm, type CreateAlarm, createNodeAlarm } from '../loop/alarm.ts';
 import { BusyLimit, changeSec } from './busy-limit.ts';
 import { changedSegments, LoadProfile, type Ramps, segmentsOf } from './load-profile.ts';
@@ -60,6 +61,7 @@ export class LoadDriver {
   #nextFree = 0;
   #state: 'waiting' | 'running' | 'paused' | 'stopped' = 'waiting';
   #issued = 0;
+  #begun: Counter | undefined;
   readonly #busyLimit: BusyLimit | undefined;
   readonly #follow: Alarm | undefined;
 
@@ -81,9 +83,6 @@ export class LoadDriver {
   get isPaced(): boolean {
     return this.#pacer !== undefined;
   }
-  get issued(): number {
-    return this.#issued;
-  }
   get isExhausted(): boolean {
     return this.#state === 'stopped' || this.#issued >= this.#options.limit;
   }
@@ -94,6 +93,11 @@ export class LoadDriver {
   /** The current target rate in events per second; 0 if unlimited. */
   get rate(): number {
     return this.#pacer?.rate ?? 0;
+  }
+
+  /** Counts every event from now on at the moment it begins, because the counter is read at any time. */
+  countInto(begun: Counter): void {
+    this.#begun = begun;
   }
 
   start(): void {
@@ -184,7 +188,10 @@ export class LoadDriver {
   #take(now: number): number {
     if (this.#issued >= this.#options.limit || this.#busyLimit?.isReached(now)) return Number.NaN;
     const intended = this.#pacer === undefined ? now : this.#pacer.takeDue(now);
-    if (!Number.isNaN(intended)) this.#issued++;
+    if (!Number.isNaN(intended)) {
+      this.#issued++;
+      this.#begun?.add(1);
+    }
     return intended;
   }
 
