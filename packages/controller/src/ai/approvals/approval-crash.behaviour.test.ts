@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { prepareFirstStart } from '../../people/first-start.ts';
@@ -58,6 +59,8 @@ const confirmElsewhere = (token: string, killAt: string): Promise<string | null>
 
 const stateOf = async ({ id, taskId }: { id: number; taskId: number }) => {
   const { read } = opened.store;
+  // SQLite shows what another process has written a tenth of a second later.
+  await sleep(200);
   const [approval, run] = await Promise.all([aiApprovals.find(read, id), newestRunOf(read, taskId)]);
   return { state: approval?.state, runs: run?.number ?? 0 };
 };
