@@ -57,7 +57,7 @@ const relay = async (at: number): Promise<{ port: number; close: () => void }> =
 
 const client = createClient();
 const within = <T>(promise: Promise<T>): Promise<T> =>
-  Promise.race([promise, sleep(3000).then(() => Promise.reject(new Error('too late')))]);
+  Promise.race([promise, sleep(15_000).then(() => Promise.reject(new Error('too late')))]);
 
 const attempt = async (): Promise<void> => {
   const { port, close } = await relay(random(12));
