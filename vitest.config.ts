@@ -16,7 +16,7 @@ const inController = (names: readonly string[]) =>
 
 /** Behaviour of sockets, agents, formats and limits: the database has no part in it. */
 const withoutSql = inController([
-  'agents/{agent-files,distrust,liveness,session,telemetry,tls}',
+  'agents/{agent-files,liveness,session,telemetry,tls}',
   'ai/gateway/{economy,refusals}',
   'assets/applications/{archive,played,trim}',
   'assets/certificates/{generate,private-keys-log}',

@@ -68,13 +68,30 @@ describe('the manifests', () => {
   });
 
   it('have a controller and agents whose containers are not root', () => {
-    expect(manifests.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(models).toSorted());
+    expect([...new Set(manifests.map(({ kind }) => kind))].toSorted()).toEqual(Object.keys(models).toSorted());
     for (const manifest of manifests) {
       if (manifest.kind !== 'Deployment' && manifest.kind !== 'StatefulSet') continue;
       const pod = new models[manifest.kind](manifest as never).spec?.template.spec;
       const security = { ...pod?.securityContext, ...pod?.containers[0]?.securityContext };
-      expect(security).toMatchObject({ runAsNonRoot: true, runAsUser: 10001 });
+      // The group of the volumes: they belong to root otherwise.
+      expect(security).toMatchObject({ runAsNonRoot: true, runAsUser: 10001, fsGroup: 10001 });
     }
+  });
+
+  it('have a controller that answers to the name by which the agents call it', () => {
+    const specOf = (kind: 'Deployment' | 'StatefulSet') =>
+      new models[kind](manifests.find((manifest) => manifest.kind === kind) as never).spec;
+    const envOf = (kind: 'Deployment' | 'StatefulSet', variable: string) =>
+      specOf(kind)?.template.spec?.containers[0]?.env?.find(({ name }) => name === variable)?.value ?? '';
+    const { hostname, port } = new URL(envOf('StatefulSet', 'RUSHHOUR_CONTROLLER'));
+    expect(envOf('Deployment', 'RUSHHOUR_ALLOWED_HOSTS').split(',')).toContain(hostname);
+    const services = manifests
+      .filter(({ kind }) => kind === 'Service')
+      .map((manifest) => new Service(manifest as never));
+    const called = services.find(({ metadata }) => metadata?.name === hostname);
+    expect(called?.spec?.ports?.map((one) => String(one.port))).toContain(port);
+    const { serviceName } = specOf('StatefulSet') as { serviceName?: string };
+    expect(services.map(({ metadata }) => metadata?.name)).toContain(serviceName);
   });
 });
 

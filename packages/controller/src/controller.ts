@@ -160,8 +160,8 @@ const openServices = async (config: Config, log: Logger) => {
   const copies = createTaskCopies({ store, vault });
   const recordings = createRecordings({ store, blobs: files.blobs });
   const blobs = recordings.beside(copies.beside(files.blobs));
-  const { packageKeys } = config;
-  const agents = await createAgents({ store, settings, bus, log, blobs, packageKeys, link });
+  const { packageKeys, trustedProxies } = config;
+  const agents = await createAgents({ store, settings, bus, log, blobs, packageKeys, trustedProxies, link });
   const health = createHealth({
     store,
     dataDir: config.dataDir,

@@ -1,4 +1,5 @@
-import '@mantine/core/styles.css';
+import '@fontsource-variable/figtree/wght.css';
+import './app/mantine.css';
 import './app/app.css';
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';

@@ -54,7 +54,8 @@ const tableOf = (rows: readonly Row[]) => {
   ]);
 };
 
-const recordText = (record: Row) => aligned(Object.entries(record).map(([name, value]) => [name, cut(cellOf(value))]));
+/** Nothing is cut: a record is where people copy commands and tokens from. */
+const recordText = (record: Row) => aligned(Object.entries(record).map(([name, value]) => [name, cellOf(value)]));
 
 /** A reply for people: lists as tables, records as lines of name and value. */
 export const tableText = (reply: unknown): string => {

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { everyColumn, statement } from '../store/engine/statement.ts';
 import type { Tables } from '../store/tables/index.ts';
 import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
@@ -79,4 +80,18 @@ it('failures of one client behind a trusted proxy do not lock out another', asyn
   await controller.store.database.transaction((tx) => insertThrottle.all(tx, row));
   expect((await login(other.email, other.password, '198.51.100.7')).status).toBe(429);
   expect((await login(other.email, other.password, '198.51.100.8')).status).toBe(200);
+});
+
+it('agents of one client behind a trusted proxy leave room for those of another', async () => {
+  const join = (address: string) =>
+    new Promise<WebSocket | undefined>((resolve) => {
+      const url = `${controller.url.replace('http', 'ws')}/agent`;
+      const socket = new WebSocket(url, { headers: { 'x-forwarded-for': `192.0.2.1, ${address}` } });
+      socket.on('open', () => resolve(socket)).on('error', () => resolve(undefined));
+    });
+  const sockets = await Promise.all(Array.from({ length: 260 }, () => join('198.51.100.7')));
+  expect(sockets.filter((socket) => socket === undefined)).toHaveLength(4);
+  const other = await join('198.51.100.8');
+  expect(other).toBeDefined();
+  for (const socket of [...sockets, other]) socket?.terminate();
 });

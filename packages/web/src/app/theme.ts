@@ -7,7 +7,8 @@ export const theme = createTheme({
   // Dark enough for white text on buttons (WCAG AA).
   primaryShade: { light: 8, dark: 8 },
   defaultRadius: 'md',
-  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
+  // Shipped with the interface, so that it looks the same everywhere.
+  fontFamily: '"Figtree Variable", system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',
   cursorType: 'pointer',
   autoContrast: true,

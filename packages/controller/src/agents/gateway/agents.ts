@@ -25,6 +25,7 @@ import { loadControllerId } from '../../store/system/controller-id.ts';
 import { loadInstallationKey } from '../../store/system/installation-key.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { createAdmission } from './admission.ts';
+import { createAddressReader } from './client-address.ts';
 import { createEndpoint } from './endpoint.ts';
 import { createFilePush } from './file-push.ts';
 import { createFileSender } from './file-sender.ts';
@@ -145,6 +146,8 @@ interface Deps {
   blobs: Pick<Blobs, 'read'>;
   /** Keys of the configuration that may sign upgrade packages. */
   packageKeys?: readonly string[] | undefined;
+  /** Addresses and ranges of proxies whose word about their clients counts. */
+  trustedProxies?: readonly string[] | undefined;
   /** Set when several controllers may share the database. */
   link?: PeerLink | undefined;
 }
@@ -215,7 +218,7 @@ const closeAgents = async ({ registry, shared, updates, endpoint, heartbeats, lo
 
 /** Everything about agents: their channel, who is there, and what others may ask of them. */
 export const createAgents = async (deps: Deps) => {
-  const { store, settings, bus, log, blobs, packageKeys = [] } = deps;
+  const { store, settings, bus, log, blobs, packageKeys = [], trustedProxies = [] } = deps;
   const controllerId = await loadControllerId(store.database);
   const key = await loadInstallationKey(store.database, store.secrets);
   const batch = createWriteBatch(store.database);
@@ -232,7 +235,7 @@ export const createAgents = async (deps: Deps) => {
     keepFacts: (agentId: number, facts: AgentFacts) =>
       void storeFacts(agentId, facts).catch((error) => log.error({ err: error, agentId }, 'facts were not written')),
   };
-  const endpoint = createEndpoint((arriving) => openSession(arriving, session));
+  const endpoint = createEndpoint((arriving) => openSession(arriving, session), createAddressReader(trustedProxies));
   const heartbeats = startHeartbeatFlusher(registry, batch, log);
   const updates = await startRegistryUpdates(deps, registry);
 

@@ -62,7 +62,7 @@ export interface Arriving {
 }
 
 /** The WebSocket side of `/agent`. */
-export const createEndpoint = (open: (arriving: Arriving) => void) => {
+export const createEndpoint = (open: (arriving: Arriving) => void, addressOf: (request: IncomingMessage) => string) => {
   const maxPayload = maxMessageBytes + sealBytes;
   const server = new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false });
   const strangers = createStrangers();
@@ -89,7 +89,7 @@ export const createEndpoint = (open: (arriving: Arriving) => void) => {
     // Only browsers say where they come from, and no browser is an agent.
     if (request.headers.origin !== undefined)
       return rejectUpgrade(socket, '403 Forbidden', 'this channel is for agents');
-    const address = request.socket.remoteAddress ?? '';
+    const address = addressOf(request);
     if (strangers.isFull(address)) return rejectUpgrade(socket, '503 Service Unavailable', 'too many at once');
     server.handleUpgrade(request, socket, head, (client) => handOver(client, socket, address));
   };

@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { client } from '../../lib/client.ts';
 import { explain } from '../../lib/explain.ts';
+import { fieldName } from '../../lib/issues.ts';
 import { text } from '../../lib/text.ts';
 import { howMany } from '../../lib/units.ts';
 import { AddressTable } from './address-table.tsx';
@@ -63,7 +64,7 @@ const Result = ({ page, check }: Awaited<ReturnType<typeof preview>>) => (
     </Text>
     {check.issues.map(({ path, message, severity, networkID }) => (
       <Alert key={`${path} ${message}`} color={severity === 'error' ? 'red' : 'yellow'} p="xs">
-        {path && `${path}: `}
+        {path && `${fieldName(path)}: `}
         {message}{' '}
         {networkID !== undefined && (
           <Anchor renderRoot={(props) => <Link {...props} to={`/resources/networks/${networkID}`} />}>

@@ -15,12 +15,14 @@ import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { LoadButton } from './load-button.tsx';
+import { labelsToRepeat } from './run-device.ts';
 
 const { run } = text;
 type Action = 'start' | 'stop' | 'abort' | 'pause' | 'resume' | 'restart';
 
 /** The actions on a task in its current status. */
-export const RunControls = ({ task: { id, configuration }, status }: { task: Task; status: number }) => {
+export const RunControls = ({ task, status }: { task: Task; status: number }) => {
+  const { id, configuration } = task;
   const may = useMay();
   const toasts = useToasts();
   const queries = useQueryClient();
@@ -29,13 +31,12 @@ export const RunControls = ({ task: { id, configuration }, status }: { task: Tas
     onError: (error) => toasts.problem(error),
     onSettled: () => queries.invalidateQueries({ queryKey: ['tasks'] }),
   });
-  // A repeated run is of the same device.
   const { data: labels = {} } = useQuery({
     queryKey: ['tasks', 'runs', id, 'newest'],
     queryFn: async () => (await client.tasks.runs({ params: { id }, query: { count: 1 } })).data[0]?.labels ?? {},
   });
   const { start, isStarting, dialog } = useStartTask({
-    labels,
+    labels: labelsToRepeat(task, labels),
     onStarted: () => queries.invalidateQueries({ queryKey: ['tasks'] }),
     onError: toasts.problem,
   });

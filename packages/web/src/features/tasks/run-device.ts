@@ -20,3 +20,7 @@ export const labelsOf = ({ device }: Pick<Task, 'device'>): Labels =>
       deviceVersion: device?.version,
     }).flatMap(([name, value]) => (value ? [[name, value]] : [])),
   );
+
+/** Labels of an earlier run for a new one; the device is what the task says now, if it says one. */
+export const labelsToRepeat = ({ device }: Pick<Task, 'device'>, earlier: Labels): Labels =>
+  device ? Object.fromEntries(Object.entries(earlier).filter(([name]) => !name.startsWith('device'))) : earlier;

@@ -1,4 +1,4 @@
-import { agentStatus, aiActions, api, type Route, runStatus, verdicts } from '@rushhour/contract';
+import { agentStatus, aiActions, api, plugins, type Route, runStatus, verdicts } from '@rushhour/contract';
 import type { AiKeyFacts } from '../../../caller.ts';
 import { fromStatus } from '../../approvals/approval-tasks.ts';
 import { type AiRules, modeFor } from '../../keys/policy.ts';
@@ -36,4 +36,5 @@ export const enumList = () => ({
   taskStatus: byNumber(runStatus),
   agentStatus: byNumber(agentStatus),
   verdict: byNumber(verdicts),
+  plugins: Object.fromEntries(plugins.map(({ id, name }) => [id, name])),
 });

@@ -13,11 +13,11 @@ interface BaselineComparisonProps {
   report: SecurityReport;
 }
 
-/** Attempts with another outcome than in the previous run. */
+/** Attempts with another outcome than in the baseline. */
 export const BaselineComparison = ({ taskId, report: { comparison, baselineRunID } }: BaselineComparisonProps) => {
   if (comparison === null || baselineRunID === null) return null;
-  const { newlyPassed, newlyBlocked, changedMechanism, incomparable } = comparison;
-  const isSame = newlyPassed.length + newlyBlocked.length + changedMechanism.length === 0;
+  const { newlyPassed, newFalsePositives, newlyBlocked, changedMechanism, incomparable } = comparison;
+  const isSame = [newlyPassed, newFalsePositives, newlyBlocked, changedMechanism].every((one) => one.length === 0);
   return (
     <Section
       order={3}
@@ -33,6 +33,7 @@ export const BaselineComparison = ({ taskId, report: { comparison, baselineRunID
       <Stack gap="xs">
         {isSame && <Text size="sm">{security.noDifference}</Text>}
         <Differences title={security.newlyPassed} differences={newlyPassed} />
+        <Differences title={security.newFalsePositives} differences={newFalsePositives} />
         <Differences title={security.newlyBlocked} differences={newlyBlocked} />
         <Differences title={security.changed} differences={changedMechanism} />
         {incomparable > 0 && (

@@ -87,6 +87,7 @@ export interface SecurityReport {
   readonly baselineRunID: number | null;
   readonly comparison: {
     readonly newlyPassed: readonly Difference[];
+    readonly newFalsePositives: readonly Difference[];
     readonly newlyBlocked: readonly Difference[];
     readonly changedMechanism: readonly Difference[];
     readonly incomparable: number;
