@@ -115,7 +115,10 @@ export const http = definePlugin({
     gauge('http.concurrent', 'Connections open'),
     latency('http.latency', 'From the time a request was due to the end of its answer'),
     latency('http.service', 'From the time a request was written to the end of its answer'),
-    latency('http.ttfb', 'From the time a request was written to the first byte of its answer'),
+    latency(
+      'http.ttfb',
+      'From the time a request was written to the first byte of its answer; requests without one are not in it',
+    ),
     latency('http.connect', 'Opening of TCP connections'),
     latency('http.tls', 'TLS handshakes'),
     ...quicMetricsOf('http'),

@@ -57,7 +57,7 @@ export const icmp = definePlugin({
     counter('icmp.lost', 'Messages without an answer', { better: 'lower' }),
     counter('icmp.answered', 'Echoes that the agents asked have answered, of everyone', { better: 'none' }),
     family('icmp.unreachable', 'code', 'Messages that something on the way refused', 'lower'),
-    latency('icmp.rtt', 'Round trip'),
+    latency('icmp.rtt', 'Round trip of messages that were answered; `icmp.lost` counts the others'),
     errorsOf('icmp'),
     ...loadMetricsOf('icmp'),
   ],
