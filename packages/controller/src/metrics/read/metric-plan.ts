@@ -31,8 +31,8 @@ const counted = (pattern: RegExp) => (metric: Metric) => metric.kind === 'counte
 const standing = (pattern: RegExp) => (metric: Metric) => metric.kind === 'gauge' && pattern.test(metric.name);
 
 // Engines over TCP do not know their packets: the kernel makes them from a stream of bytes.
-const sent = counted(/^(udp|stream|convergence|pcap-replay|icmp)\.sent$|^dns\.txPackets$/);
-const received = counted(/^(udp|stream|convergence|pcap-replay|icmp)\.received$|^dns\.rxPackets$/);
+const sent = counted(/^(udp|stream|convergence|pcap-replay|icmp)\.sent$/);
+const received = counted(/^(udp|stream|convergence|pcap-replay|icmp)\.received$/);
 const begun = counted(
   /^[^.]+\.begun$|^(stream|convergence|pcap-replay)\.sent$|^(waf|cve-replay|malware-transfer|fuzzing|compromised-host)\.(sent|benign)$/,
 );

@@ -57,6 +57,25 @@ describe('losses of a run', () => {
     expect(await metrics.value({ runId, ...lostQuery })).toBe(1000);
   });
 
+  it.each([
+    ['stream', 7],
+    ['pcap-replay', 8],
+  ])('of %s are known in silence, too', async (engine, pluginId) => {
+    const job = { engine, pluginId };
+    const agents = { 1: [jobOf(job)], 2: [jobOf({ ...job, role: 'server' as const })] };
+    const { runId, t0 } = await storeRun(store, { t0: Date.now() - 20_000, agents, status: 7 });
+    for (let seq = 1; seq <= 5; seq += 1) {
+      gateway.summaries(1, { runId }, [summaryOf({ seq, t0, counters: { [`${engine}.sent`]: 100 } })]);
+      const counters = seq === 1 ? { [`${engine}.received`]: 40, [`${engine}.lost`]: 0 } : {};
+      gateway.summaries(2, { runId }, [summaryOf({ seq, t0, target: '', counters })]);
+    }
+    await metrics.flush();
+    const metric = `${engine}.lost`;
+    expect(await metrics.value({ runId, ...lostQuery, metric })).toBe(460);
+    const { series } = await metrics.series(runId, { metrics: [metric], agg: 'sum' });
+    expect(series[0]?.values).toEqual([60, 100, 100, 100, 100]);
+  });
+
   it('include the last packets, which no later packet reveals', async () => {
     const { runId, t0 } = await storeRun(store, { t0: Date.now() - 20_000, agents: sides, status: 7 });
     gateway.summaries(1, { runId }, [summaryOf({ seq: 1, t0, counters: { 'udp.sent': 100 } })]);
@@ -197,6 +216,13 @@ describe('common metrics', () => {
     ['application', { 'application.begun': 7, 'application.dropped': 1 }, { achievedLoad: 7, agentDrops: 1 }],
     ['har-replay', { 'har-replay.begun': 5, 'har-replay.requests': 50 }, { achievedLoad: 5 }],
     ['waf', { 'waf.sent': 3, 'waf.benign': 1 }, { achievedLoad: 4 }],
+    ['cve-replay', { 'cve-replay.sent': 2 }, { achievedLoad: 2 }],
+    ['malware-transfer', { 'malware-transfer.sent': 2 }, { achievedLoad: 2 }],
+    ['fuzzing', { 'fuzzing.sent': 6 }, { achievedLoad: 6 }],
+    ['compromised-host', { 'compromised-host.sent': 1 }, { achievedLoad: 1 }],
+    ['dns', { 'dns.begun': 8, 'dns.dropped': 0 }, { achievedLoad: 8, agentDrops: 0 }],
+    ['tcp', { 'tcp.begun': 4 }, { achievedLoad: 4 }],
+    ['tls', { 'tls.begun': 4 }, { achievedLoad: 4 }],
     ['http', { 'http.requests': 9, 'http.begun': 9, 'http.dropped': 0 }, { achievedLoad: 9, agentDrops: 0 }],
   ])('of %s are true or absent, never 0 instead of unknown', async (engine, counters, expected) => {
     const runId = await seconds({ engine }, counters);
