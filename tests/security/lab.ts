@@ -76,11 +76,19 @@ const connectNamespaces = ({ client, device, server }: LabNetwork['namespaces'],
   ip('netns', 'exec', device, 'sysctl', '-qw', 'net.ipv4.ip_forward=1');
 };
 
+/** Several labs may exist at once, and all of them share the controller's namespace: a number that no other lab has. */
+const freeNumber = (): number => {
+  const taken = ip('-o', '-4', 'addr').toString();
+  const numbers = Array.from({ length: 250 }, (_, i) => (process.pid + i) % 250);
+  const free = numbers.find((number) => !taken.includes(` 10.98.${number}.`));
+  if (free === undefined) throw new Error('250 labs exist: some of them were not removed');
+  return free;
+};
+
 const createNetwork = (names: LabNames): LabNetwork => {
   const id = `rs${process.pid % 100_000}`;
-  // Several labs may exist at once, and all of them share the controller's namespace.
-  const [first, second] = [0, 1].map((end) => `10.98.${(process.pid % 120) * 2 + end}`);
-  const third = `10.96.${process.pid % 250}`;
+  const free = freeNumber();
+  const [first, second, third] = [`10.98.${free}`, `10.96.${free}`, `10.95.${free}`] as const;
   const namespaces = { client: `${id}c`, device: `${id}d`, server: `${id}s` };
   const remove = () => {
     for (const namespace of Object.values(namespaces)) {

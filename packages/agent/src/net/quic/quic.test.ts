@@ -65,14 +65,18 @@ describe('QUIC', () => {
     const trusting = keep(createClient({ verify: true, ca: identity.certificate }));
     expect((await open(trusting, server.port)).handshake()).toMatchObject({ alpn: 'echo', version: 'TLSv1.3' });
     const stranger = keep(createClient({ verify: true, ca: createSelfSigned(['localhost']).certificate }));
-    await expect(open(stranger, server.port)).rejects.toThrow('DEPTH_ZERO_SELF_SIGNED_CERT');
+    // The packet that tells the server why is sent once, and may be lost.
+    const refuse = async () => {
+      await expect(open(stranger, server.port)).rejects.toThrow('DEPTH_ZERO_SELF_SIGNED_CERT');
+      return errors;
+    };
+    await expect.poll(refuse, { interval: 500 }).toContain('alert.unknownCa');
     const other = keep(createClient({ sni: 'other.test', verify: true, ca: identity.certificate }));
     await expect(open(other, server.port)).rejects.toThrow('ERR_TLS_CERT_ALTNAME_INVALID');
     const foreign = createClient({}, { alpn: ['other'] });
     // OpenSSL tells clients of failures in their first flight only sometimes.
     const unanswered = open(foreign, server.port).catch(() => {});
-    for (const code of ['alert.noApplicationProtocol', 'alert.unknownCa'])
-      await expect.poll(() => errors).toContain(code);
+    await expect.poll(() => errors).toContain('alert.noApplicationProtocol');
     await foreign.close();
     await unanswered;
   });
