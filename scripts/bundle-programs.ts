@@ -32,6 +32,7 @@ const sourceAddresses = (folder: string): Plugin => ({
 export const bundlePrograms = async (folder: string): Promise<void> => {
   const input = Object.fromEntries(programs.map((program) => [nameOf(program), join(repository, program)]));
   const output = { entryFileNames: '[name].mjs', chunkFileNames: 'chunk-[hash].mjs' };
+  const { NODE_ENV: before } = process.env;
   await build({
     configFile: false,
     root: repository,
@@ -40,4 +41,7 @@ export const bundlePrograms = async (folder: string): Promise<void> => {
     ssr: { noExternal: true },
     build: { ssr: true, outDir: folder, emptyOutDir: true, rolldownOptions: { input, output } },
   });
+  // The builder sets it to production for whatever this process does later.
+  if (before === undefined) delete process.env['NODE_ENV'];
+  else process.env['NODE_ENV'] = before;
 };
