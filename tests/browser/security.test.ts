@@ -28,7 +28,7 @@ const template = (id: string, path: string) =>
   `id: ${id}\ninfo:\n  name: ${id}\n  author: us\n  severity: high\nhttp:\n  - method: GET\n    path:\n      - "${path}"\n`;
 
 describe('the page of a security test', () => {
-  it('shows rates, categories, changes from the previous run, and every attempt', async () => {
+  it('shows rates, categories, changes from the baseline, and every attempt', async () => {
     const { id } = await runToEnd(lab.system.client, wafTask());
     const { data } = await lab.system.client.tasks.start({ params: { id } });
     await untilStatus(lab.system.client, id, [7]);
@@ -36,7 +36,7 @@ describe('the page of a security test', () => {
     const panel = page.getByRole('region', { name: 'Security results' });
     await panel.getByText('Block rate', { exact: true }).first().waitFor();
     await panel.getByText(/^95 % CI 0\.0–\d+\.\d %, n = 6/).waitFor();
-    await panel.getByText('No change from the previous run').waitFor();
+    await panel.getByText('No change from the baseline').waitFor();
     await panel.getByRole('row', { name: /^xss .*6 0 0 6 0 0 %$/ }).waitFor();
     await panel.getByText('10 of 10', { exact: true }).waitFor();
     const attack = panel.getByRole('button', { name: /^xss \d+$/ }).first();

@@ -1,8 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { takePriority } from '../engines/priority.ts';
 import { type AgentProcess, type System, startSystem } from '../system/system.ts';
 import { commandLine } from './command-line.ts';
+
+// Verdicts are of the device only while the machine has time for the agents.
+takePriority();
 
 const template = 'HTTP requests per second';
 let system: System;

@@ -8,8 +8,8 @@ export const theme = createTheme({
   primaryShade: { light: 8, dark: 8 },
   defaultRadius: 'md',
   // Shipped with the interface, so that it looks the same everywhere.
-  fontFamily: '"Figtree Variable", system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
-  fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',
+  fontFamily: '"Figtree Variable", system-ui, sans-serif',
+  fontFamilyMonospace: 'ui-monospace, Menlo, Consolas, monospace',
   cursorType: 'pointer',
   autoContrast: true,
   components: {
