@@ -208,8 +208,9 @@ export class Tunnels implements FrameSink {
       this.#setSource(view, start + (isV6 ? 8 : 12), isV6);
       return true;
     }
-    if (end - start < 46) return false;
+    if (end - start < 42) return false;
     const ip = start + (view.getUint16(start + 12) === etherType.vlan ? 18 : 14);
+    if (end - ip < 28) return false;
     const type = view.getUint16(ip - 2);
     if (type === etherType.ipv4) this.#setSource(view, ip + 12, false);
     else if (type === etherType.arp) this.#setSource(view, ip + 14, false);

@@ -4,6 +4,7 @@ import { recordedSession } from '../../assets/applications/captures/analyze-job.
 import { CaptureFailure, runCaptureTask } from '../../assets/applications/captures/run-capture-task.ts';
 import { validEntriesOf } from '../core/checked-values.ts';
 import type { PlanCapture, PlanFile } from '../core/plan-input.ts';
+import { createRecent } from './recent.ts';
 
 interface CaptureRequest {
   /** Of the entry. */
@@ -45,17 +46,10 @@ const sessionsOf = async (blobs: Blobs, { file, clientIp }: CaptureRequest): Pro
   }
 };
 
-/** Caches the captures read last, because the same task is planned many times. */
 export const readCaptureSessions = (blobs: Blobs): CaptureSessions => {
-  const kept = new Map<string, PlanCapture>();
-  const find = async (request: CaptureRequest): Promise<PlanCapture> => {
-    const key = `${request.file.sha256} ${request.clientIp}`;
-    const found = kept.get(key) ?? (await sessionsOf(blobs, request));
-    kept.delete(key);
-    kept.set(key, found);
-    for (const oldest of [...kept.keys()].slice(0, Math.max(0, kept.size - maxKept))) kept.delete(oldest);
-    return found;
-  };
+  const recent = createRecent<PlanCapture>(maxKept);
+  const find = (request: CaptureRequest): Promise<PlanCapture> =>
+    recent(`${request.file.sha256} ${request.clientIp}`, () => sessionsOf(blobs, request));
   return async (requests) =>
     new Map(await Promise.all(requests.map(async (request) => [request.path, await find(request)] as const)));
 };

@@ -12,6 +12,7 @@ import {
 } from '../../security/fuzzing/recorded-session.ts';
 import { validEntriesOf } from '../core/checked-values.ts';
 import type { PlanApplication, PlanBaseline, PlanFile } from '../core/plan-input.ts';
+import { createRecent } from './recent.ts';
 
 interface BaselineRequest {
   /** Of the entry. */
@@ -120,17 +121,12 @@ const baselineOf = async (blobs: Blobs, request: BaselineRequest): Promise<PlanB
   }
 };
 
-/** Caches what was read last, because the same task is planned many times. */
 export const readFuzzBaselines = (blobs: Blobs): FuzzBaselines => {
-  const kept = new Map<string, PlanBaseline>();
-  const find = async (request: BaselineRequest): Promise<PlanBaseline> => {
+  const recent = createRecent<PlanBaseline>(maxKept);
+  const find = (request: BaselineRequest): Promise<PlanBaseline> => {
     const { kind, file, protocol, wanted } = request;
     const key = JSON.stringify([kind, file.sha256, protocol, wanted, jobOf(request)]);
-    const found = kept.get(key) ?? (await baselineOf(blobs, request));
-    kept.delete(key);
-    kept.set(key, found);
-    for (const oldest of [...kept.keys()].slice(0, Math.max(0, kept.size - maxKept))) kept.delete(oldest);
-    return found;
+    return recent(key, () => baselineOf(blobs, request));
   };
   return async (requests) =>
     new Map(await Promise.all(requests.map(async (request) => [request.path, await find(request)] as const)));
