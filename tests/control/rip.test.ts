@@ -64,3 +64,44 @@ it.each([
   // The end of the run withdraws everything.
   await expect.poll(learned, { interval: 500, timeout: 60_000 }).toEqual([]);
 });
+
+it('FRR learns the routes of RIPng, and we learn its own', async () => {
+  const frr = await startFrr(
+    cable.right,
+    ['ripngd'],
+    `router ripng
+      timers basic 5 15 10
+      network ${cable.right.device}
+      route 2001:db8:50::/64
+      route 2001:db8:51::/48`,
+  );
+  const job = await startRouters(cable.left, {
+    rip: [
+      profileOf('rip', {
+        instance: { version: 'ng', updateSec: 2, timeoutSec: 20, garbageSec: 5 },
+        routes: { ipv6Count: 200, metric: 3, tag: 9 },
+      }),
+    ],
+  });
+  const learned = async () => {
+    const text = await frr.show('show ipv6 ripng');
+    // The next hop, metric and tag are on the second line.
+    const all = [...text.matchAll(/^R\(n\)\s+(\S+)\s+(\S+)\s+\S+\s+(\d+)\s+(\d+)/gm)];
+    return all
+      .map(([, ...parts]) => parts.join(' '))
+      .filter((route) => !/ 16 \d+$/.test(route))
+      .sort();
+  };
+  const expected = Array.from({ length: 200 }, (_, i) =>
+    `2001:db8:7000:${i === 0 ? '' : i.toString(16)}::/64`.replace(':::', '::'),
+  );
+  await expect
+    .poll(learned, { interval: 500, timeout: 60_000 })
+    .toEqual(expected.map((prefix) => `${prefix} fe80::a63:1 4 9`).sort());
+  for (let i = 0; i < 2; i += 1) await packetFrom(cable.right, 'src net fe80::/10 and udp port 521 and ip6[4:2] >= 52');
+  const totals = await job.stop();
+  const rows = rowsOf(totals, 'routes').map(({ cells }) => `${cells['route']} ${cells['attributes']}`);
+  expect(rows.sort()).toEqual(['2001:db8:50::/64 metric 2, tag 0', '2001:db8:51::/48 metric 2, tag 0']);
+  expect(rowsOf(totals, 'neighbours')).toMatchObject([{ state: 'up', cells: { protocol: 'rip' } }]);
+  await expect.poll(learned, { interval: 500, timeout: 60_000 }).toEqual([]);
+});

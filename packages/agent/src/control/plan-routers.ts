@@ -22,6 +22,8 @@ export interface RouterSite {
 }
 
 interface Addressed {
+  /** Versions of OSPF and RIP. */
+  readonly instance?: { readonly version?: unknown };
   readonly session?: {
     readonly localAddress?: string;
     readonly peerAddress?: string;
@@ -66,6 +68,22 @@ const addressFor = (name: string, profiles: readonly RouterProfile[]): string =>
   return own.address;
 };
 
+const linkLocalNetwork = 'fe80::/64';
+
+const needsLinkLocal = ({ protocol, config }: RouterProfile): boolean => {
+  const version = (config as Addressed).instance?.version;
+  return (protocol === 'ospf' && version === 3) || (protocol === 'rip' && version === 'ng');
+};
+
+/** Ends as the address of the router, so that both have the same MAC and no other router of the link has it. */
+const linkLocalOf = (address: string): string => {
+  const words = parseAddress(address);
+  if (!isV6(address)) words[2] = 0;
+  words[0] = 0xfe800000 | 0;
+  words[1] = 0;
+  return formatAddress(words);
+};
+
 /** First address of the network of that many bits around an address. */
 const networkAddress = (address: string, bits: number): string => {
   const words = parseAddress(address);
@@ -86,6 +104,7 @@ const contains = (cidr: string, address: string): boolean => {
 
 /** The network of an address: the one of the interface that contains it, or one of the usual size. */
 const subnetOf = (name: string, address: string): string => {
+  if (contains(linkLocalNetwork, address)) return linkLocalNetwork;
   const own = ownAddresses(name).find(({ cidr }) => contains(cidr, address))?.cidr;
   const bits = own === undefined ? (isV6(address) ? 64 : 24) : Number(own.split('/')[1]);
   return `${networkAddress(address, bits)}/${bits}`;
@@ -109,7 +128,9 @@ const uniqueNetworks = (name: string, routers: readonly PlannedRouter[]): StackN
   const networks = new Map<string, StackNetwork>();
   for (const { router, profiles } of routers) {
     const peers = profiles.flatMap(({ config }) => (config as Addressed).session?.peerAddress ?? []);
-    for (const network of networkOf(name, router.address, peers)) {
+    const { address, linkLocal = address } = router;
+    const second = linkLocal === address ? [] : networkOf(name, linkLocal, []);
+    for (const network of [...networkOf(name, address, peers), ...second]) {
       const key = JSON.stringify({ ...network, hosts: [] });
       const known = networks.get(key);
       if (known === undefined) networks.set(key, network);
@@ -143,8 +164,9 @@ export const planRouters = ({ interfaces, profiles }: ControlPlaneConfig): Route
     const known = sites.get(name) ?? [];
     if (taken.has(`${name} ${address}`)) throw new RangeError(`two routers on ${name} have the address ${address}`);
     taken.add(`${name} ${address}`);
+    const linkLocal = own.some(needsLinkLocal) ? linkLocalOf(address) : undefined;
     known.push({
-      router: { index, address, mask: maskOf(name, address), isMachine: isMachineAddress(address) },
+      router: { index, address, linkLocal, mask: maskOf(name, address), isMachine: isMachineAddress(address) },
       profiles: own,
     });
     sites.set(name, known);

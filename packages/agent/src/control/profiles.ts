@@ -142,6 +142,8 @@ export interface RipProfile {
   readonly routes: {
     readonly ipv4Count: number;
     readonly ipv4Start: string;
+    readonly ipv6Count: number;
+    readonly ipv6Start: string;
     readonly metric: number;
     readonly tag: number;
   };

@@ -1,7 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { PlaneCommand } from '@rushhour/protocol';
-import { type RipAuthentication, RipRouter, ripPort, writeMapped } from '@rushhour/wire';
-import { ipv4Text, ipv4Word } from './ipv4-word.ts';
+import {
+  copyAddress,
+  formatAddress,
+  PrefixSequence,
+  parseAddress,
+  type RipAuthentication,
+  RipRouter,
+  ripFormat,
+  ripGroups,
+  ripngFormat,
+  ripngPort,
+  ripPort,
+} from '@rushhour/wire';
 import type { RipProfile } from './profiles.ts';
 import type {
   InstanceCounters,
@@ -14,6 +25,7 @@ import type {
 } from './router.ts';
 
 const keyBytes = 16;
+const linkLocalBits = 64;
 
 const authenticationOf = ({ kind, keyId, key }: RipProfile['authentication']): RipAuthentication => {
   const padded = Buffer.alloc(keyBytes);
@@ -27,51 +39,70 @@ const authenticationOf = ({ kind, keyId, key }: RipProfile['authentication']): R
   };
 };
 
-const prefixText = (address: number, mask: number): string => {
-  const length = mask === 0 ? 0 : Math.clz32(~mask >>> 0);
-  return `${ipv4Text(address)}/${mask === 0xffffffff ? 32 : length}`;
+/** What differs between the versions; RIPng runs between link-local addresses. */
+const linkOf = ({ profile, router }: InstanceOptions<RipProfile>, mtu: number) => {
+  const { version, send } = profile.instance;
+  if (version === 'ng') {
+    return {
+      address: parseAddress(router.linkLocal as string),
+      networkLength: linkLocalBits,
+      group: ripGroups.nextGeneration,
+      format: ripngFormat(mtu),
+    };
+  }
+  if (router.address.includes(':')) throw new RangeError(`RIP of ${router.address} needs an IPv4 address`);
+  const networkLength = Math.clz32(~router.mask);
+  return {
+    address: parseAddress(router.address),
+    networkLength,
+    group: version === '1' || send === 'broadcast' ? ripGroups.broadcast : ripGroups.multicast,
+    format: ripFormat(version === '1' ? 1 : 2, authenticationOf(profile.authentication), networkLength),
+  };
 };
 
 /** A RIP router on its emulated host. */
 export class RipInstance implements ProtocolInstance {
   readonly protocol = 'rip';
   readonly router: Router;
+  /** UDP port, and the address it is heard at. */
+  readonly port: number;
+  readonly address: string;
+  readonly #family: string;
   readonly #rip: RipRouter;
   readonly #context: PlaneContext;
   readonly #host: number;
   readonly #key = new Int32Array(9);
   #startedAt = 0;
 
-  constructor({ profile, router, host, ordinal }: InstanceOptions<RipProfile>, context: PlaneContext) {
-    const { instance, routes, authentication } = profile;
-    if (instance.version === 'ng') throw new RangeError('emulated routers cannot run RIPng yet');
-    if (router.address.includes(':')) throw new RangeError(`RIP of ${router.address} needs an IPv4 address`);
-    if (instance.version === '1' && (authentication.kind !== 'none' || routes.tag !== 0))
-      throw new RangeError('RIP version 1 has neither authentication nor tags');
+  constructor(options: InstanceOptions<RipProfile>, context: PlaneContext) {
+    const { profile, router, host, ordinal } = options;
+    const { instance, routes } = profile;
+    const isNg = instance.version === 'ng';
+    const link = linkOf(options, context.layers.sink.mtu);
+    const [count, start] = isNg ? [routes.ipv6Count, routes.ipv6Start] : [routes.ipv4Count, routes.ipv4Start];
     this.router = router;
+    this.port = isNg ? ripngPort : ripPort;
+    this.address = formatAddress(link.address);
+    this.#family = isNg ? 'ipv6Unicast' : 'ipv4Unicast';
     this.#context = context;
     this.#host = host;
-    const [first = '', length = ''] = routes.ipv4Start.split('/');
-    writeMapped(this.#key, 0, ipv4Word(router.address) | 0);
-    this.#key[8] = (ripPort << 16) | ripPort;
+    copyAddress(link.address, 0, this.#key, 0);
+    this.#key[8] = (this.port << 16) | this.port;
     this.#rip = new RipRouter(
       {
-        version: instance.version === '1' ? 1 : 2,
-        address: ipv4Word(router.address),
-        mask: router.mask,
+        ...link,
+        isUnicast: instance.send === 'unicast',
         updateMs: instance.updateSec * 1000,
         timeoutMs: instance.timeoutSec * 1000,
         garbageMs: instance.garbageSec * 1000,
-        send: instance.send,
         splitHorizon: instance.splitHorizon,
         routes: {
-          count: routes.ipv4Count,
-          first: (ipv4Word(first) + ordinal * routes.ipv4Count * 2 ** (32 - Number(length))) >>> 0,
-          length: Number(length),
+          count,
+          prefixes: new PrefixSequence(start),
+          offset: ordinal * count,
           metric: routes.metric,
           tag: routes.tag,
         },
-        authentication: authenticationOf(authentication),
         random: Math.random,
       },
       {
@@ -98,7 +129,7 @@ export class RipInstance implements ProtocolInstance {
     this.#rip.stop(now);
   }
 
-  receive(bytes: Uint8Array, source: number): void {
+  receive(bytes: Uint8Array, source: Int32Array): void {
     this.#rip.receive(bytes, source, performance.now());
   }
 
@@ -131,32 +162,32 @@ export class RipInstance implements ProtocolInstance {
       databaseSize: 0,
       lastError,
     });
-    const rows = [...neighbours.values()].map(({ address, upAt }) => rowOf(ipv4Text(address), upAt));
+    const rows = [...neighbours.values()].map(({ address, upAt }) => rowOf(formatAddress(address), upAt));
     return rows.length > 0 ? rows : [rowOf('', undefined)];
   }
 
   routes(limit: number): readonly RouteRow[] {
-    const all = [...this.#rip.routes.values()].slice(0, Math.max(0, limit));
-    return all.map(({ address, mask, metric, tag, nextHop, from }) => ({
+    const all = [...this.#rip.routes].slice(0, Math.max(0, limit));
+    return all.map(([route, { metric, tag, from, nextHop = from }]) => ({
       router: this.router.address,
-      neighbour: ipv4Text(from),
+      neighbour: formatAddress(from),
       protocol: 'rip',
-      family: 'ipv4Unicast',
-      route: prefixText(address, mask),
-      nextHop: ipv4Text(nextHop === 0 ? from : nextHop),
+      family: this.#family,
+      route,
+      nextHop: formatAddress(nextHop),
       detail: `metric ${metric}, tag ${tag}`,
     }));
   }
 
-  #send(bytes: Uint8Array, destination: number): void {
+  #send(bytes: Uint8Array, destination: Int32Array): void {
     const { group, scheduleFlush } = this.#context.layers;
-    writeMapped(this.#key, 4, destination | 0);
+    copyAddress(destination, 0, this.#key, 4);
     group.udp.send(this.#key, this.#host, bytes);
     scheduleFlush();
   }
 
-  #onNeighbour(address: number, isUp: boolean, reason: string): void {
+  #onNeighbour(address: Int32Array, isUp: boolean, reason: string): void {
     if (isUp) this.#context.recordAdjacency(Math.round((performance.now() - this.#startedAt) * 1000));
-    this.#context.event('rip', this.router, `neighbour ${ipv4Text(address)} ${isUp ? 'up' : `down: ${reason}`}`);
+    this.#context.event('rip', this.router, `neighbour ${formatAddress(address)} ${isUp ? 'up' : `down: ${reason}`}`);
   }
 }

@@ -6,11 +6,13 @@ import {
   type HeaderFields,
   ipProtocol,
   isisHex,
+  isMappedAddress,
   ldpPort,
   type Memory,
   type Packet,
   parseAddress,
-  ripPort,
+  pseudoHeaderSum,
+  ripngPort,
   type UdpHandler,
   UdpHeader,
 } from '@rushhour/wire';
@@ -38,7 +40,7 @@ type Reports = Pick<PlaneContext, 'recordAdjacency' | 'recordDetection' | 'event
 /** A router that takes the datagrams of a port. */
 interface Hearer {
   readonly address: string;
-  hear(bytes: Uint8Array, source: number): void;
+  hear(bytes: Uint8Array, source: Int32Array): void;
 }
 
 /** The routers on one interface: their emulated hosts and what they share. */
@@ -146,11 +148,18 @@ export class Site {
   }
 
   #addRip(options: InstanceOptions<RipProfile>): void {
-    const instance = new RipInstance(options, this.#context);
-    const { address } = options.router;
-    this.#hearPort(ripPort, { address, hear: (bytes, source) => instance.receive(bytes, source) });
-    this.#ttls.set(`${options.host} ${ripPort}`, 1);
+    const isNg = options.profile.instance.version === 'ng';
+    const host = isNg ? this.#linkLocalHost(options.router) : options.host;
+    const instance = new RipInstance({ ...options, host }, this.#context);
+    const { address, port } = instance;
+    this.#hearPort(port, { address, hear: (bytes, source) => instance.receive(bytes, source) });
+    // Routers believe RIPng only from their own link (RFC 2080, section 2.4.2).
+    this.#ttls.set(`${host} ${port}`, isNg ? 255 : 1);
     this.instances.push(instance);
+  }
+
+  #linkLocalHost({ linkLocal = '' }: Router): number {
+    return this.#context.layers.hostOf(parseAddress(linkLocal));
   }
 
   #addLdp(options: InstanceOptions<LdpProfile>): void {
@@ -158,7 +167,7 @@ export class Site {
     const { address } = options.router;
     if (this.#ldp.has(address)) throw new RangeError(`two profiles of LDP for ${address}`);
     this.#ldp.set(address, instance);
-    this.#hearPort(ldpPort, { address, hear: (bytes, source) => instance.receiveHello(bytes, source) });
+    this.#hearPort(ldpPort, { address, hear: (bytes, source) => instance.receiveHello(bytes, wordOf(source)) });
     this.instances.push(instance);
   }
 
@@ -198,8 +207,11 @@ export class Site {
   /** Datagrams to groups, from and to the port of a protocol. */
   #hearDatagram(packet: Packet, memory: Memory, start: number, end: number): void {
     const udp = this.#udp;
-    if (!udp.parse(memory, start, end, 0, false) || udp.destinationPort !== udp.sourcePort) return;
-    const source = (packet.addresses[7] as number) >>> 0;
+    const { addresses, checks, isV6 } = packet;
+    const pseudoSum = checks ? pseudoHeaderSum(addresses, 0, ipProtocol.udp) : 0;
+    if (!udp.parse(memory, start, end, pseudoSum, checks) || udp.destinationPort !== udp.sourcePort) return;
+    if (isV6 !== (udp.destinationPort === ripngPort)) return;
+    const source = addresses.slice(4, 8);
     for (const { hear } of this.#hearers.get(udp.destinationPort) ?? [])
       hear(copyOf(memory.bytes, udp.payload, udp.end), source);
   }
@@ -216,8 +228,7 @@ export class Site {
     this.#context.layers.group.udp.bind(port, {
       onDatagram: (key, _packet, memory, start, end) => {
         const one = hearers.find(({ address }) => address === formatAddress(key, 0));
-        if (((key[8] as number) & 0xffff) === port)
-          one?.hear(copyOf(memory.bytes, start, end), (key[7] as number) >>> 0);
+        if (((key[8] as number) & 0xffff) === port) one?.hear(copyOf(memory.bytes, start, end), key.slice(4, 8));
         return one !== undefined;
       },
     });
@@ -250,7 +261,8 @@ export class Site {
   #fieldsOf(keys: Int32Array, at: number, path: number, protocol: number): HeaderFields | undefined {
     if (protocol === ospfProtocol) return this.#fieldsWith(1);
     if (protocol !== ipProtocol.tcp && protocol !== ipProtocol.udp) return undefined;
-    if (protocol === ipProtocol.udp && (keys[at + 7] as number) >>> 28 === 0xe) return this.#fieldsWith(1);
+    if (protocol === ipProtocol.udp && isMappedAddress(keys, at + 4) && (keys[at + 7] as number) >>> 28 === 0xe)
+      return this.#fieldsWith(1);
     const ports = keys[at + 8] as number;
     const ttl = this.#ttls.get(`${path} ${ports & 0xffff}`) ?? this.#ttls.get(`${path} ${ports >>> 16}`);
     return ttl === undefined ? undefined : this.#fieldsWith(ttl);
@@ -261,5 +273,7 @@ export class Site {
     return this.#fields[ttl];
   }
 }
+
+const wordOf = (words: Int32Array): number => (words[3] as number) >>> 0;
 
 const pairOf = (local: string, peer: string): string => `${local} ${formatAddress(parseAddress(peer))}`;

@@ -7,6 +7,8 @@ export interface Router {
   /** Number among all routers of the job, from 0 on. */
   readonly index: number;
   readonly address: string;
+  /** Address of a second host, which protocols of IPv6 use; only where one of them is run. */
+  readonly linkLocal?: string | undefined;
   /** Mask of its network; 0 for IPv6. */
   readonly mask: number;
   /** The machine itself has the address: its kernel answers for it. */

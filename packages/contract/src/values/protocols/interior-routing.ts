@@ -103,7 +103,7 @@ export const ospf = profile('OSPF, version 2 (RFC 2328) or 3 (RFC 5340)', {
 
 export const rip = profile('RIP, version 1, 2 (RFC 2453) or next generation (RFC 2080)', {
   instance: section('The emulated router', {
-    version: unsupported(choice('Version', ['2', '1', 'ng']), ['ng']),
+    version: choice('Version', ['2', '1', 'ng']),
     updateSec: whole('Time between updates', 30, [1, 65_535]),
     timeoutSec: whole('Life of a route', 180, [1, 65_535]),
     garbageSec: whole('Time a dead route is still announced', 120, [1, 65_535]),
@@ -113,8 +113,8 @@ export const rip = profile('RIP, version 1, 2 (RFC 2453) or next generation (RFC
   routes: section('What is announced', {
     ipv4Count: whole('IPv4 prefixes', 0, [0, 1_000_000]),
     ipv4Start: ipv4Prefix('First IPv4 prefix', '10.112.0.0/24'),
-    ipv6Count: ignored(whole('IPv6 prefixes', 0, [0, 1_000_000])),
-    ipv6Start: ignored(ipv6Prefix('First IPv6 prefix', '2001:db8:7000::/64')),
+    ipv6Count: whole('IPv6 prefixes, of next generation', 0, [0, 1_000_000]),
+    ipv6Start: ipv6Prefix('First IPv6 prefix', '2001:db8:7000::/64'),
     metric: whole('Metric', 1, [1, 15]),
     tag: whole('Route tag', 0, [0, 65_535]),
   }),

@@ -16,7 +16,7 @@ const agent = (id: number) => ({
   interfaces: [networkCard(11, 'eth1'), networkCard(12, 'eth2')],
   engines: [...agentOf(id).engines, engine('plane.access'), engine('plane.control')],
 });
-const profiles = new Map([
+const profiles = new Map<number, { name: string; protocol: string; config: object }>([
   [5, { name: 'DHCP', protocol: 'dhcp', config: {} }],
   [6, { name: 'BGP', protocol: 'bgp', config: { session: { localAddress: '10.0.0.2', peerAddress: '10.0.0.1' } } }],
   [10, { name: 'BFD', protocol: 'bfd', config: { session: { localAddress: '10.0.0.2' } } }],
@@ -43,6 +43,13 @@ const profiles = new Map([
   [14, { name: 'BFD', protocol: 'bfd', config: { session: { localAddress: '10.0.0.2' } } }],
   [13, { name: 'OSPFv3', protocol: 'ospf', config: { instance: { version: 3 }, interface: { bfd: true } } }],
 ]);
+const ripProfile = (version: string, routes: object, more: object = {}, send = 'multicast') => ({
+  ...{ name: 'RIP', protocol: 'rip', config: { instance: { version, send }, routes, ...more } },
+});
+const md5 = { authentication: { kind: 'md5' } };
+profiles.set(30, ripProfile('ng', { ipv4Count: 1 }, md5, 'broadcast'));
+profiles.set(31, ripProfile('1', { tag: 7 }, md5));
+profiles.set(32, ripProfile('2', { ipv6Count: 1 }));
 const planned = (definition: object, configuration: Parameters<typeof inputOf>[0] = []) =>
   planRun(inputOf(configuration, { agents: [agent(1), agent(2)], profiles, definition } as never));
 
@@ -178,6 +185,18 @@ it('protocols and values that emulated routers cannot do are refused with their 
     '/controlPlane/0/ospf/0 profile 13: /interface/bfd cannot be done yet: leave it out',
     '/controlPlane/0/bfd/0 emulated routers need /session/peerAddress of the profile',
     '/controlPlane/0/mpls-tp emulated routers cannot run mpls-tp yet: leave it out',
+  ]);
+});
+
+it('members of routers that contradict others are refused with their pointers', () => {
+  const plan = planned({ controlPlane: [{ agent: { id: 1 }, interfaces: [[11]], rip: [30, 31, 32] }] });
+  expect(plan.issues.map(({ path, message }) => `${path} ${message}`)).toEqual([
+    '/controlPlane/0/rip/0 /authentication/kind: RIPng has no authentication of its own',
+    '/controlPlane/0/rip/0 /instance/send: IPv6 has no broadcast',
+    '/controlPlane/0/rip/0 /routes/ipv4Count: RIPng announces IPv6 prefixes',
+    '/controlPlane/0/rip/1 /authentication/kind: version 1 has no authentication',
+    '/controlPlane/0/rip/1 /routes/tag: version 1 has no tags',
+    '/controlPlane/0/rip/2 /routes/ipv6Count: needs version ng',
   ]);
 });
 

@@ -15,6 +15,7 @@ import { checkValues } from '../core/checked-values.ts';
 import type { PlanAgent, PlanInput } from '../core/plan-input.ts';
 import type { PlanIssues } from '../core/plan-issues.ts';
 import { completeAccess } from './complete-access.ts';
+import { controlRefusals } from './control-refusals.ts';
 import { interfacesOf, profilesOf } from './plane-references.ts';
 
 /** A job of a plane and the agent that has it. */
@@ -108,8 +109,10 @@ const checkRouters = ({
     if (!controlProtocols.includes(protocol)) {
       issues.error(`${path}/${protocol}`, 'NOT_SUPPORTED', `emulated routers cannot run ${protocol} yet: leave it out`);
     }
-    if (!needAddresses.includes(protocol)) continue;
     for (const [i, config] of configs.entries()) {
+      for (const [pointer, message] of controlRefusals(protocol, config))
+        issues.error(`${path}/${protocol}/${i}`, 'NOT_SUPPORTED', `${pointer}: ${message}`);
+      if (!needAddresses.includes(protocol)) continue;
       const { session = {} } = config as { readonly session?: Readonly<Record<string, unknown>> };
       for (const member of ['localAddress', 'peerAddress'].filter((name) => session[name] === undefined)) {
         const message = `emulated routers need /session/${member} of the profile`;

@@ -1,5 +1,6 @@
 import { parseAddress } from '../../ip/address.ts';
 import type { MessageWriter } from '../message-writer.ts';
+import { PrefixSequence } from '../prefix-sequence.ts';
 import type { PathAttributes } from './attributes.ts';
 import { type BgpFamily, familyOf } from './families.ts';
 
@@ -35,43 +36,6 @@ const withdrawnLabel = 0x800000;
 const lastLabel = 0xfffff;
 const firstFreeLabel = 16;
 
-/** Address of prefix `index`: the first one plus `index` steps of 2^(bits of the address − length). */
-class PrefixSequence {
-  readonly bits: number;
-  readonly #words: Int32Array;
-  readonly #wordOfStep: number;
-  readonly #shift: number;
-  readonly #address = new Int32Array(4);
-
-  constructor(first: string, addressBits: number) {
-    const [text = '', length] = first.split('/');
-    const words = parseAddress(text);
-    this.bits = Number(length);
-    this.#words = addressBits === 32 ? words.slice(3) : words;
-    this.#wordOfStep = this.bits === 0 ? -1 : (this.bits - 1) >> 5;
-    this.#shift = 31 - ((this.bits - 1) & 31);
-  }
-
-  /** Words of the address; valid until the next call. */
-  at(index: number): Int32Array {
-    const address = this.#address;
-    address.set(this.#words);
-    let word = this.#wordOfStep;
-    if (word < 0) return address;
-    const step = index * 2 ** this.#shift;
-    let carry = Math.floor(step / 2 ** 32);
-    let sum = ((address[word] as number) >>> 0) + (step % 2 ** 32);
-    for (;;) {
-      address[word] = sum % 2 ** 32;
-      carry += Math.floor(sum / 2 ** 32);
-      if (carry === 0 || word === 0) return address;
-      word--;
-      sum = ((address[word] as number) >>> 0) + (carry % 2 ** 32);
-      carry = Math.floor(carry / 2 ** 32);
-    }
-  }
-}
-
 /** How many prefixes follow the first one in its address space, itself included. */
 export const prefixRoom = (first: string): number => {
   const [address = '', length] = first.split('/');
@@ -89,8 +53,9 @@ export const prefixRoom = (first: string): number => {
 /** Prefixes computed from their index: nothing is stored for them. */
 export const createPrefixSource = (options: GeneratedPrefixes): RouteSource => {
   const { family, first, offset, count, nextHop, attributes, distinguisher, firstLabel = firstFreeLabel } = options;
-  const prefixes = new PrefixSequence(first, family.addressBits);
+  const prefixes = new PrefixSequence(first);
   const addressBytes = (prefixes.bits + 7) >> 3;
+  const firstWord = prefixes.isV4 ? 3 : 0;
   const isLabeled = family.form === 'labeled' || family.form === 'vpn';
   const isVpn = family.form === 'vpn';
   const before = (isLabeled ? 3 : 0) + (isVpn ? 8 : 0);
@@ -98,7 +63,8 @@ export const createPrefixSource = (options: GeneratedPrefixes): RouteSource => {
   const writeAddress = (writer: MessageWriter, index: number): void => {
     const words = prefixes.at(offset + index);
     const at = writer.reserve(addressBytes);
-    for (let i = 0; i < addressBytes; i++) writer.bytes[at + i] = (words[i >> 2] as number) >>> (24 - (i & 3) * 8);
+    for (let i = 0; i < addressBytes; i++)
+      writer.bytes[at + i] = (words[firstWord + (i >> 2)] as number) >>> (24 - (i & 3) * 8);
   };
   return {
     family,

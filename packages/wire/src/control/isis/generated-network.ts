@@ -1,5 +1,5 @@
-import { parseAddress } from '../../ip/address.ts';
 import { MessageWriter } from '../message-writer.ts';
+import { PrefixSequence } from '../prefix-sequence.ts';
 import { createTopology, type TopologyOptions } from '../topology.ts';
 import { bytesOfHex, packedTlvs, systemIdBytes, type Tlv, tlvOf, tlvType } from './pdu.ts';
 
@@ -45,30 +45,18 @@ const ipv6Reachability = (words: Int32Array, bits: number, metric: number): Uint
   return writer.take();
 };
 
-/** Prefix `index` after the first one: 128-bit addition at the last bit of the prefix. */
-const prefixAfter = (text: string, index: number): { readonly words: Int32Array; readonly bits: number } => {
-  const [address = '', length] = text.split('/');
-  const isV4 = !address.includes(':');
-  const words = parseAddress(address);
-  const bits = Number(length);
-  const end = bits + (isV4 ? 96 : 0);
-  let carry = BigInt(index) << BigInt(128 - end);
-  for (let word = 3; word >= 0; word--) {
-    const sum = BigInt((words[word] as number) >>> 0) + (carry & 0xffffffffn);
-    words[word] = Number(BigInt.asIntN(32, sum));
-    carry = (carry >> 32n) + (sum >> 32n);
-  }
-  return { words, bits };
-};
-
 /** The systems and prefixes behind an emulated router. */
 export class IsisNetwork {
   readonly neighboursOf: readonly (readonly number[])[];
   readonly #options: GeneratedNetwork;
   readonly #metrics: Uint32Array;
+  readonly #prefixes4: PrefixSequence;
+  readonly #prefixes6: PrefixSequence;
 
   constructor(options: GeneratedNetwork) {
     this.#options = options;
+    this.#prefixes4 = new PrefixSequence(options.topology.ipv4Start);
+    this.#prefixes6 = new PrefixSequence(options.topology.ipv6Start);
     this.neighboursOf = createTopology(options.topology);
     this.#metrics = new Uint32Array(this.nodes).fill(nodeMetric);
   }
@@ -119,14 +107,13 @@ export class IsisNetwork {
     ];
     const first = firstPrefix + node * topology.prefixesPerNode;
     const indexes = Array.from({ length: topology.prefixesPerNode }, (_, i) => first + i);
-    const ipv4 = (hasIpv4 ? indexes : []).map((index) => {
-      const { words, bits } = prefixAfter(topology.ipv4Start, index);
-      return ipv4Reachability(words[3] as number, bits, prefixMetric);
-    });
-    const ipv6 = (hasIpv6 ? indexes : []).map((index) => {
-      const { words, bits } = prefixAfter(topology.ipv6Start, index);
-      return ipv6Reachability(words, bits, prefixMetric);
-    });
+    const [prefixes4, prefixes6] = [this.#prefixes4, this.#prefixes6];
+    const ipv4 = (hasIpv4 ? indexes : []).map((index) =>
+      ipv4Reachability(prefixes4.at(index)[3] as number, prefixes4.bits, prefixMetric),
+    );
+    const ipv6 = (hasIpv6 ? indexes : []).map((index) =>
+      ipv6Reachability(prefixes6.at(index), prefixes6.bits, prefixMetric),
+    );
     return [
       ...this.commonTlvs(node + 1),
       ...packedTlvs(

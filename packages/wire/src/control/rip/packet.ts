@@ -1,4 +1,5 @@
 import { copyOf } from '../../bytes/memory.ts';
+import { writeMapped } from '../../ip/address.ts';
 import { MessageWriter } from '../message-writer.ts';
 
 export const ripPort = 520;
@@ -13,13 +14,14 @@ const authType = { simple: 2, digest: 3 } as const;
 const digestBytes = 16;
 
 export interface RipEntry {
-  /** Address and mask as 32-bit numbers. */
-  readonly address: number;
-  readonly mask: number;
+  /** Words of the address (see ip/address.ts). */
+  readonly address: Int32Array;
+  /** Bits of the prefix. */
+  readonly length: number;
   readonly metric: number;
   readonly tag: number;
-  /** 0: the sender. */
-  readonly nextHop: number;
+  /** Undefined: the sender. */
+  readonly nextHop: Int32Array | undefined;
 }
 
 /** How packets prove who has sent them (RFC 2453, RFC 4822). */
@@ -31,27 +33,45 @@ export type RipAuthentication =
 
 export interface RipMessage {
   readonly command: number;
-  readonly version: number;
   readonly entries: readonly RipEntry[];
   /** A request for everything. */
   readonly isWhole: boolean;
 }
 
-/** Routes that fit one packet of 512 bytes beside what authenticates them. */
-export const entriesPerPacket = ({ kind }: RipAuthentication): number =>
-  maxEntries - { none: 0, simple: 1, digest: 2 }[kind];
+/** Routes that fit 512 bytes beside what authenticates them. */
+const entriesPerPacket = ({ kind }: RipAuthentication): number => maxEntries - { none: 0, simple: 1, digest: 2 }[kind];
 
-interface Outgoing {
+export interface OutgoingRip {
   readonly command: number;
-  readonly version: 1 | 2;
   /** None in a request: all that the other side has. */
   readonly entries: readonly RipEntry[];
-  readonly authentication: RipAuthentication;
   /** Of digests: only grows. */
   readonly sequence: number;
 }
 
-export const encodeRip = ({ command, version, entries, authentication, sequence }: Outgoing): Uint8Array => {
+/** What a version of RIP puts into its packets. */
+export interface RipFormat {
+  /** Routes that fit one packet. */
+  readonly entriesPerPacket: number;
+  encode(message: OutgoingRip): Uint8Array;
+  /** Reads a packet and checks who has sent it; a text says what is wrong. Entries that make no sense are left out. */
+  parse(bytes: Uint8Array): RipMessage | string;
+}
+
+/** Versions 1 and 2 (RFC 1058, RFC 2453). */
+export const ripFormat = (version: 1 | 2, authentication: RipAuthentication, networkLength: number): RipFormat => ({
+  entriesPerPacket: entriesPerPacket(authentication),
+  encode: (message) => encodeRip(message, version, authentication),
+  parse: (bytes) => parseRip(bytes, authentication, maskOfLength(networkLength)),
+});
+
+const maskOfLength = (length: number): number => (length === 0 ? 0 : (0xffffffff << (32 - length)) >>> 0);
+
+const encodeRip = (
+  { command, entries, sequence }: OutgoingRip,
+  version: 1 | 2,
+  authentication: RipAuthentication,
+): Uint8Array => {
   const writer = new MessageWriter(headerBytes + entryBytes * (maxEntries + 1));
   const isWhole = command === ripCommand.request && entries.length === 0;
   writer.u8(command).u8(version).u16(0);
@@ -64,15 +84,15 @@ export const encodeRip = ({ command, version, entries, authentication, sequence 
     writer.u32(sequence).zeros(8);
   }
   if (isWhole) writer.zeros(entryBytes - 4).u32(infinity);
-  for (const { address, mask, metric, tag, nextHop } of entries) {
+  for (const { address, length, metric, tag, nextHop } of entries) {
     const isV2 = version === 2;
     writer
       .u16(ipFamily)
       .u16(isV2 ? tag : 0)
-      .u32(address);
+      .u32(address[3] as number);
     writer
-      .u32(isV2 ? mask : 0)
-      .u32(isV2 ? nextHop : 0)
+      .u32(isV2 ? maskOfLength(length) : 0)
+      .u32((isV2 && nextHop?.[3]) || 0)
       .u32(metric);
   }
   if (authentication.kind === 'digest') {
@@ -91,12 +111,7 @@ const isMask = (mask: number): boolean => {
   return (inverse & (inverse + 1)) === 0;
 };
 
-/** Reads a packet and checks who has sent it; a text says what is wrong. Entries that make no sense are left out. */
-export const parseRip = (
-  bytes: Uint8Array,
-  authentication: RipAuthentication,
-  interfaceMask: number,
-): RipMessage | string => {
+const parseRip = (bytes: Uint8Array, authentication: RipAuthentication, interfaceMask: number): RipMessage | string => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < headerBytes || (bytes.length - headerBytes) % entryBytes !== 0) return 'length makes no sense';
   const [command, version] = [view.getUint8(0), view.getUint8(1)];
@@ -105,7 +120,7 @@ export const parseRip = (
   const end = authenticate(bytes, view, version === 1 ? { kind: 'none' } : authentication);
   if (typeof end === 'string') return end;
   if (version === 1 && authentication.kind !== 'none') return 'authentication is missing';
-  return { command, version, ...entriesOf(view, { end, command, version, interfaceMask }) };
+  return { command, ...entriesOf(view, { end, command, version, interfaceMask }) };
 };
 
 interface Content {
@@ -114,6 +129,12 @@ interface Content {
   readonly version: number;
   readonly interfaceMask: number;
 }
+
+const mappedWords = (address: number): Int32Array => {
+  const words = new Int32Array(4);
+  writeMapped(words, 0, address);
+  return words;
+};
 
 const entriesOf = (view: DataView, { end, command, version, interfaceMask }: Content) => {
   const entries: RipEntry[] = [];
@@ -127,7 +148,8 @@ const entriesOf = (view: DataView, { end, command, version, interfaceMask }: Con
     const mask = version === 2 ? view.getUint32(at + 8) : maskOf(address, interfaceMask);
     if (!isMask(mask) || (address & ~mask) !== 0 || address >>> 28 >= 14) continue;
     const [tag, nextHop] = version === 2 ? [view.getUint16(at + 2), view.getUint32(at + 12)] : [0, 0];
-    entries.push({ address, mask, metric, tag, nextHop });
+    const hop = nextHop === 0 ? undefined : mappedWords(nextHop);
+    entries.push({ address: mappedWords(address), length: Math.clz32(~mask), metric, tag, nextHop: hop });
   }
   return { entries, isWhole };
 };

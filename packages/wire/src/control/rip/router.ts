@@ -1,70 +1,74 @@
-import {
-  encodeRip,
-  entriesPerPacket,
-  infinity,
-  parseRip,
-  type RipAuthentication,
-  type RipEntry,
-  type RipMessage,
-  ripCommand,
-} from './packet.ts';
+import { formatAddress, isMappedAddress, isSameAddress, isSamePrefix, parseAddress } from '../../ip/address.ts';
+import type { PrefixSequence } from '../prefix-sequence.ts';
+import { infinity, type RipEntry, type RipFormat, type RipMessage, ripCommand } from './packet.ts';
 
 export interface RipOptions {
-  readonly version: 1 | 2;
-  readonly address: number;
-  readonly mask: number;
+  readonly format: RipFormat;
+  /** Words of the own address and bits of its network. */
+  readonly address: Int32Array;
+  readonly networkLength: number;
+  /** Where updates for everybody and requests go. */
+  readonly group: Int32Array;
+  /** Updates go to neighbours that were heard instead. */
+  readonly isUnicast: boolean;
   readonly updateMs: number;
   readonly timeoutMs: number;
   readonly garbageMs: number;
-  readonly send: 'multicast' | 'broadcast' | 'unicast';
   readonly splitHorizon: 'poisoned' | 'simple' | 'none';
   readonly routes: {
     readonly count: number;
-    readonly first: number;
-    readonly length: number;
+    readonly prefixes: PrefixSequence;
+    /** Number of the first of them in the sequence. */
+    readonly offset: number;
     readonly metric: number;
     readonly tag: number;
   };
-  readonly authentication: RipAuthentication;
   readonly random: () => number;
 }
 
 export interface RipEvents {
   /** Sends to a neighbour, or to all of them. */
-  send(bytes: Uint8Array, destination: number): void;
-  onNeighbour(address: number, isUp: boolean, reason: string): void;
+  send(bytes: Uint8Array, destination: Int32Array): void;
+  onNeighbour(address: Int32Array, isUp: boolean, reason: string): void;
 }
 
 export interface RipNeighbour {
-  readonly address: number;
+  readonly address: Int32Array;
   readonly upAt: number;
   heardAt: number;
 }
 
 /** A route that a neighbour has announced. */
 export interface RipRoute extends RipEntry {
-  readonly from: number;
+  readonly from: Int32Array;
   heardAt: number;
 }
 
-export const ripGroup = 0xe0000009;
-const everybody = 0xffffffff;
+/** Where updates of version 2, of version 1 and by broadcast, and of RIPng go. */
+export const ripGroups = {
+  multicast: parseAddress('224.0.0.9'),
+  broadcast: parseAddress('255.255.255.255'),
+  nextGeneration: parseAddress('ff02::9'),
+} as const;
 /** Updates are spread by so much. */
 const jitter = 0.15;
 /** Packets of an update sent in one go. */
 const burst = 100;
 
-const maskOfLength = (length: number): number => (length === 0 ? 0 : (0xffffffff << (32 - length)) >>> 0);
+const keyOf = ({ address, length }: RipEntry): string => `${formatAddress(address)}/${length}`;
+const isFrom = (a: Int32Array, b: Int32Array): boolean => isSameAddress(a, 0, b, 0);
 
 interface Update {
-  readonly destination: number;
+  readonly destination: Int32Array;
   next: number;
 }
 
-/** A RIP router on one network that announces generated routes (RFC 1058, RFC 2453). */
+/** A RIP router on one network that announces generated routes (RFC 1058, RFC 2453, RFC 2080). */
 export class RipRouter {
   readonly counters = { tx: 0, rx: 0, flaps: 0, prefixesSent: 0, prefixesReceived: 0 };
-  readonly neighbours = new Map<number, RipNeighbour>();
+  /** By address. */
+  readonly neighbours = new Map<string, RipNeighbour>();
+  /** By prefix. */
   readonly routes = new Map<string, RipRoute>();
   lastError = '';
   readonly #options: RipOptions;
@@ -91,10 +95,8 @@ export class RipRouter {
     if (this.#state === 'running') return;
     this.#state = 'running';
     this.#isAnnouncing = true;
-    const { version, authentication } = this.#options;
-    const { request: command } = ripCommand;
-    const whole = { command, version, entries: [], authentication, sequence: this.#sequence++ };
-    this.#transmit(encodeRip(whole), this.#group);
+    const { format, group } = this.#options;
+    this.#transmit(format.encode({ command: ripCommand.request, entries: [], sequence: this.#sequence++ }), group);
     this.#updateAll(now);
   }
 
@@ -132,11 +134,11 @@ export class RipRouter {
     this.#expire(now);
   }
 
-  receive(bytes: Uint8Array, source: number, now: number): void {
-    const { address, mask, authentication } = this.#options;
-    if (this.#state !== 'running' || source === address) return;
+  receive(bytes: Uint8Array, source: Int32Array, now: number): void {
+    const { address, format } = this.#options;
+    if (this.#state !== 'running' || isFrom(source, address)) return;
     this.counters.rx++;
-    const message = parseRip(bytes, authentication, mask);
+    const message = format.parse(bytes);
     if (typeof message === 'string') {
       this.lastError = message;
       return;
@@ -145,15 +147,10 @@ export class RipRouter {
     else this.#learn(message, source, now);
   }
 
-  get #group(): number {
-    const { version, send } = this.#options;
-    return version === 1 || send === 'broadcast' ? everybody : ripGroup;
-  }
-
   #updateAll(now: number): void {
-    const { updateMs, send, random } = this.#options;
+    const { updateMs, isUnicast, group, random } = this.#options;
     this.#nextUpdateAt = now + updateMs * (1 - jitter * random());
-    const targets = send === 'unicast' ? [...this.neighbours.keys()] : [this.#group];
+    const targets = isUnicast ? [...this.neighbours.values()].map(({ address }) => address) : [group];
     this.#updates = targets.map((destination) => ({ destination, next: 0 }));
   }
 
@@ -163,20 +160,20 @@ export class RipRouter {
     if (index >= routes.count) return undefined;
     const isReachable = this.#isAnnouncing;
     if (!isReachable && now > this.#poisonUntil) return undefined;
-    const address = (routes.first + index * 2 ** (32 - routes.length)) >>> 0;
+    const { prefixes, offset, tag } = routes;
     const metric = isReachable ? routes.metric : infinity;
-    return { address, mask: maskOfLength(routes.length), metric, tag: routes.tag, nextHop: 0 };
+    return { address: prefixes.at(offset + index).slice(), length: prefixes.bits, metric, tag, nextHop: undefined };
   }
 
   #learned(): RipEntry[] {
     const { splitHorizon } = this.#options;
     if (splitHorizon === 'simple') return [];
-    return [...this.routes.values()].map(({ address, mask, metric, tag }) => ({
+    return [...this.routes.values()].map(({ address, length, metric, tag }) => ({
       address,
-      mask,
+      length,
       metric: splitHorizon === 'poisoned' ? infinity : metric,
       tag,
-      nextHop: 0,
+      nextHop: undefined,
     }));
   }
 
@@ -191,7 +188,7 @@ export class RipRouter {
 
   /** Sends one packet of an update, and with the last the learned routes. Returns the number of packets. */
   #sendPart(update: Update, now: number): number {
-    const maxEntries = entriesPerPacket(this.#options.authentication);
+    const maxEntries = this.#options.format.entriesPerPacket;
     const entries: RipEntry[] = [];
     for (; entries.length < maxEntries; update.next++) {
       const entry = this.#entryAt(update.next, now);
@@ -209,19 +206,18 @@ export class RipRouter {
     return Math.max(1, Math.ceil(rest.length / maxEntries));
   }
 
-  #respond(entries: readonly RipEntry[], destination: number): void {
-    const { version, authentication } = this.#options;
+  #respond(entries: readonly RipEntry[], destination: Int32Array): void {
     const { response: command } = ripCommand;
     this.counters.prefixesSent += entries.filter(({ metric }) => metric < infinity).length;
-    this.#transmit(encodeRip({ command, version, entries, authentication, sequence: this.#sequence++ }), destination);
+    this.#transmit(this.#options.format.encode({ command, entries, sequence: this.#sequence++ }), destination);
   }
 
-  #transmit(bytes: Uint8Array, destination: number): void {
+  #transmit(bytes: Uint8Array, destination: Int32Array): void {
     this.counters.tx++;
     this.#events.send(bytes, destination);
   }
 
-  #answer({ isWhole, entries }: RipMessage, source: number): void {
+  #answer({ isWhole, entries }: RipMessage, source: Int32Array): void {
     if (isWhole) {
       this.#updates.push({ destination: source, next: 0 });
       return;
@@ -229,59 +225,61 @@ export class RipRouter {
     const { metric } = this.#options.routes;
     const isKnown = (entry: RipEntry) => this.#isAnnouncing && this.#isOwn(entry);
     const answers = entries.map((entry) => ({ ...entry, metric: isKnown(entry) ? metric : infinity }));
-    const maxEntries = entriesPerPacket(this.#options.authentication);
+    const maxEntries = this.#options.format.entriesPerPacket;
     for (let at = 0; at < answers.length; at += maxEntries) this.#respond(answers.slice(at, at + maxEntries), source);
   }
 
-  #learn({ entries }: RipMessage, source: number, now: number): void {
-    const { address, mask } = this.#options;
-    if ((source & mask) !== (address & mask)) return;
+  #learn({ entries }: RipMessage, source: Int32Array, now: number): void {
+    const { address, networkLength } = this.#options;
+    const bits = networkLength + (isMappedAddress(address, 0) ? 96 : 0);
+    if (!isSamePrefix(source, 0, address, 0, bits)) return;
     this.#hear(source, now);
     for (const entry of entries.filter((one) => !this.#isOwn(one))) {
-      const key = `${entry.address}/${entry.mask}`;
+      const key = keyOf(entry);
       const metric = Math.min(entry.metric + 1, infinity);
       const known = this.routes.get(key);
       if (metric >= infinity) {
-        if (known?.from === source) this.routes.delete(key);
-      } else if (known === undefined || known.from === source || metric < known.metric) {
+        if (known !== undefined && isFrom(known.from, source)) this.routes.delete(key);
+      } else if (known === undefined || isFrom(known.from, source) || metric < known.metric) {
         if (known === undefined) this.counters.prefixesReceived++;
         this.routes.set(key, { ...entry, metric, from: source, heardAt: now });
       }
     }
   }
 
-  #isOwn({ address, mask }: RipEntry): boolean {
-    const { first, length, count } = this.#options.routes;
-    const index = (address - first) / 2 ** (32 - length);
-    return mask === maskOfLength(length) && index >= 0 && index < count;
+  #isOwn({ address, length }: RipEntry): boolean {
+    const { prefixes, offset, count } = this.#options.routes;
+    const index = length === prefixes.bits ? prefixes.indexOf(address) - offset : -1;
+    return index >= 0 && index < count;
   }
 
-  #hear(source: number, now: number): void {
-    const known = this.neighbours.get(source);
+  #hear(source: Int32Array, now: number): void {
+    const name = formatAddress(source);
+    const known = this.neighbours.get(name);
     if (known !== undefined) {
       known.heardAt = now;
       return;
     }
-    this.neighbours.set(source, { address: source, upAt: now, heardAt: now });
+    this.neighbours.set(name, { address: source, upAt: now, heardAt: now });
     this.#events.onNeighbour(source, true, '');
-    if (this.#options.send === 'unicast') this.#updates.push({ destination: source, next: 0 });
+    if (this.#options.isUnicast) this.#updates.push({ destination: source, next: 0 });
   }
 
   #expire(now: number): void {
     const { timeoutMs } = this.#options;
     for (const [key, { heardAt }] of this.routes) if (now - heardAt > timeoutMs) this.routes.delete(key);
-    for (const { address, heardAt } of this.neighbours.values())
+    for (const { address, heardAt } of [...this.neighbours.values()])
       if (now - heardAt > timeoutMs) this.#lose(address, 'no update in time');
   }
 
   #loseAll(reason: string): void {
-    for (const address of [...this.neighbours.keys()]) this.#lose(address, reason);
+    for (const { address } of [...this.neighbours.values()]) this.#lose(address, reason);
   }
 
-  #lose(address: number, reason: string): void {
-    this.neighbours.delete(address);
+  #lose(address: Int32Array, reason: string): void {
+    this.neighbours.delete(formatAddress(address));
     this.counters.flaps++;
-    for (const [key, { from }] of this.routes) if (from === address) this.routes.delete(key);
+    for (const [key, { from }] of this.routes) if (isFrom(from, address)) this.routes.delete(key);
     this.#events.onNeighbour(address, false, reason);
   }
 }
