@@ -193,6 +193,9 @@ describe('a new test', () => {
     expect(Number((await rate.inputValue()).replaceAll(/\D/g, ''))).toBeCloseTo(1500, -2);
     await drag([0.5, 0.75], [0.75, 0.75]);
     expect(Number((await seconds.inputValue()).replaceAll(/\D/g, ''))).toBe(15);
+    const thresholds = page.getByRole('region', { name: 'Thresholds' });
+    await thresholds.getByText('sum of http.ko == 0').waitFor();
+    await thresholds.getByText('p99 of http.latency <= 1.00 s').waitFor();
     await page.getByRole('slider', { name: 'Duration' }).press('ArrowRight');
     expect(await seconds.inputValue()).toBe('17 s');
     await page.getByRole('button', { name: 'Save without starting' }).click();

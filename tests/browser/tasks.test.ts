@@ -81,6 +81,28 @@ describe('the task editor', () => {
     await context.close();
   });
 
+  it('puts rows into another order by dragging and by buttons', async () => {
+    const { page, problems, context } = await lab.signedIn('/tasks/new');
+    await addTraffic(page, 'HTTP');
+    await page.getByRole('tab', { name: /^Thresholds/ }).click();
+    for (const name of ['First', 'Second', 'Third']) {
+      await page.getByRole('button', { name: 'Add threshold' }).click();
+      await page.getByRole('textbox', { name: 'Name', exact: true }).last().fill(name);
+    }
+    const names = async () => {
+      const fields = page.locator('[role=group] input').filter({ visible: true });
+      const values = await fields.evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value));
+      return values.filter((value) => ['First', 'Second', 'Third'].includes(value));
+    };
+    const handle = page.getByRole('group', { name: 'Threshold 3' }).getByTitle('Drag to reorder');
+    await handle.dragTo(page.getByRole('group', { name: 'Threshold 1' }).getByTitle('Drag to reorder'));
+    expect(await names()).toEqual(['Third', 'First', 'Second']);
+    await page.getByRole('button', { name: 'Move down: Threshold 1' }).click();
+    expect(await names()).toEqual(['First', 'Third', 'Second']);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
   it('builds a suite, and moves, duplicates and removes its stages', async () => {
     const { page, problems, context } = await lab.signedIn('/tasks/new');
     await addTraffic(page, 'Suite');

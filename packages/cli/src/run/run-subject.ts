@@ -6,7 +6,7 @@ import { recordNames } from '../task-files/record-names.ts';
 import { withIds } from '../task-files/references.ts';
 import { findEqualTask, type WantedTask } from '../task-files/store-task.ts';
 import { readTaskFile } from '../task-files/task-file.ts';
-import { fillTemplate, findTemplate } from '../task-files/template-fill.ts';
+import { fillTemplate, findTemplate, thresholdsOf } from '../task-files/template-fill.ts';
 import { type Stage, staged } from './stages.ts';
 
 /** What is to be run, as the command line names it. */
@@ -42,15 +42,22 @@ const create = (client: Client, { comment, projectID, definition }: WantedTask) 
     body: { configuration: [], ...definition, comment, ...(projectID && { projectID }) } as never,
   });
 
+const createJudged = async (client: Client, wanted: WantedTask, thresholds: readonly Threshold[]) => {
+  const made = await create(client, wanted);
+  await client.tasks.setThresholds({ body: { id: made.data, thresholds: [...thresholds] } });
+  return made;
+};
+
 const fromTemplate = async (client: Client, request: RunRequest, name: string): Promise<number> => {
   const names = recordNames(client);
   const template = await findTemplate(client, name);
   const { task, ...filling } = await fillTemplate(template, request, names);
   const comment = request.comment ?? template.name;
   const projectID = request.project === undefined ? undefined : await names.idOf('project', request.project);
-  const { comment: _, ...definition } = task;
+  const { comment: _, thresholds: __, ...definition } = task;
   const wanted = { comment, ...(projectID && { projectID }), definition: withStages(definition, request.stages) };
-  if (request.stages.length > 0) return storedAs(client, wanted, () => create(client, wanted));
+  if (request.stages.length > 0)
+    return storedAs(client, wanted, () => createJudged(client, wanted, thresholdsOf(task)));
   return storedAs(client, wanted, () =>
     client.tasks.fromTemplate({ body: { ...filling, comment, ...(projectID && { projectID }) } }),
   );

@@ -8,17 +8,17 @@ import { type RecordNames, recordNames } from './record-names.ts';
 import { withIds } from './references.ts';
 import { definitionOf, findTaskNamed } from './store-task.ts';
 import { readTaskFile, type TaskFile } from './task-file.ts';
-import { fillTemplate, findTemplate } from './template-fill.ts';
+import { fillTemplate, findTemplate, thresholdsOf } from './template-fill.ts';
 
 const wholeTaskOf = async (client: Client, file: TaskFile, names: RecordNames): Promise<WholeTask> => {
-  const { comment, project, template, thresholds = [] } = file;
+  const { comment, project, template, thresholds } = file;
   const projectID = project === undefined ? null : await names.idOf('project', project);
   if (template === undefined) {
     const definition = definitionOf((await withIds(file.definition, names)) as Record<string, unknown>);
-    return { comment, projectID, definition, thresholds };
+    return { comment, projectID, definition, thresholds: thresholds ?? [] };
   }
   const { task } = await fillTemplate(await findTemplate(client, template), file, names);
-  return { comment, projectID, definition: definitionOf(task), thresholds };
+  return { comment, projectID, definition: definitionOf(task), thresholds: thresholds ?? thresholdsOf(task) };
 };
 
 const store = async (client: Client, id: number | undefined, wanted: WholeTask): Promise<number> => {

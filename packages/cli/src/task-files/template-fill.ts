@@ -1,5 +1,5 @@
 import type { Client } from '@rushhour/client/routes';
-import type { TaskTemplate, TemplateParameter } from '@rushhour/contract';
+import type { TaskTemplate, TemplateParameter, Threshold } from '@rushhour/contract';
 import { UsageError } from '../exit-codes.ts';
 import { type NamedKind, namedKinds, type RecordNames } from './record-names.ts';
 
@@ -67,6 +67,10 @@ export const fillTemplate = async (
   const task = filled(template.task, { slots: agentMap, params: { ...defaults, ...given } }) as FilledTemplate['task'];
   return { templateID: template.id, agentMap, parameters: given, task };
 };
+
+/** The thresholds that a template gives its tasks. */
+export const thresholdsOf = ({ thresholds = [] }: { thresholds?: unknown }): readonly Threshold[] =>
+  thresholds as Threshold[];
 
 interface Values {
   readonly slots: Readonly<Record<string, unknown>>;

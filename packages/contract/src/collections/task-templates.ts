@@ -51,7 +51,8 @@ export const TemplateDraft = Type.Object({
   description: Type.Optional(Description),
   tags: Type.Optional(Tags),
   task: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'A task definition in which {"$slot":"name"} stands for an agent id and {"$param":"name"} for a value',
+    description:
+      'A task definition, with `thresholds` if wanted, in which {"$slot":"name"} stands for an agent id and {"$param":"name"} for a value',
   }),
   parameters: optional.array(TemplateParameter, { maxItems: 100 }),
   slots: optional.array(TemplateSlot, { maxItems: 100 }),

@@ -1,10 +1,10 @@
 import { Alert } from '@mantine/core';
-import { explain } from '../lib/explain.ts';
 import { text } from '../lib/text.ts';
+import { Explanation } from './explanation.tsx';
 
 /** An error, explained. */
 export const Problem = ({ error, title = text.errors.title }: { error: unknown; title?: string }) => (
   <Alert color="red" role="alert" title={title} style={{ whiteSpace: 'pre-line' }}>
-    {explain(error)}
+    <Explanation error={error} />
   </Alert>
 );

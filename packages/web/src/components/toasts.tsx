@@ -2,12 +2,14 @@ import { Notification, Portal, Stack } from '@mantine/core';
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
 import { explain } from '../lib/explain.ts';
 import { text as texts } from '../lib/text.ts';
+import { Explanation } from './explanation.tsx';
 
 interface Toast {
   id: number;
   kind: 'done' | 'problem';
   title: string;
   text?: string;
+  error?: unknown;
 }
 
 interface Toasts {
@@ -38,7 +40,7 @@ export const ToastProvider = ({ children }: { children: ReactNode }) => {
         const id = add({ kind: 'done', title, ...(text !== undefined && { text }) });
         setTimeout(() => close(id), doneMs);
       },
-      problem: (error, title = texts.errors.title) => void add({ kind: 'problem', title, text: explain(error) }),
+      problem: (error, title = texts.errors.title) => void add({ kind: 'problem', title, text: explain(error), error }),
     };
   }, [close]);
   return (
@@ -46,7 +48,7 @@ export const ToastProvider = ({ children }: { children: ReactNode }) => {
       {children}
       <Portal>
         <Stack gap="xs" pos="fixed" bottom={16} right={16} w="min(26rem, calc(100vw - 2rem))" style={{ zIndex: 500 }}>
-          {toasts.map(({ id, kind, title, text }) => (
+          {toasts.map(({ id, kind, title, text, error }) => (
             <Notification
               key={id}
               role={kind === 'problem' ? 'alert' : 'status'}
@@ -57,7 +59,7 @@ export const ToastProvider = ({ children }: { children: ReactNode }) => {
               closeButtonProps={{ 'aria-label': texts.errors.close }}
               style={{ whiteSpace: 'pre-line' }}
             >
-              {text}
+              {kind === 'problem' ? <Explanation error={error} /> : text}
             </Notification>
           ))}
         </Stack>

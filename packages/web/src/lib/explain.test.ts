@@ -17,21 +17,6 @@ it('explains a conflict and what to do about it', () => {
   expect(sentence).toContain('Network 3 was changed meanwhile.');
 });
 
-it('lists every issue', () => {
-  const issues = [
-    { path: '/subnet', code: 'CIDR', message: 'is no CIDR' },
-    { path: '', code: 'X', message: 'is wrong' },
-  ];
-  expect(explain(failed(400, { issues }, '/subnet is no CIDR'))).toBe('Subnet: is no CIDR\nIs wrong.');
-});
-
-it('names fields by their labels, and hides regular expressions', () => {
-  const issues = [
-    { path: '/configuration/0/values/wafModules/modules/1/name', code: 'X', message: 'must match pattern "^[a-z]$"' },
-  ];
-  expect(explain(failed(400, { issues }, 'invalid'))).toBe('Attack modules 2 › Name: has an invalid format');
-});
-
 it('reports a missing response in its own words', () => {
   expect(explain(new TypeError('Failed to fetch'))).not.toContain('fetch');
 });

@@ -1,5 +1,6 @@
 import { RequestFailed } from '@rushhour/client';
 import { labelOf } from '../texts/labels.ts';
+import { asSentence } from './explain.ts';
 import { text } from './text.ts';
 
 /** Messages by JSON pointer. */
@@ -16,6 +17,13 @@ export const issuesIn = (error: unknown): Issues =>
 /** A message without the regular expression that a value did not match. */
 export const plainMessage = (message: string): string =>
   message.replace(/must match (?:the )?(?:pattern|regular expression).*$/s, text.errors.format);
+
+/** Every issue of a rejected request, with the label of its field. */
+export const explainIssues = (found: readonly { path: string; message: string }[]): string =>
+  [...new Set(found.map(({ path, message }) => issueText(path, plainMessage(message))))].join('\n');
+
+const issueText = (path: string, message: string) =>
+  path === '' ? asSentence(message) : `${fieldName(path)}: ${message}`;
 
 /** Members that contain others but mean nothing to a reader. */
 const containers = new Set(['values', 'configuration', 'array', 'subplugins', 'parameters', 'agentMap']);

@@ -200,6 +200,10 @@ export const en = {
     },
     length: (time: string) => `Length of the test: ${time}`,
     timeline: 'Load over time',
+    thresholds: 'Thresholds',
+    condition: (aggregation: string, metric: string, operator: string, value: string) =>
+      `${aggregation} of ${metric} ${operator} ${value}`,
+    warns: 'Warning only',
   },
   unsaved: {
     title: 'Discard unsaved changes?',

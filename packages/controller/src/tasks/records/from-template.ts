@@ -1,11 +1,11 @@
-import type { api, TaskDraft } from '@rushhour/contract';
+import type { api } from '@rushhour/contract';
 import { ApiError, type Issue, invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import type { Store } from '../../store/store.ts';
 import { type StoredTemplate, taskTemplates } from '../../store/tasks/tasks.ts';
-import { issuesOfUnknown } from '../check/check-definition.ts';
+import { issuesWithThresholds } from '../check/task-with-thresholds.ts';
 import { fillTemplate, requestIssues } from '../templates/fill.ts';
-import { createTask } from './write-task.ts';
+import { createTask, type NewTask } from './write-task.ts';
 
 export const fromTemplateHandlers = ({
   store,
@@ -17,14 +17,14 @@ export const fromTemplateHandlers = ({
     const template = await orNotFound(taskTemplates.find(store.read, templateID), 'task template', templateID);
     const { task, issues } = fillTemplate(template, { agentMap, parameters });
     if (issues.length > 0) throw invalid(issues);
-    const wrong = issuesOfUnknown(task);
+    const wrong = issuesWithThresholds(task);
     if (wrong.length > 0) throw invalid(requestIssues(template, wrong));
     const draft = {
       ...task,
       ...(comment !== undefined && { comment }),
       ...(device && { device }),
       projectID,
-    } as TaskDraft;
+    } as NewTask;
     return store.change(caller, (tx) =>
       inRequest(template, async () => ({ data: await createTask(tx, store.secrets, draft) })),
     );

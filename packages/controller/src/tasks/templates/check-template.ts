@@ -32,9 +32,9 @@ const noSecrets = {
 
 /** Agents come only from slots, and slots stand only for agents. */
 const misplaced = ({ path, kind }: Marker): Issue[] => {
-  const isAgent = path.endsWith('/agent/id');
+  const isAgent = path.endsWith('/agent/id') || path.endsWith('/scope/agentID');
   if (kind === 'slot' && !isAgent)
-    return [{ path, code: 'SLOT_MISPLACED', message: 'a slot stands for agent.id only' }];
+    return [{ path, code: 'SLOT_MISPLACED', message: 'a slot stands for agent.id and scope.agentID only' }];
   if (kind === 'param' && isAgent)
     return [{ path, code: 'PARAMETER_MISPLACED', message: 'an agent comes from a slot' }];
   return [];

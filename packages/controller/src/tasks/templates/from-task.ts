@@ -1,4 +1,4 @@
-import type { TaskTemplate, TemplateParameter, TemplateSlot } from '@rushhour/contract';
+import type { TaskTemplate, TemplateParameter, TemplateSlot, Threshold } from '@rushhour/contract';
 import { secretsIn } from './secrets-in.ts';
 
 type Json = Record<string, unknown>;
@@ -11,18 +11,21 @@ export interface SourceTask {
   readonly controlPlane: readonly unknown[];
   readonly configuration: readonly unknown[];
   readonly dumps: unknown;
+  readonly thresholds?: readonly Threshold[];
 }
 
 /** A template from a task: its agents become slots, its secrets become required parameters. */
 export const templateOfTask = (source: SourceTask, pluginNameOf: (id: number) => string | undefined): Made => {
-  const { comment, accessPlane, controlPlane, configuration, dumps } = source;
-  const task = structuredClone({ comment, accessPlane, controlPlane, configuration, dumps }) as Json;
+  const { comment, accessPlane, controlPlane, configuration, dumps, thresholds = [] } = source;
+  const judged = thresholds.length > 0 && { thresholds };
+  const task = structuredClone({ comment, accessPlane, controlPlane, configuration, dumps, ...judged }) as Json;
   const parameters = takeSecrets(task);
   const slots = createSlots();
   for (const entry of lists(task['configuration'])) takeEntry(entry, slots, pluginNameOf);
   for (const plane of ['accessPlane', 'controlPlane']) {
     for (const entry of lists(task[plane])) slots.take(entry, entry['isServer'] === true ? 'server' : 'client');
   }
+  for (const { scope } of lists(task['thresholds'])) if (isObject(scope)) slots.name(scope);
   return { task, slots: slots.made(), parameters };
 };
 
@@ -62,6 +65,11 @@ const createSlots = () => {
       holder['agent'] = { id: { $slot: slot.name } };
       delete holder['interfaceId'];
       delete holder['interfaces'];
+    },
+    /** Replaces `scope.agentID` by the slot that the agent has become. */
+    name: (scope: Json) => {
+      const slot = byAgent.get(Number(scope['agentID']));
+      if (slot !== undefined) scope['agentID'] = { $slot: slot.name };
     },
     made: (): TemplateSlot[] =>
       [...byAgent.values()].map(({ name, role, requires }) => ({ name, role, requires: [...requires].sort() })),

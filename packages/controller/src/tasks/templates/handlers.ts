@@ -9,8 +9,9 @@ import { dropLinks, type Kind, setLinks } from '../../store/engine/links.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { findTask, type StoredTemplate, taskTemplates } from '../../store/tasks/tasks.ts';
-import { issuesOfUnknown } from '../check/check-definition.ts';
 import { referenceIssues } from '../check/reference-rules.ts';
+import { issuesWithThresholds } from '../check/task-with-thresholds.ts';
+import { thresholdIssues } from '../thresholds.ts';
 import { issuesOfTemplate, trialOf } from './check-template.ts';
 import { templateOfTask } from './from-task.ts';
 
@@ -24,7 +25,7 @@ const assertValidTemplate = async (tx: Change, content: Content) => {
     const message = `is longer than ${maxChars} characters`;
     throw invalid([{ path: '/task', code: 'TEMPLATE_TOO_LARGE', message }], 'TEMPLATE_TOO_LARGE');
   }
-  const issues = issuesOfTemplate(content, issuesOfUnknown);
+  const issues = issuesOfTemplate(content, issuesWithThresholds);
   if (issues.length > 0) throw invalid(issues);
   const { task, isOpen } = trialOf(content);
   const named = await referenceIssues(tx, task as never, { withoutAgents: true });
@@ -70,7 +71,9 @@ const contentOf = async ({ store }: Deps, body: NewTemplate, caller: Caller) => 
   assertAlone(body);
   assertMayReadTasks(caller);
   const source = await orNotFound(findTask(store.read, sourceTaskID), 'task', sourceTaskID);
-  return templateOfTask(source, (id) => findPlugin(id)?.name);
+  // Thresholds may have been set for an earlier definition of the task.
+  const thresholds = source.thresholds.filter((one) => thresholdIssues(source, [one]).length === 0);
+  return templateOfTask({ ...source, thresholds }, (id) => findPlugin(id)?.name);
 };
 
 const updateTemplate =

@@ -111,6 +111,15 @@ describe('task templates', () => {
     await templates.removeMany({ body: { array: [id] } });
   });
 
+  it('have only thresholds of metrics that their plugins report', async () => {
+    const threshold = { name: 'x', metric: 'dns.latency', aggregation: 'p99', operator: '<', value: 1 };
+    const wrong = (one: object) => create('Judged', { task: { ...task, thresholds: [one] } });
+    await expect(wrong(threshold)).rejects.toMatchObject({
+      ...{ status: 400, data: { issues: [{ path: '/task/thresholds/0/metric', code: 'METRIC_UNKNOWN' }] } },
+    });
+    await expect(wrong({ name: 'x' })).rejects.toMatchObject({ status: 400 });
+  });
+
   it('hold on to the records they name', async () => {
     const network = await createNetwork('Clients', '10.7.0.0/24');
     const configuration = [http({ sources: [{ agent: { id: { $slot: 'client' } }, network: { id: network } }] })];
@@ -152,6 +161,19 @@ describe('a template of a task', () => {
     const [model, again] = await Promise.all([source, copy].map((taskId) => tasks.get({ params: { id: taskId } })));
     expect(again?.data).toMatchObject({ comment: 'Model', configuration: model?.data.configuration });
     await templates.removeMany({ body: { array: [id] } });
+  });
+
+  it('gives its tasks the thresholds of that task, those of an agent to the agent of its slot', async () => {
+    const { data: source } = await tasks.create({ body: { configuration: [http()] } });
+    const failures = { name: 'No failures', metric: 'http.ko', aggregation: 'sum', operator: '==', value: 0 } as const;
+    const near = { ...failures, name: 'Near', scope: { agentID: client } };
+    await tasks.setThresholds({ body: { id: source, thresholds: [failures, near] } });
+    const { data: templateID } = await templates.create({ body: { name: 'Judged', sourceTaskID: source } });
+    const agentMap = { client1: server, server1: client };
+    const { data: id } = await tasks.fromTemplate({ body: { templateID, agentMap } });
+    const { data: thresholds } = await tasks.thresholds({ params: { id } });
+    expect(thresholds).toMatchObject([failures, { ...near, scope: { agentID: server } }]);
+    await templates.removeMany({ body: { array: [templateID] } });
   });
 
   it('needs a task that is there, the permission to read it, and nothing beside it', async () => {
@@ -252,6 +274,9 @@ describe('built-in templates', () => {
       const { data: made } = await tasks.get({ params: { id: taskId } });
       expect(made).toMatchObject({ comment: name, status: 0 });
       expect(JSON.stringify(made.configuration)).not.toMatch(/\$slot|\$param/);
+      const { data: thresholds } = await tasks.thresholds({ params: { id: taskId } });
+      const presets = allBuiltin.find((builtin) => builtin.name === name)?.task['thresholds'] ?? [];
+      expect(thresholds).toMatchObject(presets);
     }
   });
 });

@@ -3,11 +3,11 @@ import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import { text } from '../../lib/text.ts';
 import { IconButton } from '../buttons.tsx';
 
-/** The list with one item moved up (-1) or down (1). */
-const moved = <T,>(items: readonly T[], index: number, by: -1 | 1): T[] => {
+/** The list with one item moved to another place. */
+export const moved = <T,>(items: readonly T[], index: number, to: number): T[] => {
   const next = [...items];
   const [item] = next.splice(index, 1);
-  if (item !== undefined) next.splice(index + by, 0, item);
+  if (item !== undefined) next.splice(to, 0, item);
   return next;
 };
 
@@ -26,13 +26,13 @@ export const ListButtons = <T,>({ label, items, index, onChange }: ListButtonsPr
       label={text.editor.up(label)}
       icon={IconArrowUp}
       disabled={index === 0}
-      onClick={() => onChange(moved(items, index, -1))}
+      onClick={() => onChange(moved(items, index, index - 1))}
     />
     <IconButton
       label={text.editor.down(label)}
       icon={IconArrowDown}
       disabled={index === items.length - 1}
-      onClick={() => onChange(moved(items, index, 1))}
+      onClick={() => onChange(moved(items, index, index + 1))}
     />
     <IconButton
       label={text.editor.remove(label)}

@@ -1,10 +1,11 @@
 import { Button, Card, Group, Input, Stack, Text } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import { IconGripVertical, IconPlus } from '@tabler/icons-react';
+import { type DragEvent, type ReactNode, useState } from 'react';
 import { text } from '../../lib/text.ts';
 import { labelOf } from '../../texts/labels.ts';
 import { type FieldProps, frameOf, type Value } from './field.ts';
-import { ListButtons } from './list-buttons.tsx';
+import { ListButtons, moved } from './list-buttons.tsx';
+import classes from './rows-field.module.css';
 
 interface CardListProps<T> {
   items: readonly T[];
@@ -13,20 +14,70 @@ interface CardListProps<T> {
   children: (item: T, index: number, set: (item: T) => void) => ReactNode;
 }
 
-/** One card per item, each with buttons to move and remove it. */
-export const CardList = <T,>({ items, nameOf, onChange, children }: CardListProps<T>) =>
-  items.map((item, i) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the items have no identity but their position
-    <Card key={i} withBorder padding="xs" role="group" aria-label={nameOf(i)}>
+/** Drags an item to another place of its list; the buttons do the same by keyboard. */
+const useDragging = <T,>({ items, onChange }: Pick<CardListProps<T>, 'items' | 'onChange'>) => {
+  const [dragged, setDragged] = useState<number>();
+  const [over, setOver] = useState<number>();
+  const end = () => {
+    setDragged(undefined);
+    setOver(undefined);
+  };
+  const drop = (index: number) => (event: DragEvent) => {
+    event.preventDefault();
+    event.stopPropagation();
+    end();
+    if (dragged !== undefined && dragged !== index) onChange(moved(items, dragged, index));
+  };
+  const enter = (index: number) => (event: DragEvent) => {
+    event.preventDefault();
+    setOver(index);
+  };
+  return {
+    handleOf: (index: number) => ({
+      draggable: true,
+      onDragStart: (event: DragEvent) => {
+        event.stopPropagation();
+        setDragged(index);
+      },
+      onDragEnd: end,
+    }),
+    // Lists within lists: only the list that the dragged item belongs to takes it.
+    dropTargetOf: (index: number) =>
+      dragged !== undefined && {
+        onDragOver: enter(index),
+        onDrop: drop(index),
+        ...(over === index && over !== dragged && { 'data-place': over < dragged ? 'before' : 'after' }),
+      },
+  };
+};
+
+/** One card per item, with a handle to drag it and buttons to move and remove it. */
+export const CardList = <T,>({ items, nameOf, onChange, children }: CardListProps<T>) => {
+  const { handleOf, dropTargetOf } = useDragging({ items, onChange });
+  return items.map((item, i) => (
+    <Card
+      // biome-ignore lint/suspicious/noArrayIndexKey: the items have no identity but their position
+      key={i}
+      withBorder
+      padding="xs"
+      role="group"
+      aria-label={nameOf(i)}
+      className={classes['card'] ?? ''}
+      {...dropTargetOf(i)}
+    >
       <Group justify="space-between" mb={2} mt={-4}>
-        <Text size="xs" c="dimmed">
-          {nameOf(i)}
-        </Text>
+        <Group gap={4} className={classes['handle']} title={text.editor.drag} {...handleOf(i)}>
+          <IconGripVertical size={14} aria-hidden />
+          <Text size="xs" c="dimmed">
+            {nameOf(i)}
+          </Text>
+        </Group>
         <ListButtons label={nameOf(i)} items={items} index={i} onChange={onChange} />
       </Group>
       {children(item, i, (next) => onChange(items.map((one, at) => (at === i ? next : one))))}
     </Card>
   ));
+};
 
 /** A list of objects, edited as cards. */
 export const RowsField = ({

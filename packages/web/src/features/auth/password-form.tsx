@@ -1,7 +1,7 @@
 import { Alert, Button, PasswordInput, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
+import { Explanation } from '../../components/explanation.tsx';
 import { client } from '../../lib/client.ts';
-import { explain } from '../../lib/explain.ts';
 import { text } from '../../lib/text.ts';
 
 interface PasswordFormProps {
@@ -33,7 +33,7 @@ export const PasswordForm = ({ currentLabel, submitLabel, onDone }: PasswordForm
       <Stack>
         {change.error && (
           <Alert color="red" role="alert" style={{ whiteSpace: 'pre-line' }}>
-            {explain(change.error)}
+            <Explanation error={change.error} />
           </Alert>
         )}
         <PasswordInput name="current" label={currentLabel} autoComplete="current-password" required />

@@ -4,8 +4,8 @@ import { IconPlayerPause, IconPlayerPlay, IconUpload, IconX } from '@tabler/icon
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { IconButton } from '../../components/buttons.tsx';
+import { Explanation } from '../../components/explanation.tsx';
 import { client } from '../../lib/client.ts';
-import { explain } from '../../lib/explain.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { bytes } from '../../lib/units.ts';
@@ -53,7 +53,7 @@ const UploadRow = ({ upload }: { upload: Upload }) => {
       />
       {problem !== undefined && (
         <Text size="xs" c="red" role="alert" mt={4} style={{ whiteSpace: 'pre-line' }}>
-          {explain(problem)}
+          <Explanation error={problem} />
         </Text>
       )}
     </Paper>

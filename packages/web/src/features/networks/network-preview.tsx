@@ -2,8 +2,8 @@ import { Alert, Anchor, Card, Group, Loader, Stack, Text, Title } from '@mantine
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { Explanation } from '../../components/explanation.tsx';
 import { client } from '../../lib/client.ts';
-import { explain } from '../../lib/explain.ts';
 import { fieldName } from '../../lib/issues.ts';
 import { text } from '../../lib/text.ts';
 import { howMany } from '../../lib/units.ts';
@@ -49,7 +49,7 @@ export const NetworkPreview = ({ value, id }: { value: Record<string, unknown>; 
       )}
       {hasSubnet && error && (
         <Alert color="yellow" title={words.incomplete} style={{ whiteSpace: 'pre-line' }}>
-          {explain(error)}
+          <Explanation error={error} />
         </Alert>
       )}
       {hasSubnet && !error && data && <Result {...data} />}

@@ -14,6 +14,7 @@ import { loadShapeOf } from './load-shape.ts';
 import { LoadTimeline } from './load-timeline.tsx';
 import { type NewTestForm, problemOf } from './new-test-form.ts';
 import { ParameterField } from './parameter-field.tsx';
+import { TemplateThresholds } from './template-thresholds.tsx';
 
 const { newTest: words } = text;
 
@@ -68,6 +69,7 @@ export const LoadStep = ({ template, form, onChange }: LoadStepProps) => {
         />
       ))}
       <Length values={form.values} />
+      <TemplateThresholds template={template} />
       {starting.dialog}
       {create.error && <Problem error={create.error} />}
       <Group justify="flex-end">

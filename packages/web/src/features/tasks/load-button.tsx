@@ -3,8 +3,8 @@ import { type ConfigurationEntry, findPlugin, type LoadChange } from '@rushhour/
 import { IconAdjustments } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Explanation } from '../../components/explanation.tsx';
 import { client } from '../../lib/client.ts';
-import { explain } from '../../lib/explain.ts';
 import { text } from '../../lib/text.ts';
 
 const { run } = text;
@@ -69,7 +69,7 @@ export const LoadButton = ({ id, configuration }: LoadButtonProps) => {
             ))}
             {change.error && (
               <Text size="sm" c="red" role="alert" style={{ whiteSpace: 'pre-line' }}>
-                {explain(change.error)}
+                <Explanation error={change.error} />
               </Text>
             )}
             <Button type="submit" size="xs" loading={change.isPending}>

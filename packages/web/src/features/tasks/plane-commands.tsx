@@ -2,8 +2,8 @@ import { Button, Group, NumberInput, Select, Text, TextInput } from '@mantine/co
 import { type PlaneCommand, planeActions, type Task } from '@rushhour/contract';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Explanation } from '../../components/explanation.tsx';
 import { client } from '../../lib/client.ts';
-import { explain } from '../../lib/explain.ts';
 import { text } from '../../lib/text.ts';
 
 const { rows: words } = text;
@@ -76,7 +76,7 @@ export const PlaneCommands = ({ task }: { task: Task }) => {
       </Group>
       {send.error && (
         <Text size="sm" c="red" role="alert">
-          {explain(send.error)}
+          <Explanation error={send.error} />
         </Text>
       )}
     </form>

@@ -6,7 +6,7 @@ import { TimeText } from '../../components/time-text.tsx';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
 import { RunNotes } from './run-notes.tsx';
-import { Thresholds, thresholdText } from './run-thresholds.tsx';
+import { outcomeOf, Thresholds, thresholdText } from './run-thresholds.tsx';
 
 const { run } = text;
 type Format = keyof typeof run.formats;
@@ -68,6 +68,7 @@ const reasonsOf = (result: Result): ReactNode => {
     <>
       {failed.map((threshold) => (
         <Text key={threshold.name} size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {outcomeOf(threshold) === 'warned' && `${run.outcomes.warned}: `}
           {run.failedThreshold(threshold.name, thresholdText(result, threshold))}
         </Text>
       ))}

@@ -8,14 +8,17 @@ import { measured } from '../../lib/units.ts';
 
 const { run } = text;
 const { thresholdColumns: headers } = run;
-const outcomeColors = { passed: 'teal', failed: 'red', noData: 'yellow', pending: 'gray' } as const;
+const outcomeColors = { passed: 'teal', failed: 'red', warned: 'orange', noData: 'yellow', pending: 'gray' } as const;
 
 type Threshold = Result['thresholds'][number];
+
+/** Known only at the end, so that they are not in the summary. */
+const shares = /\.(blockRate|falsePositiveRate|score|coverage|evasionResistance)$/;
 
 /** A value in the unit of the metric, such as milliseconds. */
 const valueText = ({ summary }: Result, { metric, aggregation }: Threshold, value: number | null) => {
   const known = summary.flatMap(({ metrics }) => metrics).find((one) => one.metric === metric);
-  if (known === undefined || aggregation === 'count') return measured(value, '');
+  if (known === undefined || aggregation === 'count') return measured(value, shares.test(metric) ? '%' : '');
   return measured(value, aggregation === 'rate' ? `${known.unit}/s` : known.unit);
 };
 
@@ -26,10 +29,14 @@ const conditionText = (result: Result, threshold: Threshold) =>
 export const thresholdText = (result: Result, threshold: Threshold) =>
   run.actualAgainst(valueText(result, threshold, threshold.actual), conditionText(result, threshold));
 
-const Outcome = ({ outcome, breachedAt }: Threshold) => (
+/** A threshold that only warns does not fail the run. */
+export const outcomeOf = ({ outcome, severity }: Pick<Threshold, 'outcome' | 'severity'>) =>
+  outcome === 'failed' && severity === 'warn' ? 'warned' : outcome;
+
+const Outcome = ({ breachedAt, ...threshold }: Threshold) => (
   <>
-    <Text span size="sm" fw={600} c={outcomeColors[outcome]}>
-      {run.outcomes[outcome]}
+    <Text span size="sm" fw={600} c={outcomeColors[outcomeOf(threshold)]}>
+      {run.outcomes[outcomeOf(threshold)]}
     </Text>{' '}
     {breachedAt !== null && (
       <Text span size="xs" c="dimmed">

@@ -1,23 +1,28 @@
-import { api, findPlugin } from '@rushhour/contract';
+import { api, entriesOf, plugins } from '@rushhour/contract';
 import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
-import { issuesOfUnknown } from '../../check/check-definition.ts';
+import { issuesWithThresholds } from '../../check/task-with-thresholds.ts';
 import { issuesOfTemplate } from '../check-template.ts';
 import { fillTemplate } from '../fill.ts';
 import { sampleOf } from '../parameter-value.ts';
 import { allBuiltin } from './all-builtin.ts';
+import type { BuiltinTemplate } from './builtin-template.ts';
+import { whyWithoutThresholds } from './threshold-presets.ts';
+
+const pluginsOf = ({ task }: BuiltinTemplate) =>
+  entriesOf(task['configuration'] as never).flatMap(({ plugin }) => plugin?.name ?? []);
 
 describe('the built-in templates', () => {
-  it('are forty-nine, each with a name of its own', () => {
-    expect(allBuiltin).toHaveLength(49);
-    expect(new Set(allBuiltin.map(({ name }) => name)).size).toBe(49);
+  it('are fifty-two, each with a name of its own', () => {
+    expect(allBuiltin).toHaveLength(52);
+    expect(new Set(allBuiltin.map(({ name }) => name)).size).toBe(52);
   });
 
   it.each(allBuiltin.map((builtin) => [builtin.name, builtin] as const))(
     '"%s" could be sent by a user',
     (_, builtin) => {
       expect(Value.Check(api.taskTemplates.routes.create.body, builtin)).toBe(true);
-      expect(issuesOfTemplate(builtin, issuesOfUnknown)).toEqual([]);
+      expect(issuesOfTemplate(builtin, issuesWithThresholds)).toEqual([]);
     },
   );
 
@@ -28,7 +33,7 @@ describe('the built-in templates', () => {
       parameters: Object.fromEntries(open.map((parameter) => [parameter.name, sampleOf(parameter)])),
     });
     expect(issues).toEqual([]);
-    expect(issuesOfUnknown(task)).toEqual([]);
+    expect(issuesWithThresholds(task)).toEqual([]);
     expect(JSON.stringify(task)).not.toMatch(/\$slot|\$param/);
   });
 
@@ -44,15 +49,27 @@ describe('the built-in templates', () => {
         );
         const { task, issues } = fillTemplate(builtin, { agentMap, parameters });
         expect(issues).toEqual([]);
-        expect(issuesOfUnknown(task)).toEqual([]);
+        expect(issuesWithThresholds(task)).toEqual([]);
       }
     },
   );
 
+  it('are there for every plugin', () => {
+    const used = new Set(allBuiltin.flatMap(pluginsOf));
+    expect(plugins.map(({ name }) => name).filter((name) => !used.has(name))).toEqual([]);
+  });
+
+  it('have thresholds, or a reason to have none', () => {
+    const bare = allBuiltin.filter(({ task }) => ((task['thresholds'] ?? []) as unknown[]).length === 0);
+    expect(bare.filter((template) => whyWithoutThresholds(template) === undefined)).toEqual([]);
+    expect(allBuiltin.length - bare.length).toBeGreaterThan(40);
+  });
+
   it('ask for plugins that exist, under their names', () => {
-    for (const { task, slots } of allBuiltin) {
-      const [entry] = task['configuration'] as { plugin: { id: number } }[];
-      expect(slots.map(({ requires }) => requires)).toEqual(slots.map(() => [findPlugin(entry?.plugin.id ?? 0)?.name]));
+    for (const template of allBuiltin) {
+      const [first = '', ...more] = new Set(pluginsOf(template));
+      const needed = first === 'suite' ? more : [first];
+      expect(template.slots.map(({ requires }) => requires)).toEqual(template.slots.map(() => needed));
     }
   });
 });

@@ -9,6 +9,8 @@ import { httpRate } from './http-rate.ts';
 import { httpSubscribers } from './http-subscribers.ts';
 import { ikeHandshakes } from './ike-handshakes.ts';
 import { ipsecTunnels } from './ipsec-tunnels.ts';
+import { survivePeak } from './peak-suite.ts';
+import { pings, udpEchoServer } from './reachability.ts';
 import { applicationUsers, captureReplay, pppoeSubscribers, websiteVisits } from './replays.ts';
 import { rfc2544, rfc9411Https } from './rfc-benchmarks.ts';
 import { rfc9411Templates } from './rfc9411.ts';
@@ -16,13 +18,13 @@ import { bgpFullTable, convergenceAfterFailure, ospfArea, rdmaIncast } from './r
 import { httpsRate, tlsResumption } from './secure-transports.ts';
 import { dhcpFlood, dot1xShiftChange, iptvZapping, lacpMemberFlap, pppoeLoginStorm } from './subscribers.ts';
 import { tcpConnections } from './tcp-connections.ts';
+import { withThresholds } from './threshold-presets.ts';
 import { tlsHandshakes } from './tls-handshakes.ts';
 import { udpLoss } from './udp-loss.ts';
 import { rekeyStorm, remoteAccess, tunnelThroughput } from './vpn.ts';
 import { websocketFanOut } from './websocket-fan-out.ts';
 
-/** In the order of their ids on a new installation. */
-export const allBuiltin: readonly BuiltinTemplate[] = [
+const withoutThresholds: readonly BuiltinTemplate[] = [
   httpRate,
   httpMaximum,
   tlsHandshakes,
@@ -63,4 +65,10 @@ export const allBuiltin: readonly BuiltinTemplate[] = [
   grpcLatency,
   secureDns,
   http3AgainstHttp2,
+  pings,
+  udpEchoServer,
+  survivePeak,
 ];
+
+/** In the order of their ids on a new installation. */
+export const allBuiltin: readonly BuiltinTemplate[] = withoutThresholds.map(withThresholds);

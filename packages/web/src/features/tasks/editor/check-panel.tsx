@@ -1,6 +1,6 @@
 import { Badge, Card, Group, List, Stack, Text, UnstyledButton } from '@mantine/core';
 import type { Estimate, ValidationIssue } from '@rushhour/contract';
-import { explain } from '../../../lib/explain.ts';
+import { Explanation } from '../../../components/explanation.tsx';
 import { fieldName, plainMessage } from '../../../lib/issues.ts';
 import { text } from '../../../lib/text.ts';
 import { clock, scaled } from '../../../lib/units.ts';
@@ -29,7 +29,7 @@ export const CheckPanel = ({ checked, isChecking, error }: CheckPanelProps) => (
       </Group>
       {error !== null && error !== undefined && (
         <Text size="sm" c="red" role="alert">
-          {explain(error)}
+          <Explanation error={error} />
         </Text>
       )}
       {checked === undefined && (

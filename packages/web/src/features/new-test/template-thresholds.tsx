@@ -1,0 +1,57 @@
+import { Badge, Group, Stack, Text } from '@mantine/core';
+import type { MetricDescription, TaskTemplate, Threshold } from '@rushhour/contract';
+import { useQueries } from '@tanstack/react-query';
+import { client } from '../../lib/client.ts';
+import { text } from '../../lib/text.ts';
+import { measured } from '../../lib/units.ts';
+
+const { newTest: words } = text;
+
+interface Entry {
+  plugin: { id: number };
+  subplugins?: { subplugins?: readonly Entry[] };
+}
+
+const pluginsOf = (entries: readonly Entry[]): number[] =>
+  entries.flatMap(({ plugin, subplugins }) => [plugin.id, ...pluginsOf(subplugins?.subplugins ?? [])]);
+
+/** Units of metrics are those of the plugins that report them. */
+const useUnits = ({ task }: TaskTemplate): ReadonlyMap<string, string> => {
+  const ids = [...new Set(pluginsOf((task['configuration'] ?? []) as readonly Entry[]))];
+  return useQueries({
+    queries: ids.map((id) => ({
+      queryKey: ['tasks', 'plugin', id],
+      queryFn: async (): Promise<{ metrics: MetricDescription[] }> =>
+        (await client.tasks.plugin({ params: { id } })).data,
+      staleTime: 300_000,
+    })),
+    combine: (found) => new Map(found.flatMap(({ data }) => data?.metrics ?? []).map(({ name, unit }) => [name, unit])),
+  });
+};
+
+/** The thresholds that the template gives its tests; the editor changes them. */
+export const TemplateThresholds = ({ template }: { template: TaskTemplate }) => {
+  const thresholds = (template.task['thresholds'] ?? []) as readonly Threshold[];
+  const units = useUnits(template);
+  if (thresholds.length === 0) return null;
+  return (
+    <Stack gap={4} component="section" aria-label={words.thresholds}>
+      <Text size="sm" fw={500}>
+        {words.thresholds}
+      </Text>
+      {thresholds.map(({ name, metric, aggregation, operator, value, severity }) => (
+        <Group key={name} gap="xs">
+          <Text size="sm">{name}</Text>
+          <Text size="sm" c="dimmed" className="numbers">
+            {words.condition(aggregation, metric, operator, measured(value, units.get(metric) ?? ''))}
+          </Text>
+          {severity === 'warn' && (
+            <Badge variant="light" color="gray" size="sm">
+              {words.warns}
+            </Badge>
+          )}
+        </Group>
+      ))}
+    </Stack>
+  );
+};
