@@ -3,6 +3,7 @@ import { useCable } from '../engines/use-cable.ts';
 import { startBird } from './bird.ts';
 import { startFrr } from './frr.ts';
 import { profileOf } from './profiles.ts';
+import { rowsOf } from './result-rows.ts';
 import { startRouters } from './routers.ts';
 
 const nodes = 100;
@@ -70,4 +71,52 @@ describe('OSPF', () => {
     };
     await expect.poll(learnt, { interval: 200 }).toEqual(prefixes);
   });
+
+  it.each(['point-to-point', 'broadcast'] as const)(
+    'of version 3 floods a network of routers to FRR over a %s link',
+    async (network) => {
+      cable.right.run('ip', 'addr', 'add', '2001:db8:50::2/64', 'dev', cable.right.device, 'nodad');
+      const frr = await startFrr(
+        cable.right,
+        ['ospf6d'],
+        `interface ${cable.right.device}
+        ipv6 ospf6 area 0.0.0.0
+        ipv6 ospf6 hello-interval 1
+        ipv6 ospf6 dead-interval 4
+        ipv6 ospf6 network ${network}
+        ipv6 ospf6 instance-id 7
+        ipv6 ospf6 priority 0
+       router ospf6
+        ospf6 router-id 10.99.0.2`,
+      );
+      const profile = profileOf('ospf', {
+        instance: { version: 3, routerId: '192.0.2.1', instanceId: 7 },
+        interface: { network, helloSec: 1, deadSec: 4 },
+        externals: { count: 50 },
+        topology: { kind: 'grid', nodes, prefixesPerNode: 2 },
+      });
+      const job = await startRouters(cable.left, { ospf: [profile] });
+      const learnt = async () => {
+        const text = await frr.show('show ipv6 ospf6 route');
+        const lines = [...text.matchAll(/^\*N (IA|E2)\s+(\S+)\s+fe80::a63:1\s/gm)];
+        return lines.map(([, kind, prefix]) => `${kind} ${prefix}`).sort();
+      };
+      const expected = [
+        ...Array.from({ length: nodes * 2 }, (_, i) => `IA ${prefix6('2001:db8:6000', i)}`),
+        ...Array.from({ length: 50 }, (_, i) => `E2 ${prefix6('2001:db8:6800', i)}`),
+      ].sort();
+      await expect.poll(learnt, { interval: 500, timeout: 60_000 }).toEqual(expected);
+      const totals = await job.stop();
+      expect(totals.gauge('control.sessionsUp')).toBe(1);
+      const rows = rowsOf(totals, 'routes').filter(({ cells }) => cells['neighbour'] === '10.99.0.2');
+      const families = rows.map(({ cells }) => cells['family']).sort();
+      // What FRR says about itself, its link and its prefix; on a broadcast network we tell the prefix for it.
+      const own = ['type 0x2001', ...(network === 'broadcast' ? [] : ['type 0x2009']), 'type 8'];
+      expect(families).toEqual(own);
+      await expect.poll(learnt, { interval: 500, timeout: 60_000 }).toEqual([]);
+    },
+  );
 });
+
+const prefix6 = (start: string, index: number): string =>
+  index === 0 ? `${start}::/64` : `${start}:${index.toString(16)}::/64`;

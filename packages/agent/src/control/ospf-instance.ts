@@ -1,17 +1,17 @@
-import { createHash, createHmac } from 'node:crypto';
 import type { PlaneCommand } from '@rushhour/protocol';
 import {
+  copyAddress,
   FlapSchedule,
-  OspfArea,
-  type OspfAuthentication,
+  formatAddress,
   type OspfNeighbour,
-  type OspfOptions,
   OspfRouter,
+  ospfProtocol,
   ospfStateName,
-  writeMapped,
+  type PacketEnds,
+  parseAddress,
 } from '@rushhour/wire';
-import { routerIdOf } from './bgp-options.ts';
-import { ipv4Text, ipv4Word } from './ipv4-word.ts';
+import { ipv4Text } from './ipv4-word.ts';
+import { ospfOptionsOf } from './ospf-options.ts';
 import type { OspfProfile } from './profiles.ts';
 import type {
   InstanceCounters,
@@ -23,98 +23,34 @@ import type {
   Router,
 } from './router.ts';
 
-export const ospfProtocol = 89;
 const maxWaiting = 10_000;
-const md5Bytes = 16;
-const sha256Bytes = 32;
-/** RFC 5709: the constant that fills the place of the digest. */
-const apad = Buffer.from('878fe1f3'.repeat(sha256Bytes / 4), 'hex');
-
-const authenticationOf = ({ kind, keyId, key }: OspfProfile['authentication']): OspfAuthentication => {
-  const bytes = Buffer.from(key);
-  if (kind === 'none') return { kind };
-  if (kind === 'simple') return { kind, key: bytes.subarray(0, 8) };
-  if (kind === 'md5') {
-    const padded = Buffer.alloc(md5Bytes);
-    bytes.copy(padded, 0, 0, md5Bytes);
-    const digest = (packet: Uint8Array) => createHash('md5').update(packet).update(padded).digest();
-    return { kind: 'digest', keyId, length: md5Bytes, digest };
-  }
-  const secret = bytes.length > sha256Bytes ? createHash('sha256').update(bytes).digest() : bytes;
-  const digest = (packet: Uint8Array) => createHmac('sha256', secret).update(packet).update(apad).digest();
-  return { kind: 'digest', keyId, length: sha256Bytes, digest };
-};
-
-const optionsFor = (options: InstanceOptions<OspfProfile>, mask: number, mtu: number): OspfOptions => {
-  const { profile, router, ordinal } = options;
-  const { instance, interface: link, topology, externals } = profile;
-  // Routers behind different emulated routers have different ids and prefixes.
-  const step = topology.kind === 'none' ? 1 : topology.nodes + 1;
-  const routerId = routerIdOf(
-    instance.routerId,
-    router.address,
-    ordinal * (instance.routerId === undefined ? 0 : step),
-  );
-  const address = ipv4Word(router.address);
-  const area = new OspfArea({
-    routerId,
-    address,
-    areaKind: instance.areaKind,
-    topology: { ...topology, random: Math.random, firstPrefix: topology.ipv4Start },
-    externals: {
-      count: externals.count,
-      firstPrefix: externals.start,
-      isType2: externals.metricKind === '2',
-      metric: externals.metric,
-    },
-  });
-  return {
-    routerId,
-    areaId: ipv4Word(instance.area),
-    areaKind: instance.areaKind,
-    address,
-    mask,
-    isBroadcast: link.network === 'broadcast',
-    helloSec: link.helloSec,
-    deadSec: link.deadSec,
-    retransmitSec: link.retransmitSec,
-    cost: link.cost,
-    priority: link.priority,
-    mtu,
-    ignoresMtu: link.ignoreMtu,
-    isOverloaded: instance.overload,
-    authentication: authenticationOf(profile.authentication),
-    area,
-    changeSec: topology.changeSec,
-    random: Math.random,
-  };
-};
-
 /** An OSPF router on its emulated host. */
 export class OspfInstance implements ProtocolInstance {
   readonly protocol = 'ospf';
   readonly router: Router;
+  /** Where packets for this router alone go. */
+  readonly address: string;
   readonly #ospf: OspfRouter;
   readonly #context: PlaneContext;
   readonly #flaps: FlapSchedule;
   readonly #key = new Int32Array(8);
   readonly #host: number;
-  readonly #waiting: { readonly bytes: Uint8Array; readonly destination: number }[] = [];
+  readonly #waiting: { readonly bytes: Uint8Array; readonly destination: Int32Array }[] = [];
   #startedAt = 0;
 
-  constructor(options: InstanceOptions<OspfProfile>, context: PlaneContext, mask: number) {
+  constructor(options: InstanceOptions<OspfProfile>, context: PlaneContext) {
     const { profile, router, host } = options;
     const { network } = profile.interface;
-    if (profile.instance.version !== 2) throw new RangeError('emulated routers cannot run OSPF version 3 yet');
     if (network !== 'broadcast' && network !== 'point-to-point')
       throw new RangeError(`OSPF cannot run on ${network} networks yet`);
     this.router = router;
     this.#context = context;
     this.#host = host;
-    writeMapped(this.#key, 0, ipv4Word(router.address) | 0);
+    this.address = (profile.instance.version === 3 ? router.linkLocal : undefined) ?? router.address;
+    copyAddress(parseAddress(this.address), 0, this.#key, 0);
     const { intervalSec, downSec, count } = profile.flaps;
     this.#flaps = new FlapSchedule({ intervalMs: intervalSec * 1000, downMs: downSec * 1000, count });
-    this.#ospf = new OspfRouter(optionsFor(options, mask, context.layers.sink.mtu), {
+    this.#ospf = new OspfRouter(ospfOptionsOf(options, context.layers.sink.mtu), {
       send: (bytes, destination) => this.#send(bytes, destination),
       onNeighbour: (neighbour, isUp, reason) => this.#onNeighbour(neighbour, isUp, reason),
     });
@@ -143,8 +79,8 @@ export class OspfInstance implements ProtocolInstance {
     this.#ospf.stop(now);
   }
 
-  receive(bytes: Uint8Array, source: number): void {
-    this.#ospf.receive(bytes, source, performance.now());
+  receive(bytes: Uint8Array, ends: PacketEnds): void {
+    this.#ospf.receive(bytes, ends, performance.now());
   }
 
   command({ action }: PlaneCommand, now: number): string | undefined {
@@ -173,7 +109,7 @@ export class OspfInstance implements ProtocolInstance {
         router: this.router.address,
         neighbour: ipv4Text(header.router),
         protocol: 'ospf',
-        family: `type ${header.type}`,
+        family: `type ${header.type > 255 ? `0x${header.type.toString(16)}` : header.type}`,
         route: ipv4Text(header.id),
         nextHop: '',
         detail: `sequence ${(header.sequence >>> 0).toString(16)}, ${header.length} bytes`,
@@ -188,7 +124,7 @@ export class OspfInstance implements ProtocolInstance {
     return {
       router: this.router.address,
       protocol: 'ospf',
-      neighbour: neighbour === undefined ? '' : ipv4Text(neighbour.address),
+      neighbour: neighbour === undefined ? '' : formatAddress(neighbour.address),
       state,
       isUp,
       uptimeMs: isUp ? Math.round(now - (neighbour?.upAt ?? now)) : 0,
@@ -201,7 +137,7 @@ export class OspfInstance implements ProtocolInstance {
   }
 
   /** Packets wait, a limited number, until the MAC of the neighbour is known or the interface has room. */
-  #send(bytes: Uint8Array, destination: number): void {
+  #send(bytes: Uint8Array, destination: Int32Array): void {
     if (this.#waiting.length > 0 || !this.#transmit(bytes, destination)) {
       if (this.#waiting.length < maxWaiting) this.#waiting.push({ bytes, destination });
     }
@@ -219,9 +155,9 @@ export class OspfInstance implements ProtocolInstance {
     this.#context.layers.scheduleFlush();
   }
 
-  #transmit(bytes: Uint8Array, destination: number): boolean {
+  #transmit(bytes: Uint8Array, destination: Int32Array): boolean {
     const { output } = this.#context.layers.group;
-    writeMapped(this.#key, 4, destination | 0);
+    copyAddress(destination, 0, this.#key, 4);
     const at = output.begin(this.#key, 0, this.#host, ospfProtocol, bytes.length);
     if (at < 0) return false;
     output.memory.bytes.set(bytes, at);
@@ -233,7 +169,7 @@ export class OspfInstance implements ProtocolInstance {
     const now = performance.now();
     if (isUp) this.#context.recordAdjacency(Math.round((now - this.#startedAt) * 1000));
     else this.#startedAt = now;
-    const text = `adjacency with ${ipv4Text(neighbour.address)} ${isUp ? 'full' : `down: ${reason}`}`;
+    const text = `adjacency with ${formatAddress(neighbour.address)} ${isUp ? 'full' : `down: ${reason}`}`;
     this.#context.event('ospf', this.router, text);
   }
 }

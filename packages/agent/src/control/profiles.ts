@@ -69,6 +69,7 @@ interface Topology {
   readonly degree: number;
   readonly prefixesPerNode: number;
   readonly ipv4Start: string;
+  readonly ipv6Start: string;
   readonly changeSec: number;
 }
 
@@ -94,13 +95,14 @@ export interface IsisProfile {
     readonly csnpSec: number;
   };
   readonly authentication: OspfProfile['authentication'];
-  readonly topology: Topology & { readonly ipv6Start: string };
+  readonly topology: Topology;
   readonly flaps: Flaps;
 }
 
 export interface OspfProfile {
   readonly instance: {
     readonly version: number;
+    readonly instanceId: number;
     readonly routerId?: string | undefined;
     readonly area: string;
     readonly areaKind: AreaKind;
@@ -123,6 +125,7 @@ export interface OspfProfile {
   readonly externals: {
     readonly count: number;
     readonly start: string;
+    readonly ipv6Start: string;
     readonly metricKind: '1' | '2';
     readonly metric: number;
   };

@@ -9,6 +9,7 @@ import {
   isMappedAddress,
   ldpPort,
   type Memory,
+  ospfProtocol,
   type Packet,
   parseAddress,
   pseudoHeaderSum,
@@ -23,7 +24,7 @@ import { BfdInstance, bfdPorts, defaultBfd } from './bfd-instance.ts';
 import { BgpInstance, bgpPort } from './bgp-instance.ts';
 import { IsisInstance, isisPdu } from './isis-instance.ts';
 import { LdpInstance } from './ldp-instance.ts';
-import { OspfInstance, ospfProtocol } from './ospf-instance.ts';
+import { OspfInstance } from './ospf-instance.ts';
 import type { PlannedRouter, RouterProfile } from './plan-routers.ts';
 import type { BfdProfile, BgpProfile, IsisProfile, LdpProfile, OspfProfile, RipProfile } from './profiles.ts';
 import { RipInstance } from './rip-instance.ts';
@@ -142,7 +143,11 @@ export class Site {
   }
 
   #addOspf(options: InstanceOptions<OspfProfile>): void {
-    const instance = new OspfInstance(options, this.#context, options.router.mask);
+    const isVersion3 = options.profile.instance.version === 3;
+    const host = isVersion3 ? this.#linkLocalHost(options.router) : options.host;
+    if (!isVersion3 && options.router.address.includes(':'))
+      throw new RangeError(`OSPF version 2 of ${options.router.address} needs an IPv4 address`);
+    const instance = new OspfInstance({ ...options, host }, this.#context);
     this.#ospf.push(instance);
     this.instances.push(instance);
   }
@@ -190,9 +195,11 @@ export class Site {
   /** Packets to groups are for every router on the interface, others for one. */
   readonly #deliverOspf = (packet: Packet, memory: Memory, start: number, end: number): void => {
     const bytes = copyOf(memory.bytes, start, end);
-    const source = (packet.addresses[7] as number) >>> 0;
-    const target = packet.path < 0 ? undefined : formatAddress(packet.addresses, 0);
-    for (const one of this.#ospf) if (target === undefined || one.router.address === target) one.receive(bytes, source);
+    const { addresses, path, isV6 } = packet;
+    const ends = { source: addresses.slice(4, 8), destination: addresses.slice(0, 4) };
+    const target = path < 0 ? undefined : formatAddress(addresses, 0);
+    for (const one of this.#ospf)
+      if (target === undefined ? one.address.includes(':') === isV6 : one.address === target) one.receive(bytes, ends);
   };
 
   #hearGroups(): void {

@@ -71,11 +71,11 @@ const ospfNetworks = ['point-to-point', 'broadcast', 'non-broadcast', 'point-to-
 
 export const ospf = profile('OSPF, version 2 (RFC 2328) or 3 (RFC 5340)', {
   instance: section('The emulated router', {
-    version: unsupported(whole('Version', 2, [2, 3]), [3]),
+    version: whole('Version', 2, [2, 3]),
     routerId: optionalRouterId('First router id; the address of the interface when left out'),
     area: Type.String({ description: 'Area', format: 'ipv4', default: '0.0.0.0' }),
     areaKind: choice('Kind of area', ['normal', 'stub', 'totally-stub', 'nssa']),
-    instanceId: ignored(whole('Instance id of version 3', 0, [0, 255])),
+    instanceId: whole('Instance id of version 3', 0, [0, 255]),
     gracefulRestartSec: ignored(whole('Grace period; 0 for none', 0, [0, 1800])),
     overload: flag('Announce the highest metric'),
   }),
@@ -93,6 +93,7 @@ export const ospf = profile('OSPF, version 2 (RFC 2328) or 3 (RFC 5340)', {
   externals: section('Routes from outside', {
     count: whole('External routes', 0, [0, 1_000_000]),
     start: ipv4Prefix('First prefix', '10.96.0.0/24'),
+    ipv6Start: ipv6Prefix('First prefix of version 3', '2001:db8:6800::/64'),
     metricKind: choice('Kind of metric', ['2', '1']),
     metric: whole('Metric', 20, [0, 16_777_214]),
   }),

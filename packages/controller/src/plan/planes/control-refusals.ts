@@ -19,7 +19,27 @@ const ripRefusals = ({ instance, routes, authentication }: ProtocolConfig<'rip'>
   ]);
 };
 
-const refusals: Readonly<Record<string, (config: never) => Refusal[]>> = { rip: ripRefusals };
+/** A router LSA of version 2 has 65,535 bytes at most, 12 for each prefix. */
+const maxPrefixesPerNode = 5000;
+
+const ospfRefusals = ({ instance, authentication, topology }: ProtocolConfig<'ospf'>): Refusal[] => {
+  const isVersion3 = instance.version === 3;
+  const hasKey = authentication.kind !== 'none';
+  return asked([
+    [!isVersion3 && instance.instanceId !== 0, '/instance/instanceId', 'version 2 has no instances'],
+    [
+      !isVersion3 && topology.prefixesPerNode > maxPrefixesPerNode,
+      '/topology/prefixesPerNode',
+      `routers of version 2 announce ${maxPrefixesPerNode} at most`,
+    ],
+    [isVersion3 && hasKey, '/authentication/kind', 'version 3 cannot be authenticated yet'],
+  ]);
+};
+
+const refusals: Readonly<Record<string, (config: never) => Refusal[]>> = {
+  ospf: ospfRefusals,
+  rip: ripRefusals,
+};
 
 /** Members of a profile of the control plane that contradict others. */
 export const controlRefusals = (protocol: string, config: unknown): readonly Refusal[] =>

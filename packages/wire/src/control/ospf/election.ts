@@ -1,7 +1,7 @@
-/** What a router says about itself and the designated routers; addresses are 32 bits. */
+/** What a router says about itself and the designated routers, which it calls by their names. */
 export interface Candidate {
   readonly routerId: number;
-  readonly address: number;
+  readonly name: number;
   readonly priority: number;
   readonly designated: number;
   readonly backup: number;
@@ -16,12 +16,12 @@ const best = (candidates: readonly Candidate[]): Candidate | undefined =>
 
 const round = (candidates: readonly Candidate[]): { designated: number; backup: number } => {
   const eligible = candidates.filter(({ priority }) => priority > 0);
-  const others = eligible.filter(({ designated, address }) => designated !== address);
-  const backup = best(others.filter((one) => one.backup === one.address)) ?? best(others);
-  const designated = best(eligible.filter((one) => one.designated === one.address)) ?? backup;
-  const backupAddress = backup?.address ?? 0;
-  const designatedAddress = designated?.address ?? 0;
-  return { designated: designatedAddress, backup: backupAddress === designatedAddress ? 0 : backupAddress };
+  const others = eligible.filter(({ designated, name }) => designated !== name);
+  const backup = best(others.filter((one) => one.backup === one.name)) ?? best(others);
+  const designated = best(eligible.filter((one) => one.designated === one.name)) ?? backup;
+  const backupName = backup?.name ?? 0;
+  const designatedName = designated?.name ?? 0;
+  return { designated: designatedName, backup: backupName === designatedName ? 0 : backupName };
 };
 
 /** Designated and backup router of a network (RFC 2328, section 9.4). */
@@ -31,7 +31,7 @@ export const electDesignated = (
 ): { readonly designated: number; readonly backup: number } => {
   const first = round([own, ...others]);
   const wasRole = (result: { designated: number; backup: number }) =>
-    result.designated === own.address ? 2 : result.backup === own.address ? 1 : 0;
+    result.designated === own.name ? 2 : result.backup === own.name ? 1 : 0;
   const before = wasRole(own);
   if (wasRole(first) === before) return first;
   // The own role has changed: the election is repeated with the new claim.

@@ -1,6 +1,6 @@
 import { copyOf } from '../../bytes/memory.ts';
-import { compareLsa, type LsaHeader, lsaHeaderBytes, lsaKey, maxAge, readLsaHeader } from './lsa.ts';
-import type { LsaReference } from './packet.ts';
+import type { LsaReference, OspfFormat } from './format.ts';
+import { compareLsa, type LsaHeader, lsaHeaderBytes, lsaKey, maxAge } from './lsa.ts';
 
 export interface StoredLsa {
   /** Without the age of its stay in the database. */
@@ -13,6 +13,11 @@ export interface StoredLsa {
 /** The link-state database of an area. */
 export class Lsdb {
   readonly #entries = new Map<string, StoredLsa>();
+  readonly #read: OspfFormat['readLsaHeader'];
+
+  constructor({ readLsaHeader }: Pick<OspfFormat, 'readLsaHeader'>) {
+    this.#read = readLsaHeader;
+  }
 
   get size(): number {
     return this.#entries.size;
@@ -27,7 +32,7 @@ export class Lsdb {
   }
 
   install(bytes: Uint8Array, now: number): StoredLsa {
-    const header = readLsaHeader(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0);
+    const header = this.#read(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0);
     const stored = { bytes, header, at: now };
     this.#entries.set(lsaKey(header), stored);
     return stored;

@@ -1,15 +1,7 @@
 import type { MessageWriter } from '../message-writer.ts';
+import { type Description, ddFlag, type LsaReference, type OspfFormat, ospfType } from './format.ts';
 import { compareLsa, type LsaHeader, lsaHeaderBytes, lsaKey } from './lsa.ts';
 import { agedHeader, type Lsdb, type StoredLsa } from './lsdb.ts';
-import {
-  type Description,
-  ddFlag,
-  type LsaReference,
-  ospfHeaderBytes,
-  ospfType,
-  writeDescription,
-  writeRequest,
-} from './packet.ts';
 
 export const neighbourState = {
   down: 0,
@@ -26,7 +18,7 @@ export interface NeighbourContext {
   readonly routerId: number;
   readonly mtu: number;
   readonly ignoresMtu: boolean;
-  readonly options: number;
+  readonly format: OspfFormat;
   readonly retransmitMs: number;
   readonly lsdb: Lsdb;
   send(neighbour: OspfNeighbour, type: number, write: (writer: MessageWriter) => void): void;
@@ -34,13 +26,17 @@ export interface NeighbourContext {
   onState(neighbour: OspfNeighbour, before: number, reason: string): void;
 }
 
-const ipBytes = 20;
 const never = Number.POSITIVE_INFINITY;
 
 /** A neighbour and the exchange of databases with it (RFC 2328, section 10). */
 export class OspfNeighbour {
   readonly routerId: number;
-  address: number;
+  /** Where packets for it go. */
+  address: Int32Array;
+  /** How elections call it. */
+  name = 0;
+  /** Of its link, in version 3. */
+  interfaceId = 0;
   priority = 0;
   designated = 0;
   backup = 0;
@@ -61,7 +57,7 @@ export class OspfNeighbour {
   #requestAt = never;
   #lsaAt = never;
 
-  constructor(context: NeighbourContext, routerId: number, address: number) {
+  constructor(context: NeighbourContext, routerId: number, address: Int32Array) {
     this.#context = context;
     this.routerId = routerId;
     this.address = address;
@@ -203,8 +199,8 @@ export class OspfNeighbour {
   }
 
   #describeNext(now: number): void {
-    const { lsdb, mtu } = this.#context;
-    const room = Math.floor((mtu - ipBytes - ospfHeaderBytes - 8 - authenticationBytes) / lsaHeaderBytes);
+    const { lsdb, mtu, format } = this.#context;
+    const room = Math.floor((mtu - format.overheadBytes - format.descriptionBytes) / lsaHeaderBytes);
     const headers = this.#summary.splice(0, room).flatMap((reference) => {
       const entry = lsdb.find(reference);
       return entry === undefined ? [] : [agedHeader(entry, now)];
@@ -214,8 +210,8 @@ export class OspfNeighbour {
   }
 
   #describe(flags: number, headers: readonly Uint8Array[], now: number): void {
-    const { mtu, options, retransmitMs } = this.#context;
-    this.#last = writeDescription({ mtu, options, flags, sequence: this.#sequence, headers });
+    const { mtu, format, retransmitMs } = this.#context;
+    this.#last = format.writeDescription({ mtu, flags, sequence: this.#sequence, headers });
     this.#repeatAt = this.#isMaster ? now + retransmitMs : never;
     this.#context.send(this, ospfType.description, this.#last);
   }
@@ -237,17 +233,17 @@ export class OspfNeighbour {
   }
 
   #request(now: number): void {
-    const { mtu, retransmitMs } = this.#context;
-    const room = Math.floor((mtu - ipBytes - ospfHeaderBytes - authenticationBytes) / 12);
+    const { mtu, format, retransmitMs } = this.#context;
+    const room = Math.floor((mtu - format.overheadBytes) / requestBytes);
     const wanted = [...this.#requests.values()].slice(0, room);
     this.#outstanding.clear();
     for (const header of wanted) this.#outstanding.add(lsaKey(header));
     this.#requestAt = now + retransmitMs;
-    this.#context.send(this, ospfType.request, writeRequest(wanted));
+    this.#context.send(this, ospfType.request, format.writeRequest(wanted));
   }
 }
 
-const authenticationBytes = 32;
+const requestBytes = 12;
 const maxRepeated = 200;
 const isNext = (sequence: number, before: number): boolean => (before + 1) >>> 0 === sequence;
 const isBefore = (a: number, b: number): boolean => ((b - a) | 0) > 0;

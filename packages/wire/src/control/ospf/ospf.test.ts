@@ -1,15 +1,54 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOfHex, hexOfBytes } from '../../bytes/memory.ts';
+import { parseAddress } from '../../ip/address.ts';
 import { createRandom } from '../../testing/random.ts';
+import type { MessageWriter } from '../message-writer.ts';
 import type { TopologyKind } from '../topology.ts';
-import { OspfArea } from './generated-area.ts';
+import type { AreaKind, PacketEnds } from './format.ts';
+import type { GeneratedPrefixes } from './generated-nodes.ts';
 import { isLsaChecksumValid, setLsaChecksum } from './lsa.ts';
 import type { OspfOptions } from './options.ts';
-import { parseOspf, readHello, writeHello, writeOspf } from './packet.ts';
 import { OspfRouter } from './router.ts';
+import { ospfVersion2 } from './version2/format.ts';
+import { Version2Area } from './version2/generated-area.ts';
+import { parseOspf, readHello, writeHello, writeOspf } from './version2/packet.ts';
+import { ospfVersion3 } from './version3/format.ts';
+import { Version3Area } from './version3/generated-area.ts';
+import {
+  parseOspf as parseOspf3,
+  readHello as readHello3,
+  writeHello as writeHello3,
+  writeOspf as writeOspf3,
+} from './version3/packet.ts';
 
 const none = { kind: 'none' } as const;
+
+interface PairOptions extends Partial<OspfOptions> {
+  readonly areaKind?: AreaKind;
+}
+
+const createFormat = (version: number, side: number, options: PairOptions, generated: GeneratedPrefixes) => {
+  const { routerId } = generated;
+  const { areaKind = 'normal', isBroadcast = false } = options;
+  const link = { routerId, areaKind, isBroadcast, cost: 10, isOverloaded: false };
+  if (version === 2) {
+    const address = 0x0a630001 + side;
+    const area = new Version2Area({ ...generated, address, areaKind });
+    const own = { address, mask: 0xffffff00, authentication: none, area };
+    return { area, format: ospfVersion2({ ...link, ...own }) };
+  }
+  const area = new Version3Area({ ...generated, areaKind, address: undefined });
+  const prefix = { words: parseAddress(`2001:db8:${side + 1}::`), bits: 64 };
+  const own = { instanceId: 3, linkLocal: addresses[3][side] as Int32Array, prefix, priority: 1, area };
+  return { area, format: ospfVersion3({ ...link, ...own }) };
+};
+
+const addresses = {
+  2: ['10.99.0.1', '10.99.0.2'].map(parseAddress),
+  3: ['fe80::1', 'fe80::2'].map(parseAddress),
+} as const;
+const firstPrefixes = { 2: ['10.64.0.0/24', '10.96.0.0/24'], 3: ['2001:db8:6000::/64', '2001:db8:6800::/64'] } as const;
 
 /** Two routers on one link. */
 class OspfPair {
@@ -19,32 +58,34 @@ class OspfPair {
   #waiting: { at: number; run: () => void }[] = [];
 
   constructor(
-    options: Partial<OspfOptions>,
+    version: 2 | 3,
+    options: PairOptions,
     topologies: readonly { kind: TopologyKind; nodes: number }[],
     externals = 0,
   ) {
     const random = createRandom(3);
+    const [firstPrefix, firstExternal] = firstPrefixes[version];
     this.routers = topologies.map(({ kind, nodes }, side) => {
       const routerId = 0x0a000001 + side * 0x10000;
-      const address = 0x0a630001 + side;
-      const area = new OspfArea({
+      const { area, format } = createFormat(version, side, options, {
         routerId,
-        address,
-        areaKind: options.areaKind ?? 'normal',
-        topology: { kind, nodes, degree: 3, random, prefixesPerNode: 2, firstPrefix: '10.64.0.0/24' },
-        externals: { count: side === 0 ? externals : 0, firstPrefix: '10.96.0.0/24', isType2: true, metric: 20 },
+        topology: { kind, nodes, degree: 3, random, prefixesPerNode: 2, firstPrefix, offset: 0 },
+        externals: {
+          ...{ count: side === 0 ? externals : 0, firstPrefix: firstExternal, offset: 0 },
+          ...{ isType2: true, metric: 20 },
+        },
       });
-      const own = { routerId, areaId: 0, areaKind: 'normal', address, mask: 0xffffff00, isBroadcast: false } as const;
-      const timers = { helloSec: 10, deadSec: 40, retransmitSec: 5, cost: 10, priority: 1, mtu: 1500, changeSec: 0 };
-      const more = { ignoresMtu: false, isOverloaded: false, authentication: none, area, random };
+      const timers = { helloSec: 10, deadSec: 40, retransmitSec: 5, priority: 1, mtu: 1500, changeSec: 0 };
+      const more = { areaId: 0, isBroadcast: false, ignoresMtu: false, area, format, random };
+      const source = addresses[version][side] as Int32Array;
       const router: OspfRouter = new OspfRouter(
-        { ...own, ...timers, ...more, ...options },
+        { routerId, ...timers, ...more, ...options },
         {
-          send: (bytes) => {
+          send: (bytes, destination) => {
             if (!this.isCut)
               this.#waiting.push({
                 at: this.now + 1,
-                run: () => this.routers[1 - side]?.receive(bytes, address, this.now),
+                run: () => this.routers[1 - side]?.receive(bytes, { source, destination }, this.now),
               });
           },
           onNeighbour() {},
@@ -84,6 +125,7 @@ describe('OSPF packets', () => {
   it('are written byte for byte as RFC 2328 defines them', () => {
     const hello = {
       mask: 0xffffff00,
+      interfaceId: 0,
       helloSec: 10,
       options: 2,
       priority: 1,
@@ -123,42 +165,90 @@ describe('OSPF packets', () => {
     expect(parseOspf(bytes, none)).toBeUndefined();
   });
 
-  it('are read without failure when they are changed', () => {
-    const pair = new OspfPair({}, [
+  it('are written byte for byte as RFC 5340 defines them', () => {
+    const ends = { source: parseAddress('fe80::1'), destination: parseAddress('ff02::5') };
+    const hello = {
+      ...{ mask: 0, interfaceId: 1, priority: 1, options: 0x13, helloSec: 10, deadSec: 40 },
+      ...{ designated: 0, backup: 0, neighbours: [0x01010101] },
+    };
+    const write = writeHello3(hello);
+    const bytes = writeOspf3({ type: 1, routerId: 0x02020202, areaId: 0 }, 0, { ends, write });
+    expect(hexOfBytes(bytes)).toBe(
+      '03010028 02020202 00000000 f77f 00 00 00000001 01 000013 000a 0028 00000000 00000000 01010101'.replaceAll(
+        ' ',
+        '',
+      ),
+    );
+    expect(readHello3(parseOspf3(bytes, 0, ends) as never)).toEqual(hello);
+    expect(parseOspf3(bytes, 1, ends)).toBeUndefined();
+    expect(parseOspf3(bytes, 0, { ...ends, source: parseAddress('fe80::2') })).toBeUndefined();
+  });
+
+  it.each([2, 3] as const)('of version %i are read without failure when they are changed', (version) => {
+    const pair = new OspfPair(version, {}, [
       { kind: 'ring', nodes: 5 },
       { kind: 'none', nodes: 0 },
     ]);
-    const seen: Uint8Array[] = [];
+    const seen: [Uint8Array, PacketEnds][] = [];
     const [left, right] = pair.routers as [OspfRouter, OspfRouter];
     const receive = right.receive.bind(right);
-    right.receive = (bytes, source, now) => {
-      seen.push(bytes);
-      receive(bytes, source, now);
+    right.receive = (bytes, ends, now) => {
+      seen.push([bytes, ends]);
+      receive(bytes, ends, now);
     };
     pair.run(5000);
-    expect(left.lsdb.size).toBe(7);
+    const before = left.lsdb.size;
+    expect(before).toBe(version === 2 ? 7 : 5 * 2 + 2 * 3);
+    const header = { routerId: 0x0a000001, areaId: 0 };
+    const bodyAt = version === 2 ? 24 : 16;
     const change = fc.array(fc.tuple(fc.nat(), fc.nat({ max: 255 })), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(fc.nat({ max: seen.length - 1 }), change, (index, changes) => {
-        const bytes = (seen[index] as Uint8Array).slice();
+        const [given, ends] = seen[index] as [Uint8Array, PacketEnds];
+        const bytes = given.slice();
         for (const [at, value] of changes) bytes[at % bytes.length] = value;
         // A valid checksum lets the change through to the body.
-        const fixed = writeOspf({ type: bytes[1] as number, routerId: 0x0a000001, areaId: 0 }, none, {
-          sequence: 0,
-          write: (writer) => writer.copy(bytes.subarray(24)),
-        });
-        receive(fixed, 0x0a630001, pair.now);
+        const write = (writer: MessageWriter) => writer.copy(bytes.subarray(bodyAt));
+        const type = bytes[1] as number;
+        const fixed =
+          version === 2
+            ? writeOspf({ type, ...header }, none, { sequence: 0, write })
+            : writeOspf3({ type, ...header }, 3, { ends, write });
+        receive(fixed, ends, pair.now);
       }),
       { numRuns: 5000 },
+    );
+    // LSAs are protected by checksums of their own: these are right, and what they say is not.
+    const lsas = [...left.lsdb.values()].map(({ bytes }) => bytes);
+    fc.assert(
+      fc.property(fc.nat({ max: lsas.length - 1 }), change, (index, changes) => {
+        const bytes = (lsas[index] as Uint8Array).slice();
+        for (const [at, value] of changes) bytes[20 + (at % (bytes.length - 20))] = value;
+        bytes[15] = (bytes[15] as number) + 1;
+        setLsaChecksum(bytes);
+        const write = (writer: MessageWriter) => writer.u32(1).copy(bytes);
+        const [, ends] = seen[0] as [Uint8Array, PacketEnds];
+        const fixed =
+          version === 2
+            ? writeOspf({ type: 4, ...header }, none, { sequence: 0, write })
+            : writeOspf3({ type: 4, ...header }, 3, { ends, write });
+        receive(fixed, ends, pair.now);
+        pair.now += 10;
+        right.advance(pair.now);
+      }),
+      { numRuns: 2000 },
     );
   });
 });
 
-describe('two OSPF routers', () => {
+describe.each([2, 3] as const)('two routers of OSPF version %i', (version) => {
+  /** LSAs of a generated router, and of a router itself. */
+  const [each, own] = version === 2 ? [1, 1] : [2, 3];
   const kinds: TopologyKind[] = ['grid', 'ring', 'tree', 'mesh', 'random'];
 
   it.each(kinds)('have the same database after a %s of routers was flooded', (kind) => {
     const pair = new OspfPair(
+      version,
       {},
       [
         { kind, nodes: 30 },
@@ -168,28 +258,26 @@ describe('two OSPF routers', () => {
     );
     pair.run(20_000);
     expect(pair.states).toEqual([6, 6]);
-    expect(pair.routers[1]?.lsdb.size).toBe(30 + 4 + 2 + 50);
+    expect(pair.routers[1]?.lsdb.size).toBe(34 * each + 2 * own + 50);
     expect(pair.databases[0]).toBe(pair.databases[1]);
   });
 
   it('elect a designated router on a broadcast network', () => {
-    const pair = new OspfPair({ isBroadcast: true }, [
+    const pair = new OspfPair(version, { isBroadcast: true }, [
       { kind: 'none', nodes: 0 },
       { kind: 'none', nodes: 0 },
     ]);
     pair.run(60_000);
     expect(pair.states).toEqual([6, 6]);
-    expect(pair.routers.map(({ designated, backup }) => [designated, backup])).toEqual([
-      [0x0a630002, 0x0a630001],
-      [0x0a630002, 0x0a630001],
-    ]);
-    // Two router LSAs and the network LSA.
-    expect(pair.routers[0]?.lsdb.size).toBe(3);
+    const names = version === 2 ? [0x0a630002, 0x0a630001] : [0x0a010001, 0x0a000001];
+    expect(pair.routers.map(({ designated, backup }) => [designated, backup])).toEqual([names, names]);
+    // Two router LSAs and the network LSA; in version 3 also two of the link and the prefixes of the network.
+    expect(pair.routers[0]?.lsdb.size).toBe(version === 2 ? 3 : 6);
     expect(pair.databases[0]).toBe(pair.databases[1]);
   });
 
   it('flood changes, lose each other after the dead interval and find each other again', () => {
-    const pair = new OspfPair({ changeSec: 5 }, [
+    const pair = new OspfPair(version, { changeSec: 5 }, [
       { kind: 'ring', nodes: 10 },
       { kind: 'none', nodes: 0 },
     ]);
@@ -207,6 +295,7 @@ describe('two OSPF routers', () => {
 
   it('take everything back when one of them stops', () => {
     const pair = new OspfPair(
+      version,
       { areaKind: 'nssa' },
       [
         { kind: 'tree', nodes: 20 },
@@ -215,19 +304,19 @@ describe('two OSPF routers', () => {
       10,
     );
     pair.run(20_000);
-    expect(pair.routers[1]?.lsdb.size).toBe(32);
+    expect(pair.routers[1]?.lsdb.size).toBe(20 * each + 2 * own + 10);
     pair.routers[0]?.stop(pair.now);
     pair.run(1000);
-    expect(pair.routers[1]?.lsdb.size).toBe(1);
+    expect(pair.routers[1]?.lsdb.size).toBe(own);
   });
 
   it('refresh their LSAs for hours', () => {
-    const pair = new OspfPair({ helloSec: 100, deadSec: 400 }, [
+    const pair = new OspfPair(version, { helloSec: 100, deadSec: 400 }, [
       { kind: 'ring', nodes: 3 },
       { kind: 'none', nodes: 0 },
     ]);
     pair.run(2 * 3600_000);
-    expect(pair.routers[1]?.lsdb.size).toBe(5);
+    expect(pair.routers[1]?.lsdb.size).toBe(3 * each + 2 * own);
     expect(pair.databases[0]).toBe(pair.databases[1]);
   });
 });

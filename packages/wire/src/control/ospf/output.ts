@@ -1,38 +1,34 @@
 import { copyOf } from '../../bytes/memory.ts';
 import type { MessageWriter } from '../message-writer.ts';
+import { ospfType } from './format.ts';
 import { lsaHeaderBytes } from './lsa.ts';
 import { agedLsa, type StoredLsa } from './lsdb.ts';
 import type { OspfOptions } from './options.ts';
-import { ospfHeaderBytes, ospfType, writeAcknowledgement, writeOspf, writeUpdate } from './packet.ts';
-
-const ipBytes = 20;
-const authenticationBytes = 32;
+import { writeAcknowledgement, writeUpdate } from './update.ts';
 
 /** Packs LSAs and acknowledgements into packets no larger than the MTU. */
 export class OspfOutput {
   now = 0;
   readonly #options: OspfOptions;
-  readonly #transmit: (bytes: Uint8Array, destination: number) => void;
+  readonly #transmit: (bytes: Uint8Array, destination: Int32Array) => void;
   readonly #room: number;
   #acknowledgements: Uint8Array[] = [];
   #sequence = 0;
 
-  constructor(options: OspfOptions, transmit: (bytes: Uint8Array, destination: number) => void) {
+  constructor(options: OspfOptions, transmit: (bytes: Uint8Array, destination: Int32Array) => void) {
     this.#options = options;
     this.#transmit = transmit;
-    this.#room = options.mtu - ipBytes - ospfHeaderBytes - authenticationBytes;
+    this.#room = options.mtu - options.format.overheadBytes;
   }
 
-  send(type: number, write: (writer: MessageWriter) => void, destination: number): void {
-    const { routerId, areaId, authentication } = this.#options;
+  send(type: number, write: (writer: MessageWriter) => void, destination: Int32Array): void {
+    const { routerId, areaId, format } = this.#options;
     this.#sequence = Math.max(this.#sequence + 1, Math.floor(this.now / 1000)) >>> 0;
-    this.#transmit(
-      writeOspf({ type, routerId, areaId }, authentication, { sequence: this.#sequence, write }),
-      destination,
-    );
+    const header = { type, routerId, areaId };
+    this.#transmit(format.encode(header, write, { destination, sequence: this.#sequence }), destination);
   }
 
-  updates(entries: readonly StoredLsa[], destination: number): void {
+  updates(entries: readonly StoredLsa[], destination: Int32Array): void {
     let batch: Uint8Array[] = [];
     let size = 4;
     const flush = () => {
@@ -54,7 +50,7 @@ export class OspfOutput {
     this.#acknowledgements.push(copyOf(lsa, 0, lsaHeaderBytes));
   }
 
-  flush(destination: number): void {
+  flush(destination: Int32Array): void {
     const each = Math.floor(this.#room / lsaHeaderBytes);
     const headers = this.#acknowledgements;
     this.#acknowledgements = [];

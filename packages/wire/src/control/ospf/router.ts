@@ -1,42 +1,28 @@
-import { copyOf } from '../../bytes/memory.ts';
-import type { MessageWriter } from '../message-writer.ts';
+import { copyOf, isSameBytes } from '../../bytes/memory.ts';
 import { electDesignated } from './election.ts';
-import { optionsOf } from './generated-area.ts';
+import { type OwnLsa, ospfType, type PacketEnds, type ReceivedOspf } from './format.ts';
 import {
   createLsa,
   initialSequence,
   isLsaChecksumValid,
   type LsaHeader,
-  lsaType,
+  lsaHeaderBytes,
+  lsaKey,
   maxAge,
-  readLsaHeader,
   setLsaChecksum,
-  writeNetworkBody,
-  writeRouterBody,
 } from './lsa.ts';
 import { expiredLsa, Lsdb, type StoredLsa } from './lsdb.ts';
 import { neighbourState, OspfNeighbour } from './neighbour.ts';
-import { isHelloAccepted, type OspfEvents, type OspfOptions, ospfGroups } from './options.ts';
+import type { OspfEvents, OspfOptions } from './options.ts';
 import { OspfOutput } from './output.ts';
-import { ownLinks } from './own-links.ts';
-import {
-  ospfType,
-  parseOspf,
-  type ReceivedOspf,
-  readAcknowledgement,
-  readDescription,
-  readHello,
-  readRequest,
-  readUpdate,
-  writeHello,
-} from './packet.ts';
+import { readAcknowledgement, readUpdate } from './update.ts';
 
 const ageCheckMs = 1000;
 const never = Number.POSITIVE_INFINITY;
 
-/** An OSPFv2 router with one interface (RFC 2328) and a generated network behind it. */
+/** An OSPF router with one interface (RFC 2328, RFC 5340) and a generated network behind it. */
 export class OspfRouter {
-  readonly lsdb = new Lsdb();
+  readonly lsdb: Lsdb;
   readonly neighbours = new Map<number, OspfNeighbour>();
   readonly counters = { tx: 0, rx: 0, flaps: 0, invalid: 0 };
   lastError = '';
@@ -44,7 +30,8 @@ export class OspfRouter {
   backup = 0;
   readonly #options: OspfOptions;
   readonly #events: OspfEvents;
-  readonly #lsaOptions: number;
+  /** LSAs about itself and its link that are in the database. */
+  readonly #own = new Map<string, OwnLsa>();
   readonly #output: OspfOutput;
   #flood: StoredLsa[] = [];
   #helloAt = never;
@@ -57,7 +44,7 @@ export class OspfRouter {
   constructor(options: OspfOptions, events: OspfEvents) {
     this.#options = options;
     this.#events = events;
-    this.#lsaOptions = optionsOf(options.areaKind);
+    this.lsdb = new Lsdb(options.format);
     this.#output = new OspfOutput(options, (bytes, destination) => {
       this.counters.tx++;
       events.send(bytes, destination);
@@ -96,16 +83,16 @@ export class OspfRouter {
     this.#helloAt = never;
   }
 
-  receive(bytes: Uint8Array, source: number, now: number): void {
+  receive(bytes: Uint8Array, ends: PacketEnds, now: number): void {
     this.#setNow(now);
-    const packet = parseOspf(bytes, this.#options.authentication);
+    const packet = this.#options.format.parse(bytes, ends);
     if (packet === undefined || packet.areaId !== this.#options.areaId || this.#helloAt === never) {
       this.counters.invalid++;
       return;
     }
     if (packet.routerId === this.#options.routerId) return;
     this.counters.rx++;
-    if (packet.type === ospfType.hello) this.#receiveHello(packet, source);
+    if (packet.type === ospfType.hello) this.#receiveHello(packet, ends.source);
     else {
       const neighbour = this.neighbours.get(packet.routerId);
       if (neighbour !== undefined && neighbour.state >= neighbourState.exStart) this.#dispatch(packet, neighbour);
@@ -152,25 +139,23 @@ export class OspfRouter {
   }
 
   #sendHello(): void {
-    const { mask, helloSec, deadSec, priority, isBroadcast } = this.#options;
-    const hello = writeHello({
-      mask,
+    const { format, helloSec, deadSec, priority, isBroadcast } = this.#options;
+    const hello = format.writeHello({
       helloSec,
       deadSec,
-      options: this.#lsaOptions,
       priority: isBroadcast ? priority : 1,
       designated: this.designated,
       backup: this.backup,
       neighbours: [...this.neighbours.keys()],
     });
-    this.#output.send(ospfType.hello, hello, ospfGroups.all);
+    this.#output.send(ospfType.hello, hello, format.groups.all);
   }
 
-  #receiveHello(packet: ReceivedOspf, source: number): void {
-    const { isBroadcast, routerId } = this.#options;
-    const hello = readHello(packet);
+  #receiveHello(packet: ReceivedOspf, source: Int32Array): void {
+    const { isBroadcast, routerId, format, helloSec, deadSec } = this.#options;
+    const hello = format.readHello(packet);
     if (hello === undefined) return;
-    if (!isHelloAccepted(hello, this.#options)) {
+    if (hello.helloSec !== helloSec || hello.deadSec !== deadSec || !format.isHelloAccepted(hello)) {
       this.lastError = `hello of ${packet.routerId >>> 0} with other intervals, mask or area`;
       return;
     }
@@ -181,6 +166,8 @@ export class OspfRouter {
       neighbour.backup !== hello.backup;
     Object.assign(neighbour, {
       address: source,
+      name: format.nameOf(packet.routerId, source),
+      interfaceId: hello.interfaceId,
       heardAt: this.#now,
       priority: hello.priority,
       designated: hello.designated,
@@ -204,16 +191,16 @@ export class OspfRouter {
     this.#elect();
   }
 
-  #neighbourOf(routerId: number, source: number): OspfNeighbour {
+  #neighbourOf(routerId: number, source: Int32Array): OspfNeighbour {
     const known = this.neighbours.get(routerId);
     if (known !== undefined) return known;
-    const { mtu, ignoresMtu, retransmitSec } = this.#options;
+    const { mtu, ignoresMtu, retransmitSec, format } = this.#options;
     const neighbour = new OspfNeighbour(
       {
         routerId: this.#options.routerId,
         mtu,
         ignoresMtu,
-        options: this.#lsaOptions,
+        format,
         retransmitMs: retransmitSec * 1000,
         lsdb: this.lsdb,
         send: (to, type, write) => this.#output.send(type, write, to.address),
@@ -230,19 +217,18 @@ export class OspfRouter {
   }
 
   #beginIfAdjacent(neighbour: OspfNeighbour): void {
-    const { isBroadcast, address } = this.#options;
-    const own = this.designated === address || this.backup === address;
-    const theirs = neighbour.address === this.designated || neighbour.address === this.backup;
-    const isAdjacent = !isBroadcast || (this.#electAt === never && (own || theirs));
+    const { isBroadcast } = this.#options;
+    const theirs = neighbour.name === this.designated || neighbour.name === this.backup;
+    const isAdjacent = !isBroadcast || (this.#electAt === never && (this.#isDesignated || theirs));
     if (isAdjacent && neighbour.state === neighbourState.bidirectional) neighbour.begin(this.#now);
     else if (!isAdjacent && neighbour.state > neighbourState.bidirectional)
       neighbour.setState(neighbourState.bidirectional);
   }
 
   #elect(): void {
-    const { address, priority, routerId } = this.#options;
+    const { format, priority, routerId } = this.#options;
     const others = [...this.neighbours.values()].filter(({ state }) => state >= neighbourState.bidirectional);
-    const own = { routerId, address, priority, designated: this.designated, backup: this.backup };
+    const own = { routerId, name: format.name, priority, designated: this.designated, backup: this.backup };
     const result = electDesignated(own, others);
     if (result.designated === this.designated && result.backup === this.backup) return;
     this.designated = result.designated;
@@ -264,31 +250,32 @@ export class OspfRouter {
   }
 
   #dispatch(packet: ReceivedOspf, neighbour: OspfNeighbour): void {
+    const { format } = this.#options;
     if (packet.type === ospfType.description) {
-      const description = readDescription(packet);
+      const description = format.readDescription(packet);
       if (description !== undefined) neighbour.receiveDescription(description, this.#now);
     } else if (neighbour.state < neighbourState.exchange) return;
     else if (packet.type === ospfType.request) this.#answer(packet, neighbour);
     else if (packet.type === ospfType.update) for (const lsa of readUpdate(packet)) this.#receiveLsa(lsa, neighbour);
     else if (packet.type === ospfType.acknowledgement)
-      for (const header of readAcknowledgement(packet)) neighbour.acknowledged(header);
+      for (const header of readAcknowledgement(format.readLsaHeader, packet)) neighbour.acknowledged(header);
   }
 
   #answer(packet: ReceivedOspf, neighbour: OspfNeighbour): void {
-    const found = readRequest(packet).map((reference) => this.lsdb.find(reference));
+    const found = this.#options.format.readRequest(packet).map((reference) => this.lsdb.find(reference));
     if (found.some((entry) => entry === undefined)) neighbour.begin(this.#now);
     else this.#output.updates(found as StoredLsa[], neighbour.address);
   }
 
   #receiveLsa(bytes: Uint8Array, neighbour: OspfNeighbour): void {
     if (!isLsaChecksumValid(bytes)) return;
-    const header = readLsaHeader(new DataView(bytes.buffer), 0);
+    const header = this.#options.format.readLsaHeader(new DataView(bytes.buffer), 0);
     const order = this.lsdb.compare(header, this.#now);
     const own = this.lsdb.find(header);
     neighbour.received(header, this.#now);
     if (order > 0) this.#accept(bytes, header, neighbour);
     else if (order === 0) {
-      if (neighbour.unacknowledged.has(`${header.type} ${header.id} ${header.router}`)) neighbour.acknowledged(header);
+      if (neighbour.unacknowledged.has(lsaKey(header))) neighbour.acknowledged(header);
       else this.#output.acknowledge(bytes);
     } else if (own !== undefined) this.#output.updates([own], neighbour.address);
   }
@@ -302,11 +289,12 @@ export class OspfRouter {
     if (header.age >= maxAge && this.lsdb.find(header) === undefined) return;
     const entry = this.lsdb.install(bytes, this.#now);
     for (const neighbour of this.neighbours.values()) {
-      neighbour.unacknowledged.delete(`${header.type} ${header.id} ${header.router}`);
+      neighbour.unacknowledged.delete(lsaKey(header));
       if (neighbour !== from && neighbour.state >= neighbourState.exchange && !this.#flood.includes(entry))
         this.#flood.push(entry);
     }
     if (header.age >= maxAge) this.lsdb.remove(header);
+    if (this.#options.format.changesOwn(header)) this.#originateOwn();
   }
 
   /** An instance of an own LSA from an earlier life: a newer one replaces it, or it is flushed. */
@@ -330,34 +318,33 @@ export class OspfRouter {
     this.#flood.push(this.lsdb.install(copy, this.#now));
   }
 
-  /** The own router LSA, and the network LSA of a designated router. */
+  /** What has changed of the LSAs about the router itself and its link. */
   #originateOwn(): void {
-    const { routerId, area, mask, address, isBroadcast } = this.#options;
-    const header = { type: lsaType.router, id: routerId, router: routerId, options: this.#lsaOptions & 2 };
-    this.#originateNew(
-      header,
-      writeRouterBody(area.flags, ownLinks(this.#options, this.neighbours.values(), this.designated)),
-    );
-    if (!isBroadcast) return;
-    const full = [...this.neighbours.values()].filter(({ state }) => state === neighbourState.full);
-    const network = { type: lsaType.network, id: address, router: routerId, options: this.#lsaOptions & 2 };
-    if (this.designated === address && full.length > 0)
-      this.#originateNew(network, writeNetworkBody(mask, [routerId, ...full.map((one) => one.routerId)]));
-    else {
-      const known = this.lsdb.find(network);
-      if (known === undefined) return;
+    const { designated, lsdb } = this;
+    const before = new Map(this.#own);
+    const adjacent = [...this.neighbours.values()].filter(({ state }) => state === neighbourState.full);
+    this.#own.clear();
+    for (const lsa of this.#options.format.ownLsas({ adjacent, designated, lsas: lsdb.values() })) {
+      const key = lsaKey(lsa);
+      this.#own.set(key, lsa);
+      before.delete(key);
+      this.#originateNew(lsa);
+    }
+    for (const lsa of before.values()) {
+      const known = lsdb.find(lsa);
+      if (known === undefined) continue;
       this.#flood.push(expiredLsa(known, this.#now));
-      this.lsdb.remove(network);
+      lsdb.remove(lsa);
     }
   }
 
-  #originateNew(
-    header: { type: number; id: number; router: number; options: number },
-    write: (writer: MessageWriter) => void,
-  ): void {
-    const known = this.lsdb.find(header);
+  #originateNew(lsa: OwnLsa): void {
+    const known = this.lsdb.find(lsa);
     const sequence = known === undefined ? initialSequence : known.header.sequence + 1;
-    this.#flood.push(this.lsdb.install(createLsa({ ...header, sequence }, write), this.#now));
+    const bytes = createLsa({ ...lsa, sequence }, lsa.write);
+    const isSame =
+      known !== undefined && isSameBytes(bytes.subarray(lsaHeaderBytes), known.bytes.subarray(lsaHeaderBytes));
+    if (!isSame) this.#flood.push(this.lsdb.install(bytes, this.#now));
   }
 
   #age(): void {
@@ -369,12 +356,11 @@ export class OspfRouter {
   }
 
   #changeMetric(): void {
-    const { area, changeSec, random } = this.#options;
+    const { area, changeSec, random, format } = this.#options;
     this.#changeAt = this.#now + changeSec * 1000;
-    const node = area.changeMetric(random);
-    const id = area.idOf(node);
-    const known = this.lsdb.find({ type: lsaType.router, id, router: id });
-    if (known !== undefined) this.#originate(area.routerLsa(node), known.header.sequence + 1);
+    const lsa = area.changeMetric(random);
+    const known = this.lsdb.find(format.readLsaHeader(new DataView(lsa.buffer), 0));
+    if (known !== undefined) this.#originate(lsa, known.header.sequence + 1);
   }
 
   /** Floods what has changed to all neighbours that exchange databases. */
@@ -388,10 +374,14 @@ export class OspfRouter {
     this.#output.updates(lsas, this.#groupOf());
   }
 
-  #groupOf(): number {
-    const { isBroadcast, address } = this.#options;
-    const isDesignated = this.designated === address || this.backup === address;
-    return !isBroadcast || isDesignated ? ospfGroups.all : ospfGroups.designated;
+  get #isDesignated(): boolean {
+    const { name } = this.#options.format;
+    return this.designated === name || this.backup === name;
+  }
+
+  #groupOf(): Int32Array {
+    const { isBroadcast, format } = this.#options;
+    return !isBroadcast || this.#isDesignated ? format.groups.all : format.groups.designated;
   }
 }
 

@@ -1,18 +1,12 @@
-import { checksumOf, isSumValid, sumBytes } from '../../bytes/checksum.ts';
-import { copyOf, Memory } from '../../bytes/memory.ts';
-import { MessageWriter } from '../message-writer.ts';
-import { type LsaHeader, lsaHeaderBytes, readLsaHeader } from './lsa.ts';
+import { checksumOf, isSumValid, sumBytes } from '../../../bytes/checksum.ts';
+import { copyOf, Memory } from '../../../bytes/memory.ts';
+import { MessageWriter } from '../../message-writer.ts';
+import type { Description, Hello, LsaReference, NewDescription, OspfHeader, ReceivedOspf } from '../format.ts';
+import { readHeaders } from '../update.ts';
+import { readLsaHeader } from './lsa.ts';
 
-export const ospfType = { hello: 1, description: 2, request: 3, update: 4, acknowledgement: 5 } as const;
-export const ospfHeaderBytes = 24;
+const ospfHeaderBytes = 24;
 const version = 2;
-export const ddFlag = { master: 1, more: 2, init: 4 } as const;
-
-export interface OspfHeader {
-  readonly type: number;
-  readonly routerId: number;
-  readonly areaId: number;
-}
 
 /** Authentication of all packets of an interface (RFC 2328, appendix D). */
 export type OspfAuthentication =
@@ -53,13 +47,6 @@ export const writeOspf = (
   return packet;
 };
 
-export interface ReceivedOspf extends OspfHeader {
-  /** The body lies in [start, end) of `view`. */
-  readonly view: DataView;
-  readonly start: number;
-  readonly end: number;
-}
-
 const isAuthentic = (bytes: Uint8Array, length: number, authentication: OspfAuthentication): boolean => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.getUint16(14) !== authType[authentication.kind]) return false;
@@ -86,18 +73,7 @@ export const parseOspf = (bytes: Uint8Array, authentication: OspfAuthentication)
   return { type, routerId: view.getUint32(4), areaId: view.getUint32(8), view, start: ospfHeaderBytes, end: length };
 };
 
-export interface Hello {
-  readonly mask: number;
-  readonly helloSec: number;
-  readonly options: number;
-  readonly priority: number;
-  readonly deadSec: number;
-  readonly designated: number;
-  readonly backup: number;
-  readonly neighbours: readonly number[];
-}
-
-export const writeHello = (hello: Hello) => (writer: MessageWriter) => {
+export const writeHello = (hello: Omit<Hello, 'interfaceId'>) => (writer: MessageWriter) => {
   writer.u32(hello.mask).u16(hello.helloSec).u8(hello.options).u8(hello.priority).u32(hello.deadSec);
   writer.u32(hello.designated).u32(hello.backup);
   for (const neighbour of hello.neighbours) writer.u32(neighbour);
@@ -109,6 +85,7 @@ export const readHello = ({ view, start, end }: ReceivedOspf): Hello | undefined
   for (let at = start + 20; at + 4 <= end; at += 4) neighbours.push(view.getUint32(at));
   return {
     mask: view.getUint32(start),
+    interfaceId: 0,
     helloSec: view.getUint16(start + 4),
     options: view.getUint8(start + 6),
     priority: view.getUint8(start + 7),
@@ -119,26 +96,9 @@ export const readHello = ({ view, start, end }: ReceivedOspf): Hello | undefined
   };
 };
 
-export interface Description {
-  readonly mtu: number;
-  readonly options: number;
-  readonly flags: number;
-  readonly sequence: number;
-  readonly headers: readonly LsaHeader[];
-}
-
-/** `headers`: LSA headers as they are sent, 20 bytes each. */
-export const writeDescription =
-  (description: Omit<Description, 'headers'> & { readonly headers: readonly Uint8Array[] }) =>
-  (writer: MessageWriter) => {
-    writer.u16(description.mtu).u8(description.options).u8(description.flags).u32(description.sequence);
-    for (const header of description.headers) writer.copy(header);
-  };
-
-const readHeaders = (view: DataView, start: number, end: number): LsaHeader[] => {
-  const headers: LsaHeader[] = [];
-  for (let at = start; at + lsaHeaderBytes <= end; at += lsaHeaderBytes) headers.push(readLsaHeader(view, at));
-  return headers;
+export const writeDescription = (description: NewDescription, options: number) => (writer: MessageWriter) => {
+  writer.u16(description.mtu).u8(options).u8(description.flags).u32(description.sequence);
+  for (const header of description.headers) writer.copy(header);
 };
 
 export const readDescription = ({ view, start, end }: ReceivedOspf): Description | undefined => {
@@ -148,15 +108,9 @@ export const readDescription = ({ view, start, end }: ReceivedOspf): Description
     options: view.getUint8(start + 2),
     flags: view.getUint8(start + 3),
     sequence: view.getUint32(start + 4),
-    headers: readHeaders(view, start + 8, end),
+    headers: readHeaders(readLsaHeader, view, start + 8, end),
   };
 };
-
-export interface LsaReference {
-  readonly type: number;
-  readonly id: number;
-  readonly router: number;
-}
 
 export const writeRequest = (wanted: readonly LsaReference[]) => (writer: MessageWriter) => {
   for (const { type, id, router } of wanted) writer.u32(type).u32(id).u32(router);
@@ -168,28 +122,3 @@ export const readRequest = ({ view, start, end }: ReceivedOspf): LsaReference[] 
     wanted.push({ type: view.getUint32(at), id: view.getUint32(at + 4), router: view.getUint32(at + 8) });
   return wanted;
 };
-
-export const writeUpdate = (lsas: readonly Uint8Array[]) => (writer: MessageWriter) => {
-  writer.u32(lsas.length);
-  for (const lsa of lsas) writer.copy(lsa);
-};
-
-/** Copies of the LSAs of an update; those that do not fit into the packet end the list. */
-export const readUpdate = ({ view, start, end }: ReceivedOspf): Uint8Array[] => {
-  if (end - start < 4) return [];
-  const lsas: Uint8Array[] = [];
-  let at = start + 4;
-  for (let left = view.getUint32(start); left > 0 && at + lsaHeaderBytes <= end; left--) {
-    const length = view.getUint16(at + 18);
-    if (length < lsaHeaderBytes || at + length > end) break;
-    lsas.push(new Uint8Array(view.buffer.slice(view.byteOffset + at, view.byteOffset + at + length)));
-    at += length;
-  }
-  return lsas;
-};
-
-export const writeAcknowledgement = (headers: readonly Uint8Array[]) => (writer: MessageWriter) => {
-  for (const header of headers) writer.copy(header);
-};
-
-export const readAcknowledgement = ({ view, start, end }: ReceivedOspf): LsaHeader[] => readHeaders(view, start, end);

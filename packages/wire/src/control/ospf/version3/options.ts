@@ -1,0 +1,21 @@
+import type { AreaKind } from '../format.ts';
+import type { Version3Area } from './generated-area.ts';
+import type { Prefix } from './lsa.ts';
+
+/** An emulated router of version 3 and its link. */
+export interface Version3Options {
+  readonly routerId: number;
+  readonly areaKind: AreaKind;
+  readonly instanceId: number;
+  readonly linkLocal: Int32Array;
+  /** The network of the link, where the router has another address. */
+  readonly prefix: Prefix | undefined;
+  readonly isBroadcast: boolean;
+  readonly priority: number;
+  readonly cost: number;
+  readonly isOverloaded: boolean;
+  readonly area: Version3Area;
+}
+
+/** Id of the interface that all emulated routers have. */
+export const ownInterfaceId = 1;
