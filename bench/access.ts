@@ -93,8 +93,7 @@ const concentrator = (count: number): Partial<AccessGatewayOptions> => ({
     serviceName: noBytes,
     cookie: true,
     maxSessions: count,
-    poolStart: ip('100.64.0.2'),
-    poolSize: count,
+    pools: [{ name: '', start: ip('100.64.0.2'), size: count }],
     answerDelayMs: 0,
     ppp: {
       lcp,

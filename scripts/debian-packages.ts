@@ -21,6 +21,7 @@ export const packages: Record<string, string> = {
   radvd: 'radvd',
   'ovs-vswitchd': 'openvswitch-switch',
   hostapd: 'hostapd',
+  freeradius: 'freeradius',
   wpa_supplicant: 'wpasupplicant',
   nft: 'nftables',
   ip: 'iproute2',

@@ -130,7 +130,8 @@ export class AccessMeters implements SubscriberListener {
     this.#followProof(name, counters.echoSent, counters.echoReceived);
   }
 
-  followGateway(name: string, { ipoe, ipoe6, pppoe, dot1x }: AccessGateway): void {
+  followGateway(name: string, { ipoe, ipoe6, pppoe, dot1x, radius }: AccessGateway): void {
+    if (radius !== undefined) this.#follow(name, 'radius', radius.counters);
     if (dot1x !== undefined) this.#follow(name, 'dot1x', dot1x.counters);
     if (ipoe !== undefined) this.#follow(name, 'dhcp', ipoe.dhcp.counters);
     if (ipoe6 !== undefined) this.#follow(name, 'nd', ipoe6.counters);

@@ -80,10 +80,24 @@ export interface Dot1xProfile {
     readonly reauthSec: number;
   };
   readonly authenticator: {
-    readonly decision: 'check' | 'accept' | 'reject';
+    readonly decision: 'check' | 'accept' | 'reject' | 'radius';
     readonly groupAddress?: string;
     readonly rejectPct: number;
   };
+  readonly radius: RadiusProfile;
+}
+
+/** The RADIUS server of a section. */
+export interface RadiusProfile {
+  readonly address: string;
+  readonly port: number;
+  readonly secret: string;
+  readonly timeoutSec: number;
+  readonly attempts: number;
+  readonly nasIdentifier: string;
+  readonly accounting: boolean;
+  readonly accountingPort: number;
+  readonly interimSec: number;
 }
 
 export interface SessionsProfile {
@@ -242,7 +256,7 @@ export interface PppProfile {
     readonly vendorExtensions: boolean;
   };
   readonly auth: {
-    readonly protocol: 'any' | 'chap' | 'pap' | 'none';
+    readonly protocol: 'any' | 'chap' | 'pap' | 'mschapv2' | 'none';
     readonly username: string;
     readonly password: string;
     readonly timeoutSec: number;
@@ -251,12 +265,15 @@ export interface PppProfile {
   readonly ipcp: { readonly enabled: boolean; readonly address?: string; readonly requestDns: boolean };
   readonly ip6cp: { readonly enabled: boolean; readonly autoconfigure: boolean };
   readonly server: {
+    readonly decision: 'check' | 'accept' | 'radius';
     readonly localAddress: string;
     readonly poolStart: string;
     readonly poolSize: number;
+    readonly pools: readonly { readonly name: string; readonly start: string; readonly size: number }[];
     readonly dns1: string;
     readonly dns2: string;
   };
+  readonly radius: RadiusProfile;
 }
 
 /** The first profile of each protocol. */

@@ -152,7 +152,12 @@ export const pppLinkOptions = ({
     echoRetries: lcp.echoRetries,
     vendorExtensions: lcp.vendorExtensions,
   },
-  auth: { offer: auth.protocol, timeoutMs: auth.timeoutSec * second, retries: auth.retries, name: 'rushhour' },
+  auth: {
+    offer: auth.protocol === 'mschapv2' ? 'msChapV2' : auth.protocol,
+    timeoutMs: auth.timeoutSec * second,
+    retries: auth.retries,
+    name: 'rushhour',
+  },
   ip6cp: { enabled: ip6cp.enabled, autoconfigure: ip6cp.autoconfigure },
 });
 

@@ -1,6 +1,8 @@
 import { type AccessGatewayOptions, parseMac, portAccessMac, type SupplicantOptions } from '@rushhour/wire';
 import { bytesOf, type Dot1xProfile, numberedBytes, numberIn, textOf } from './access-profiles.ts';
 
+import { radiusSessionsOf } from './radius-link.ts';
+
 const second = 1000;
 
 const groupMacOf = ({ authenticator: { groupAddress } }: Dot1xProfile): Uint8Array =>
@@ -24,12 +26,16 @@ export const supplicantOptionsOf = (profile: Dot1xProfile, first: number): Suppl
 };
 
 /** What the profile says about the side that lets them in. */
-export const authenticatorOptionsOf = (profile: Dot1xProfile): NonNullable<AccessGatewayOptions['dot1x']> => {
+export const authenticatorOptionsOf = (
+  profile: Dot1xProfile,
+  portName: string,
+): NonNullable<AccessGatewayOptions['dot1x']> => {
   const { supplicant, timers, authenticator } = profile;
   return {
     version: supplicant.version,
     groupMac: groupMacOf(profile),
     decision: authenticator.decision,
+    radius: authenticator.decision === 'radius' ? radiusSessionsOf(profile.radius, portName) : undefined,
     rejectPct: authenticator.rejectPct,
     answerMs: timers.authPeriodSec * second,
     quietMs: timers.heldPeriodSec * second,

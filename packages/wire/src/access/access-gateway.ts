@@ -10,6 +10,7 @@ import { FrameWriter } from './frames.ts';
 import { IpoeGateway } from './ipoe-gateway.ts';
 import { Ipoe6Gateway, type Ipoe6GatewayOptions } from './ipv6/ipoe6-gateway.ts';
 import { PppoeServer, type PppoeServerOptions } from './pppoe/server.ts';
+import { RadiusClient, type RadiusClientHost, type RadiusClientOptions } from './radius/client.ts';
 
 export interface AccessGatewayOptions {
   readonly sink: FrameSink;
@@ -26,6 +27,8 @@ export interface AccessGatewayOptions {
   readonly dhcp?: (DhcpServerOptions & { readonly answerDelayMs: number }) | undefined;
   /** Who is let in before anything else is taken of them. */
   readonly dot1x?: Omit<AuthenticatorOptions, 'mac'> | undefined;
+  /** The RADIUS server that those parts ask whose options say so. */
+  readonly radius?: (RadiusClientOptions & Pick<RadiusClientHost, 'send'>) | undefined;
   /** The state of a supplicant has changed. */
   readonly onPort?: ((index: number) => void) | undefined;
   /** IPv6 of subscribers without PPP. */
@@ -40,6 +43,7 @@ export class AccessGateway {
   readonly ipoe6: Ipoe6Gateway | undefined;
   readonly pppoe: PppoeServer | undefined;
   readonly dot1x: Authenticator | undefined;
+  readonly radius: RadiusClient | undefined;
   readonly frames: FrameWriter;
   readonly #ethernet = new EthernetHeader();
   readonly #delayed: DelayedSink[] = [];
@@ -56,15 +60,17 @@ export class AccessGateway {
       this.ipoe = new IpoeGateway({ frames: this.frames, dhcpFrames, mac, onLease, onPacket }, dhcp);
     }
     const { ipv6, onLease6, dot1x, onPort } = options;
+    const radius = options.radius && new RadiusClient({ random, send: options.radius.send }, options.radius);
+    this.radius = radius;
     if (dot1x !== undefined)
       this.dot1x = new Authenticator(
-        { frames: this.frames, random, onChange: (index) => onPort?.(index) },
+        { frames: this.frames, random, radius, onChange: (index) => onPort?.(index) },
         { ...dot1x, mac },
       );
     if (ipv6 !== undefined) this.ipoe6 = new Ipoe6Gateway({ frames: this.frames, mac, onLease: onLease6 }, ipv6);
     if (pppoe !== undefined) {
       const offerFrames = this.#delayedFrames(options, pppoe.answerDelayMs);
-      const host = { frames: this.frames, offerFrames, mac, random, onEstablished, onEnded, onPacket };
+      const host = { frames: this.frames, offerFrames, mac, random, radius, onEstablished, onEnded, onPacket };
       this.pppoe = new PppoeServer(host, pppoe);
     }
   }
@@ -104,6 +110,7 @@ export class AccessGateway {
 
   /** Milliseconds since the start. */
   advance(nowMs: number): void {
+    this.radius?.advance(nowMs);
     this.dot1x?.advance(nowMs);
     this.ipoe?.dhcp.advance(nowMs);
     this.ipoe6?.advance(nowMs);

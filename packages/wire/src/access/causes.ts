@@ -37,6 +37,8 @@ export const sessionCauses = [
   'IPv6: address in use',
   '802.1X: no answer',
   '802.1X: refused',
+  'RADIUS: no answer',
+  'RADIUS: session time over',
 ] as const;
 export type SessionCause = (typeof sessionCauses)[number];
 

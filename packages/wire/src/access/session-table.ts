@@ -129,6 +129,12 @@ export class SessionTable {
     return took;
   }
 
+  /** Packets and bytes of a session in both directions. */
+  usageOf(session: number): { rxPackets: number; txPackets: number; rxBytes: number; txBytes: number } {
+    const [rxPackets, txPackets] = [this.rxPackets[session] as number, this.txPackets[session] as number];
+    return { rxPackets, txPackets, rxBytes: this.rxBytes[session] as number, txBytes: this.txBytes[session] as number };
+  }
+
   countSent(session: number, bytes: number): void {
     this.txPackets[session] = (this.txPackets[session] as number) + 1;
     this.txBytes[session] = (this.txBytes[session] as number) + bytes;

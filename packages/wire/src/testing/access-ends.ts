@@ -135,8 +135,7 @@ export const pppoeServerOptions: PppoeServerOptions & { answerDelayMs: number } 
   serviceName: bytes('internet'),
   cookie: true,
   maxSessions: 1000,
-  poolStart: ip4('100.64.0.2'),
-  poolSize: 1000,
+  pools: [{ name: '', start: ip4('100.64.0.2'), size: 1000 }],
   answerDelayMs: 0,
   ppp: {
     lcp,

@@ -8,6 +8,7 @@ import { openEntryPorts } from '../../access/entry-ports.ts';
 import { GatewayGroup, type GatewayLink } from '../../access/gateway-group.ts';
 import { gatewayOptionsOf } from '../../access/gateway-options.ts';
 import { LagPort } from '../../access/lag-port.ts';
+import { findRadius, RadiusLink } from '../../access/radius-link.ts';
 import { ChangedRows, gatewayRow, lease6Row, leaseRow, portRow } from '../../access/session-rows.ts';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
@@ -33,6 +34,7 @@ class GatewayPort implements GatewayLink {
   readonly #first: number;
   readonly #poolSize: number;
   readonly #poolSize6: number;
+  readonly #radius: RadiusLink | undefined;
 
   constructor(port: EntryPort, profiles: Profiles, first: number, meters: AccessMeters) {
     this.name = port.name;
@@ -44,8 +46,11 @@ class GatewayPort implements GatewayLink {
     this.#changedLeases = new ChangedRows(profiles.dhcp?.server.poolSize ?? 0);
     this.#changedLeases6 = new ChangedRows(profiles.dhcpv6?.server.poolSize ?? 0);
     this.#changedPeers = new ChangedRows(profiles.dot1x === undefined ? 0 : maxPeers);
+    const radius = findRadius(profiles);
+    this.#radius = radius && new RadiusLink(radius);
     this.gateway = new AccessGateway({
-      ...gatewayOptionsOf(profiles),
+      ...gatewayOptionsOf(profiles, port.name),
+      radius: this.#radius?.options,
       sink: port.sink,
       random: Math.random,
       mac: port.mac,
@@ -62,6 +67,8 @@ class GatewayPort implements GatewayLink {
       onLease: (lease) => this.#changedLeases.add(lease),
       onLease6: (lease) => this.#changedLeases6.add(lease),
     });
+    if (this.#radius !== undefined)
+      this.#radius.onMessage = (socket, bytes) => this.gateway.radius?.receive(socket, bytes);
     port.open({
       receive: (memory, start, end) => this.gateway.receive(memory, start, end),
       advance: (nowMs) => this.gateway.advance(nowMs),
@@ -131,10 +138,18 @@ class GatewayPort implements GatewayLink {
 
   end(): void {
     this.gateway.pppoe?.closeAll();
+    this.gateway.dot1x?.endAll();
     this.#port.flush();
   }
 
+  /** Sessions and their accounts are closed. */
+  get isOver(): boolean {
+    const { pppoe, radius } = this.gateway;
+    return (pppoe?.count ?? 0) === 0 && (radius?.pending ?? 0) === 0;
+  }
+
   close(): void {
+    this.#radius?.close();
     this.#port.close();
   }
 }
@@ -176,8 +191,7 @@ class GatewayRun implements PreparedEngine {
       await aborted(this.#context.signal);
       for (const port of this.#ports) port.end();
       const deadline = performance.now() + endGraceMs;
-      while (this.#ports.some(({ gateway }) => (gateway.pppoe?.count ?? 0) > 0) && performance.now() < deadline)
-        await sleep(10);
+      while (this.#ports.some(({ isOver }) => !isOver) && performance.now() < deadline) await sleep(10);
     } finally {
       clearInterval(timer);
       this.#report();

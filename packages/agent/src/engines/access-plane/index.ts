@@ -1,5 +1,7 @@
 import { AccessPlaneConfig } from '@rushhour/protocol';
 import { AccessGroups } from '../../access/access-groups.ts';
+import { firstProfiles } from '../../access/access-profiles.ts';
+import { findRadius } from '../../access/radius-link.ts';
 import type { Engine } from '../../engine.ts';
 import { checkStack } from '../../stack/open-stack.ts';
 import { prepareGateway } from './gateway.ts';
@@ -10,7 +12,10 @@ import { prepareSubscribers } from './subscribers.ts';
 export const accessPlane: Engine<AccessPlaneConfig> = {
   id: 'plane.access',
   config: AccessPlaneConfig,
-  targetsOf: () => [],
+  targetsOf({ role, profiles }) {
+    const radius = role === 'server' ? findRadius(firstProfiles(profiles)) : undefined;
+    return radius === undefined ? [] : [radius.address];
+  },
   check: async () => checkStack(),
   async prepare(context) {
     const { role, groupId, profiles } = context.config;

@@ -19,6 +19,7 @@ import {
   text,
   whole,
 } from './field.ts';
+import { radiusServer } from './radius.ts';
 
 /** Control plane `access`: the gateway that subscribers of the access plane come through. */
 export const access = profile('Broadband network gateway: what the emulated router offers to subscribers', {
@@ -66,11 +67,17 @@ export const dot1x = profile('Port authentication (IEEE 802.1X), supplicant and 
     reauthSec: whole('Authenticate again after; 0 for never', 0, [0, 604_800]),
   }),
   authenticator: section('What the server side does', {
-    decision: choice('Accept everyone, check the password, or refuse everyone', ['check', 'accept', 'reject']),
+    decision: choice('Accept everyone, check the password, refuse everyone, or leave it to RADIUS', [
+      'check',
+      'accept',
+      'reject',
+      'radius',
+    ]),
     groupAddress: optionalMac('Destination of EAPOL frames; the standard group address when left out'),
     vlan: whole('VLAN handed out; 0 for none', 0, [0, 4094]),
     rejectPct: whole('Share of attempts refused whatever they say', 0, [0, 100]),
   }),
+  radius: radiusServer,
 });
 
 /** The wire between a subscriber and the network: identity, VLANs, speed. */

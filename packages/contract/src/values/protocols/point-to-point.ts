@@ -1,5 +1,8 @@
+import { Type } from 'typebox';
+import { StrictObject } from '../../schema.ts';
 import { secret } from '../../secret.ts';
 import { choice, flag, ipv4, numbered, optionalAddress, profile, secretText, section, text, whole } from './field.ts';
+import { radiusServer } from './radius.ts';
 
 export const ppp = profile('Point-to-Point Protocol: LCP, authentication, IPCP and IP6CP', {
   lcp: section('Link control (RFC 1661)', {
@@ -12,8 +15,8 @@ export const ppp = profile('Point-to-Point Protocol: LCP, authentication, IPCP a
     vendorExtensions: flag('Answer vendor-specific requests instead of rejecting them'),
   }),
   auth: section('Who the subscriber is', {
-    protocol: choice('What is offered; any accepts what the peer wants', ['any', 'chap', 'pap', 'none']),
-    username: numbered('User name', 'user{n}@rushhour.test'),
+    protocol: choice('What is offered; any accepts what the peer wants', ['any', 'chap', 'pap', 'mschapv2', 'none']),
+    username: numbered('User name; a server with an empty one takes every name', 'user{n}@rushhour.test'),
     password: numbered('Password', 'test-{n}', secret),
     timeoutSec: whole('Wait for an answer', 5, [1, 120]),
     retries: whole('Attempts before giving up', 30, [1, 255]),
@@ -27,13 +30,23 @@ export const ppp = profile('Point-to-Point Protocol: LCP, authentication, IPCP a
     enabled: flag('Negotiate IPv6', true),
     autoconfigure: flag('Wait for a router advertisement afterwards', true),
   }),
-  server: section('What the server side hands out', {
+  server: section('Who the server side lets in, and what it hands out', {
+    decision: choice('Check the password, accept everyone, or leave it to RADIUS', ['check', 'accept', 'radius']),
     localAddress: ipv4('Address of the server', '100.64.0.1'),
     poolStart: ipv4('First address for subscribers', '100.64.0.2'),
     poolSize: whole('Addresses in the pool', 4096, [1, 16_777_216]),
+    pools: Type.Array(
+      StrictObject({
+        name: Type.String({ minLength: 1, maxLength: 64 }),
+        start: Type.String({ format: 'ipv4' }),
+        size: Type.Integer({ minimum: 1, maximum: 16_777_216 }),
+      }),
+      { description: 'Further pools, which RADIUS chooses by Framed-Pool', default: [], maxItems: 16 },
+    ),
     dns1: ipv4('First name server', '100.64.0.1'),
     dns2: ipv4('Second name server', '100.64.0.1'),
   }),
+  radius: radiusServer,
 });
 
 export const pppoe = profile('PPP over Ethernet (RFC 2516)', {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AccessPlaneEntry, accessProfiles, ProtocolConfig } from '@rushhour/contract';
 import type { PlanIssues } from '../core/plan-issues.ts';
 import { defaultProfile } from './plane-references.ts';
@@ -73,6 +74,7 @@ export const completeAccess = (given: Given, { entry, path, issues }: Found): Re
   for (const [pointer, message] of [
     ...memberRefusals(profiles),
     ...portRefusals(profiles, side),
+    ...(side === 'server' ? radiusRefusals(profiles) : []),
     ...groupOfLinksRefusals(profiles, entry.interfaces?.length ?? 1),
     ...ipv6Refusals(profiles),
     ...groupRefusals(profiles),
@@ -106,14 +108,37 @@ const portRefusals = (profiles: Given, side: 'client' | 'server'): Refusal[] => 
   const dot1x = configOf(profiles, 'dot1x');
   if (dot1x === undefined) return [];
   const { method, outerIdentity, certificateID, caCertificateID } = dot1x.supplicant;
+  // A server behind the authenticator speaks every method.
+  const isPassedOn = side === 'server' && dot1x.authenticator.decision === 'radius';
   const cases: [boolean, string][] = [
-    [method !== 'md5', '/supplicant/method: agents can do md5 alone yet'],
+    [method !== 'md5' && !isPassedOn, '/supplicant/method: agents can do md5 alone yet'],
     [outerIdentity !== '', '/supplicant/outerIdentity: md5 has no tunnel'],
     [certificateID !== undefined, '/supplicant/certificateID: md5 has no certificates'],
     [caCertificateID !== undefined, '/supplicant/caCertificateID: md5 has no certificates'],
     [side === 'server' && dot1x.authenticator.vlan > 0, '/authenticator/vlan: EAPOL has no message for it'],
   ];
   return cases.flatMap(([isAsked, message]): Refusal[] => (isAsked ? [['/dot1x/0', message]] : []));
+};
+
+/** RADIUS servers behind a gateway. */
+const radiusRefusals = (profiles: Given): Refusal[] => {
+  const [ppp, dot1x] = [configOf(profiles, 'ppp'), configOf(profiles, 'dot1x')];
+  const used = [
+    ...(ppp?.server.decision === 'radius' ? [['ppp', ppp.radius] as const] : []),
+    ...(dot1x?.authenticator.decision === 'radius' ? [['dot1x', dot1x.radius] as const] : []),
+  ];
+  const [first, other] = used;
+  return [
+    ...used.flatMap(([protocol, { secret }]): Refusal[] =>
+      secret === '' ? [[`/${protocol}/0`, '/radius/secret: is needed for the decision radius']] : [],
+    ),
+    ...(first !== undefined && other !== undefined && !isDeepStrictEqual(first[1], other[1])
+      ? [['/dot1x/0', '/radius: the profile of ppp names another server'] as const]
+      : []),
+    ...((ppp?.server.pools.length ?? 0) > 0 && ppp?.server.decision !== 'radius'
+      ? [['/ppp/0', '/server/pools: only RADIUS chooses among pools'] as const]
+      : []),
+  ];
 };
 
 /** Interfaces of the entry that form one group. */

@@ -32,6 +32,11 @@ const profiles = new Map<number, { name: string; protocol: string; config: objec
   [23, { name: 'LAG', protocol: 'lag', config: { group: { minActiveLinks: 3, maxActiveLinks: 2 } } }],
   [24, { name: 'port', protocol: 'dot1x', config: { supplicant: { method: 'md5' } } }],
   [25, { name: 'port', protocol: 'dot1x', config: { supplicant: { outerIdentity: 'x' }, authenticator: { vlan: 5 } } }],
+  [
+    26,
+    { name: 'port', protocol: 'dot1x', config: { authenticator: { decision: 'radius' }, radius: { secret: 'one' } } },
+  ],
+  [27, { name: 'PPP', protocol: 'ppp', config: { server: { decision: 'radius' } } }],
   [20, { name: 'STP', protocol: 'stp', config: {} }],
   [
     21,
@@ -157,6 +162,11 @@ describe('entries of the access plane', () => {
       'methods and members of 802.1X that agents cannot do',
       { dot1x: [25], isServer: true },
       Array.from({ length: 3 }, () => '/accessPlane/0/dot1x/0 NOT_SUPPORTED'),
+    ],
+    [
+      'a RADIUS server without a secret, and two of them',
+      { pppoe: [7], ppp: [27], dot1x: [26], isServer: true },
+      ['/accessPlane/0/ppp/0 NOT_SUPPORTED', '/accessPlane/0/dot1x/0 NOT_SUPPORTED'],
     ],
     ['groups of ports without addresses', { dot1x: [24], igmp: [8] }, ['/accessPlane/0 NOT_SUPPORTED']],
     ['two profiles', { dhcp: [5, 5] }, ['/accessPlane/0/dhcp/1 NOT_SUPPORTED']],

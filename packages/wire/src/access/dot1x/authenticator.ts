@@ -1,18 +1,21 @@
-import type { Memory } from '../../bytes/memory.ts';
+import { copyOf, type Memory } from '../../bytes/memory.ts';
 import { isSameMac, macBytes, vlanIds } from '../../ethernet/ethernet.ts';
 import type { FrameWriter } from '../frames.ts';
 import { readMac } from '../lines.ts';
+import type { RadiusClient, RadiusOutcome } from '../radius/client.ts';
+import { RadiusSessions, type RadiusSessionsOptions } from '../radius/sessions.ts';
 import {
   type EapMessage,
   EapolFrame,
   eapCode,
   eapMethod,
+  eapolBytes,
   eapolKind,
   eapolType,
-  maxEapolBytes,
   md5Bytes,
   md5Proof,
   noData,
+  readEap,
   readMd5Value,
   writeEapol,
   writeMd5Value,
@@ -22,7 +25,9 @@ export interface AuthenticatorOptions {
   readonly version: number;
   readonly mac: Uint8Array;
   readonly groupMac: Uint8Array;
-  readonly decision: 'check' | 'accept' | 'reject';
+  readonly decision: 'check' | 'accept' | 'reject' | 'radius';
+  /** With the decision `radius`: a server talks to supplicants, by any method. */
+  readonly radius?: Omit<RadiusSessionsOptions, 'isPpp'> | undefined;
   readonly rejectPct: number;
   /** Wait for an answer of a supplicant. */
   readonly answerMs: number;
@@ -37,6 +42,7 @@ export interface AuthenticatorOptions {
 export interface AuthenticatorHost {
   readonly frames: FrameWriter;
   readonly random: () => number;
+  readonly radius?: RadiusClient | undefined;
   /** The state of a supplicant has changed. */
   onChange(index: number): void;
 }
@@ -59,6 +65,8 @@ export interface PortPeer {
   id: number;
   challenge: Uint8Array;
   sends: number;
+  /** Questions that a RADIUS server was asked: answers to all but the last come too late. */
+  questions: number;
   /** The frame that is repeated, and when. */
   last: EapMessage | undefined;
   dueMs: number;
@@ -71,7 +79,7 @@ const never = Number.POSITIVE_INFINITY;
 const decoder = new TextDecoder();
 const serverName = new TextEncoder().encode('rushhour');
 
-/** The side of 802.1X that lets supplicants in, each by its MAC and VLAN. It checks passwords itself, by EAP-MD5. */
+/** The side of 802.1X that lets supplicants in, each by its MAC and VLAN. It checks passwords by EAP-MD5, or asks a RADIUS server. */
 export class Authenticator {
   readonly peers: PortPeer[] = [];
   readonly counters: { sent: number; received: number; invalid: number; timeouts: number } = {
@@ -84,10 +92,23 @@ export class Authenticator {
   readonly #frame = new EapolFrame();
   #nowMs = 0;
   #hasGreeted = false;
+  readonly #radius: RadiusSessions | undefined;
 
   constructor(host: AuthenticatorHost, options: AuthenticatorOptions) {
     this.#host = host;
     this.#options = options;
+    const { radius: client, random } = host;
+    const usage = { rxPackets: 0, txPackets: 0, rxBytes: 0, txBytes: 0 };
+    if (client !== undefined && options.radius !== undefined)
+      this.#radius = new RadiusSessions(
+        { client, random, lineOf: (index) => this.peers[index] as PortPeer, usageOf: () => usage },
+        { ...options.radius, isPpp: false },
+      );
+  }
+
+  /** Ends the accounts of all that are let in. */
+  endAll(): void {
+    for (const { index } of this.peers) this.#radius?.end(index, 'stopped');
   }
 
   countOf(state: PortState): number {
@@ -114,6 +135,7 @@ export class Authenticator {
   /** Milliseconds since the start. */
   advance(nowMs: number): void {
     this.#nowMs = nowMs;
+    this.#radius?.advance(nowMs);
     if (!this.#hasGreeted) {
       // Supplicants that wait for the authenticator to speak are asked who they are.
       this.#hasGreeted = true;
@@ -137,7 +159,7 @@ export class Authenticator {
     const peer: PortPeer = {
       ...{ index: this.peers.length, mac: new Uint8Array(bytes.subarray(at, at + macBytes)), tags },
       ...{ state: 'ended', isOpen: false, identity: '' },
-      ...{ attempts: 0, refusals: 0, lastError: '', id: 0, challenge: noData, sends: 0 },
+      ...{ attempts: 0, refusals: 0, lastError: '', id: 0, challenge: noData, sends: 0, questions: 0 },
       ...{ last: undefined, dueMs: never },
     };
     this.peers.push(peer);
@@ -153,7 +175,7 @@ export class Authenticator {
   }
 
   #onResponse(peer: PortPeer, memory: Memory): void {
-    const { id, method, data, end } = this.#frame;
+    const { id, method, start, data, end } = this.#frame;
     if (peer.state === 'held') return;
     // The answer to the greeting at the start has no request of its own.
     const isGreeted = peer.state === 'ended' && method === eapMethod.identity && id === 0;
@@ -161,6 +183,10 @@ export class Authenticator {
     else if (id !== peer.id || peer.last === undefined) return;
     if (method === eapMethod.identity) {
       peer.identity = decoder.decode(memory.bytes.subarray(data, end));
+      this.#radius?.forget(peer.index);
+    }
+    if (this.#radius !== undefined) this.#askServer(peer, copyOf(memory.bytes, start, end), this.#radius);
+    else if (method === eapMethod.identity) {
       peer.challenge = Uint8Array.from({ length: md5Bytes }, () => Math.floor(this.#host.random() * 256));
       this.#ask(peer, 'authenticating', eapMethod.md5, writeMd5Value(peer.challenge, serverName));
     } else if (method === eapMethod.md5 && peer.state === 'authenticating')
@@ -168,24 +194,49 @@ export class Authenticator {
     else if (method === eapMethod.nak) this.#refuse(peer, 'method not accepted');
   }
 
+  /** Passes a message of a supplicant on, and the answer back. */
+  #askServer(peer: PortPeer, packet: Uint8Array, radius: RadiusSessions): void {
+    const question = ++peer.questions;
+    this.#enter(peer, 'authenticating', never);
+    radius.askEap(peer.index, peer.identity, packet, (outcome, answer) => {
+      if (peer.questions === question && peer.state === 'authenticating') this.#onServer(peer, outcome, answer);
+    });
+  }
+
+  #onServer(peer: PortPeer, outcome: RadiusOutcome, answer: Uint8Array): void {
+    const eap = readEap(answer);
+    if (outcome === 'challenge' && eap?.code === eapCode.request) {
+      peer.id = eap.id;
+      this.#request(peer, eap);
+    } else if (outcome === 'accept') {
+      peer.id = eap?.id ?? peer.id;
+      this.#welcome(peer, this.#radius?.grantOf(peer.index)?.sessionMs ?? 0);
+      this.#radius?.start(peer.index, 0);
+    } else this.#refuse(peer, outcome === 'no answer' ? 'RADIUS: no answer' : 'refused by the RADIUS server');
+  }
+
   #decide(peer: PortPeer, proof: Uint8Array | undefined): void {
-    const { decision, rejectPct, reauthMs, passwordOf } = this.#options;
+    const { decision, rejectPct, passwordOf } = this.#options;
     const password = passwordOf(peer.identity);
     const right = password && md5Proof(peer.id, password, peer.challenge);
     const isRight = right !== undefined && proof?.length === md5Bytes && proof.every((byte, i) => byte === right[i]);
     if (decision === 'reject' || this.#host.random() * 100 < rejectPct) this.#refuse(peer, 'refused on purpose');
     else if (decision === 'check' && !isRight)
       this.#refuse(peer, password === undefined ? 'unknown user' : 'wrong password');
-    else {
-      this.#send(peer.mac, peer.tags, { code: eapCode.success, id: peer.id, method: 0, data: noData });
-      peer.lastError = '';
-      peer.isOpen = true;
-      this.#enter(peer, 'authorized', reauthMs > 0 ? reauthMs : never);
-    }
+    else this.#welcome(peer, 0);
+  }
+
+  /** `sessionMs`: after this time it is asked again; 0: as the options say. */
+  #welcome(peer: PortPeer, sessionMs: number): void {
+    this.#send(peer.mac, peer.tags, { code: eapCode.success, id: peer.id, method: 0, data: noData });
+    peer.lastError = '';
+    peer.isOpen = true;
+    this.#enter(peer, 'authorized', sessionMs || this.#options.reauthMs || never);
   }
 
   #refuse(peer: PortPeer, reason: string): void {
     this.#send(peer.mac, peer.tags, { code: eapCode.failure, id: peer.id, method: 0, data: noData });
+    this.#radius?.end(peer.index, '802.1X: refused');
     peer.refusals++;
     peer.isOpen = false;
     peer.lastError = reason;
@@ -193,6 +244,7 @@ export class Authenticator {
   }
 
   #end(peer: PortPeer, reason: string): void {
+    this.#radius?.end(peer.index, reason === '' ? 'logoff' : '802.1X: no answer');
     peer.lastError = reason;
     peer.isOpen = false;
     this.#enter(peer, 'ended', never);
@@ -201,10 +253,16 @@ export class Authenticator {
   /** A supplicant that is let in stays so while it is asked again. */
   #ask(peer: PortPeer, state: PortState, method: number, data: Uint8Array): void {
     peer.id = (peer.id + 1) & 255;
-    this.#enter(peer, state, this.#options.answerMs);
-    peer.last = { code: eapCode.request, id: peer.id, method, data };
+    peer.state = state;
+    this.#request(peer, { code: eapCode.request, id: peer.id, method, data });
+  }
+
+  /** Sends a request, again and again until it is answered. */
+  #request(peer: PortPeer, eap: EapMessage): void {
+    this.#enter(peer, peer.state, this.#options.answerMs);
+    peer.last = eap;
     peer.sends = 1;
-    this.#send(peer.mac, peer.tags, peer.last);
+    this.#send(peer.mac, peer.tags, eap);
   }
 
   #onTimer(peer: PortPeer): void {
@@ -228,7 +286,7 @@ export class Authenticator {
 
   #send(destinationMac: Uint8Array, tags: number, eap: EapMessage): void {
     const { frames } = this.#host;
-    const at = frames.begin(0, maxEapolBytes);
+    const at = frames.begin(0, eapolBytes(eap));
     if (at < 0) return;
     const { version, mac } = this.#options;
     const end = writeEapol(frames.memory, at, { version, kind: eapolKind.eap, eap });

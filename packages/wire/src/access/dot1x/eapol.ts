@@ -12,7 +12,7 @@ export const eapMethod = { identity: 1, notification: 2, nak: 3, md5: 4 } as con
 const headBytes = 4;
 const eapHeadBytes = 4;
 export const md5Bytes = 16;
-/** Largest frame body that ends here write. */
+/** Largest frame body of ends that need no long messages. */
 export const maxEapolBytes = 600;
 
 /** An EAPOL frame, parsed into one object that is used again. */
@@ -22,6 +22,8 @@ export class EapolFrame {
   id = 0;
   /** 0: success and failure have none. */
   method = 0;
+  /** Where the message of EAP begins. */
+  start = 0;
   /** Where the data of the method are. */
   data = 0;
   end = 0;
@@ -37,6 +39,7 @@ export class EapolFrame {
     if (bodyEnd - eap < eapHeadBytes) return false;
     const length = view.getUint16(eap + 2);
     if (length < eapHeadBytes || eap + length > bodyEnd) return false;
+    this.start = eap;
     this.code = view.getUint8(eap);
     this.id = view.getUint8(eap + 1);
     this.method = length > eapHeadBytes ? view.getUint8(eap + eapHeadBytes) : 0;
@@ -53,6 +56,19 @@ export interface EapMessage {
   readonly method: number;
   readonly data: Uint8Array;
 }
+
+/** Bytes of a frame body with a message. */
+export const eapolBytes = ({ data }: EapMessage): number => headBytes + eapHeadBytes + 1 + data.length;
+
+/** Reads a message of EAP as another machine has made it; undefined if it is not valid. */
+export const readEap = (packet: Uint8Array): EapMessage | undefined => {
+  if (packet.length < eapHeadBytes) return undefined;
+  const length = ((packet[2] as number) << 8) | (packet[3] as number);
+  if (length < eapHeadBytes || length > packet.length) return undefined;
+  const method = length > eapHeadBytes ? (packet[eapHeadBytes] as number) : 0;
+  const data = packet.subarray(Math.min(eapHeadBytes + 1, length), length);
+  return { code: packet[0] as number, id: packet[1] as number, method, data };
+};
 
 export const noData: Uint8Array = new Uint8Array(0);
 

@@ -18,6 +18,24 @@ export interface Credentials {
   readonly password: string;
 }
 
+/** What a client says of itself, for another machine that decides. */
+export interface AuthQuestion {
+  readonly userName: string;
+  readonly method: AuthMethod;
+  readonly id: number;
+  readonly challenge: Uint8Array;
+  /** The password of PAP, or the answer to the challenge. */
+  readonly value: Uint8Array;
+}
+
+export interface AuthDecision {
+  readonly isGood: boolean;
+  /** The text that the client is given; undefined: no more than the decision. */
+  readonly text: string | undefined;
+  /** Why it is refused. */
+  readonly cause: SessionCause;
+}
+
 export interface AuthenticationOptions {
   readonly isServer: boolean;
   readonly timeoutMs: number;
@@ -28,6 +46,10 @@ export interface AuthenticationOptions {
   readonly passwordOf: (userName: string) => string | undefined;
   /** Server: its name in challenges. */
   readonly name: string;
+  /** Server: another machine decides, later. */
+  readonly ask?:
+    | ((session: number, question: AuthQuestion, answer: (decision: AuthDecision) => void) => void)
+    | undefined;
 }
 
 export interface AuthenticationHost {
@@ -48,7 +70,11 @@ interface Attempt {
   readonly challenge: Uint8Array;
   /** The answer that proves that the authenticator knows the password too. */
   expected: string | undefined;
+  /** Another machine has been asked. */
+  isAsked: boolean;
 }
+
+const refusal: AuthDecision = { isGood: false, text: undefined, cause: 'authentication: refused' };
 
 const lengthPrefixed = (...parts: readonly Uint8Array[]): Uint8Array => {
   const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + 1 + length, 0));
@@ -83,6 +109,21 @@ const joined = (...parts: readonly Uint8Array[]): Uint8Array => {
 /** MS-CHAPv2 hashes the name of the user without a domain before it. */
 const withoutDomain = (name: string): string => name.slice(name.lastIndexOf('\\') + 1);
 
+/** What a client has sent; undefined if it is cut off. */
+const questionOf = ({ method, id, challenge }: Attempt, body: Uint8Array): AuthQuestion | undefined => {
+  const length = body[0] ?? 0;
+  if (body.length < 1 + length) return undefined;
+  const first = body.subarray(1, 1 + length);
+  const rest = body.subarray(1 + length);
+  if (method !== authMethod.pap) {
+    const isWhole = method !== authMethod.msChapV2 || length === msResponseBytes;
+    return isWhole ? { userName: decoder.decode(rest), method, id, challenge, value: first } : undefined;
+  }
+  const wordLength = rest[0] ?? 0;
+  if (rest.length < 1 + wordLength) return undefined;
+  return { userName: decoder.decode(first), method, id, challenge, value: rest.subarray(1, 1 + wordLength) };
+};
+
 /** PAP (RFC 1334), CHAP with MD5 (RFC 1994) and MS-CHAPv2 (RFC 2759) of all sessions of a port. */
 export class Authentication {
   readonly counters = { sent: 0, received: 0, invalid: 0, timeouts: 0, refused: 0 };
@@ -111,6 +152,7 @@ export class Authentication {
       packet: undefined,
       challenge: this.#randomBytes(),
       expected: undefined,
+      isAsked: false,
     };
     this.#attempts.set(session, attempt);
     if (isServer && method !== authMethod.pap)
@@ -219,55 +261,59 @@ export class Authentication {
     }
     const isPap = attempt.method === authMethod.pap;
     if (protocol !== (isPap ? pppProtocol.pap : pppProtocol.chap)) return;
-    if (isPap && code === papCode.request) this.#decide(session, protocol, this.#checkPap(body));
-    else if (!isPap && code === chapCode.response && id === attempt.id)
-      this.#decide(session, protocol, this.#checkChap(attempt, body));
+    if (isPap ? code !== papCode.request : code !== chapCode.response || id !== attempt.id) return;
+    attempt.id = id;
+    if (attempt.isAsked) return;
+    const question = questionOf(attempt, body);
+    if (question === undefined) this.#decide(session, attempt, refusal);
+    else if (this.#options.ask === undefined) this.#decide(session, attempt, this.#check(question));
+    else {
+      attempt.isAsked = true;
+      this.#host.timers.clear(session, timerKind.link);
+      this.#options.ask(session, question, (decision) => {
+        if (this.#attempts.get(session) === attempt) this.#decide(session, attempt, decision);
+      });
+    }
   }
 
-  /** The message for a client that may come in; undefined: it may not. */
-  #checkPap(body: Uint8Array): string | undefined {
-    const nameLength = body[0] ?? 0;
-    const wordAt = 1 + nameLength;
-    const wordLength = body[wordAt] ?? 0;
-    if (body.length < wordAt + 1 + wordLength) return undefined;
-    const password = this.#options.passwordOf(decoder.decode(body.subarray(1, wordAt)));
-    const given = body.subarray(wordAt + 1, wordAt + 1 + wordLength);
-    return password !== undefined && isSameBytes(given, encoder.encode(password)) ? 'welcome' : undefined;
-  }
-
-  #checkChap(attempt: Attempt, body: Uint8Array): string | undefined {
-    const length = body[0] ?? 0;
-    if (body.length < 1 + length) return undefined;
-    const value = body.subarray(1, 1 + length);
-    const userName = decoder.decode(body.subarray(1 + length));
+  /** Decides by the password that the server knows. */
+  #check({ userName, method, id, challenge, value }: AuthQuestion): AuthDecision {
     const password = this.#options.passwordOf(userName);
-    if (password === undefined) return undefined;
-    if (attempt.method === authMethod.chapMd5)
-      return isSameBytes(value, chapDigest(attempt.id, password, attempt.challenge)) ? 'welcome' : undefined;
-    if (length !== msResponseBytes) return undefined;
+    const cause = 'authentication: refused';
+    if (password === undefined) return refusal;
+    if (method === authMethod.pap)
+      return { isGood: isSameBytes(value, encoder.encode(password)), text: undefined, cause };
+    if (method === authMethod.chapMd5)
+      return { isGood: isSameBytes(value, chapDigest(id, password, challenge)), text: undefined, cause };
     const exchange: MsChapExchange = {
-      authenticatorChallenge: attempt.challenge,
+      authenticatorChallenge: challenge,
       peerChallenge: value.subarray(0, challengeBytes),
       userName: withoutDomain(userName),
       password,
     };
     const response = msChapResponse(exchange);
-    return isSameBytes(value.subarray(24, 48), response) ? `${msChapSuccess(exchange, response)} M=welcome` : undefined;
+    const isGood = isSameBytes(value.subarray(24, 48), response);
+    return isGood ? { isGood, text: `${msChapSuccess(exchange, response)} M=welcome`, cause } : refusal;
   }
 
-  #decide(session: number, protocol: number, welcome: string | undefined): void {
-    const isPap = protocol === pppProtocol.pap;
-    const isGood = welcome !== undefined;
-    const text = encoder.encode(welcome ?? (isPap ? 'refused' : 'E=691 R=0 M=refused'));
+  #decide(session: number, { method, id }: Attempt, { isGood, text, cause }: AuthDecision): void {
+    const isPap = method === authMethod.pap;
+    const protocol = isPap ? pppProtocol.pap : pppProtocol.chap;
+    const refused = isPap ? 'refused' : 'E=691 R=0 M=refused';
+    const message = encoder.encode(text ?? (isGood ? 'welcome' : refused));
     const codes = isPap ? [papCode.ack, papCode.nak] : [chapCode.success, chapCode.failure];
-    const decision = { code: codes[isGood ? 0 : 1] as number, protocol, body: isPap ? lengthPrefixed(text) : text };
-    this.#send(session, this.#packet.id, decision);
+    const verdict = {
+      code: codes[isGood ? 0 : 1] as number,
+      protocol,
+      body: isPap ? lengthPrefixed(message) : message,
+    };
+    this.#send(session, id, verdict);
     if (!isGood) {
-      this.#fail(session, 'authentication: refused');
+      this.#fail(session, cause);
       return;
     }
     this.#accept(session);
-    this.#verdicts.set(session, decision);
+    this.#verdicts.set(session, verdict);
   }
 
   #accept(session: number): void {

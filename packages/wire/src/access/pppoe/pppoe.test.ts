@@ -136,7 +136,7 @@ describe('subscribers with PPPoE', () => {
     ['an unknown concentrator', { client: { acName: text('other'), retries: 2 } }, 'PPPoE: no offer'],
     ['an unknown service', { client: { serviceName: text('tv'), retries: 2 } }, 'PPPoE: no offer'],
     ['a full server', { server: { maxSessions: 1 } }, 'PPPoE: refused by the concentrator'],
-    ['an exhausted pool', { server: { poolSize: 1 } }, 'LCP: ended by the peer'],
+    ['an exhausted pool', { server: { pools: [{ name: '', start: 0x64400002, size: 1 }] } }, 'LCP: ended by the peer'],
     [
       'no protocol of the network layer',
       { clientPpp: { ip6cp: { enabled: false } }, serverPpp: { ipcp: { enabled: false } } },

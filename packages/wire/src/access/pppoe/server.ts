@@ -3,16 +3,18 @@ import { isSameBytes, type Memory } from '../../bytes/memory.ts';
 import { etherType, macBytes, vlanIds } from '../../ethernet/ethernet.ts';
 import { icmp4Type } from '../../icmp/icmp.ts';
 import { Ipv4Header, ipv4Bytes } from '../../ip/ipv4.ts';
-import { NumberPool } from '../address-pool.ts';
 import type { SessionCause } from '../causes.ts';
-import { md5 } from '../crypto/md5.ts';
 import { icmpTypeOf, writeEchoReply } from '../echo.ts';
 import type { FrameWriter } from '../frames.ts';
 import { PeerLines } from '../lines.ts';
 import { type PppLink, pppProtocol } from '../ppp/packet.ts';
 import { Ppp, type PppOptions } from '../ppp/ppp.ts';
+import type { RadiusClient } from '../radius/client.ts';
+import { RadiusSessions, type RadiusSessionsOptions } from '../radius/sessions.ts';
 import { SessionTable, sessionState } from '../session-table.ts';
-import { SessionTimers } from '../timers.ts';
+import { SetupPace } from '../setup-pace.ts';
+import { type AddressRange, SubscriberAddresses } from '../subscriber-addresses.ts';
+import { SessionTimers, timerKind } from '../timers.ts';
 import {
   DiscoveryWriter,
   maxDiscoveryBytes,
@@ -23,14 +25,20 @@ import {
   wrapSession,
 } from './message.ts';
 
+import { OfferCookies } from './offer-cookies.ts';
+
 export interface PppoeServerOptions {
   readonly acName: Uint8Array;
   /** Empty: any service. */
   readonly serviceName: Uint8Array;
   readonly cookie: boolean;
   readonly maxSessions: number;
-  readonly poolStart: number;
-  readonly poolSize: number;
+  /** The first is for those without a pool of their own. */
+  readonly pools: readonly AddressRange[];
+  /** Sessions that are accepted a second; 0: no limit. */
+  readonly setupPerSec?: number;
+  /** A RADIUS server decides who comes in. */
+  readonly radius?: Omit<RadiusSessionsOptions, 'isPpp'> | undefined;
   readonly ppp: Omit<PppOptions, 'isServer' | 'capacity'>;
 }
 
@@ -40,6 +48,7 @@ export interface PppoeServerHost {
   readonly offerFrames: FrameWriter;
   readonly mac: Uint8Array;
   readonly random: () => number;
+  readonly radius?: RadiusClient | undefined;
   readonly onEstablished?: ((session: number, setupMs: number) => void) | undefined;
   readonly onEnded?: ((session: number, cause: SessionCause, wasUp: boolean) => void) | undefined;
   /** An IP packet of a session that is not for the server itself. */
@@ -66,11 +75,10 @@ export class PppoeServer {
   readonly #sessions = new KeyTable({ width: keyWords, seed: 0x510e527f });
   readonly #lines: PeerLines;
   readonly #uniq: Int32Array;
-  readonly #addresses: NumberPool;
-  readonly #addressOf: Int32Array;
-  /** Sessions by the address that they were given; -1: none. */
-  readonly #sessionAt: Int32Array;
-  readonly #secret: Uint8Array;
+  readonly #addresses: SubscriberAddresses;
+  readonly #radius: RadiusSessions | undefined;
+  readonly #pace: SetupPace;
+  readonly #cookies: OfferCookies;
   readonly #message = new PppoeMessage();
   readonly #writer = new DiscoveryWriter();
   readonly #ip = new Ipv4Header();
@@ -85,10 +93,10 @@ export class PppoeServer {
     this.timers = new SessionTimers(capacity);
     this.#lines = new PeerLines(capacity);
     this.#uniq = new Int32Array(capacity);
-    this.#addresses = new NumberPool(options.poolSize);
-    this.#addressOf = new Int32Array(capacity).fill(-1);
-    this.#sessionAt = new Int32Array(options.poolSize).fill(-1);
-    this.#secret = Uint8Array.from({ length: 16 }, () => Math.floor(host.random() * 256));
+    this.#addresses = new SubscriberAddresses(options.pools);
+    this.#pace = new SetupPace(options.setupPerSec ?? 0);
+    this.#radius = this.#createRadius();
+    this.#cookies = new OfferCookies(host.random);
     this.ppp = this.#createPpp(capacity);
   }
 
@@ -98,7 +106,11 @@ export class PppoeServer {
   }
 
   advance(nowMs: number): void {
-    this.timers.advance(nowMs, (session, kind) => this.ppp.onTimer(session, kind));
+    this.#radius?.advance(nowMs);
+    this.timers.advance(nowMs, (session, kind) => {
+      if (kind === timerKind.life) this.ppp.close(session, 'RADIUS: session time over');
+      else this.ppp.onTimer(session, kind);
+    });
   }
 
   /** Ends all sessions in order. */
@@ -123,8 +135,7 @@ export class PppoeServer {
 
   /** The established session of the subscriber with an address, or -1. */
   sessionOf(address: number): number {
-    const offset = (address - this.#options.poolStart) | 0;
-    const session = offset >= 0 && offset < this.#options.poolSize ? (this.#sessionAt[offset] as number) : -1;
+    const session = this.#addresses.ownerOf(address);
     return session >= 0 && this.table.state[session] === sessionState.up ? session : -1;
   }
 
@@ -182,6 +193,8 @@ export class PppoeServer {
 
   #createPpp(capacity: number): Ppp {
     const { frames, random } = this.#host;
+    const { ppp } = this.#options;
+    const radius = this.#radius;
     const link: PppLink = {
       get memory() {
         return frames.memory;
@@ -201,7 +214,28 @@ export class PppoeServer {
         onDown: (session, cause) => this.#end(session, cause, true),
         onPacket: (session, protocol, memory, start, end) => this.#onPacket(session, protocol, memory, start, end),
       },
-      { ...this.#options.ppp, isServer: true, capacity },
+      {
+        ...ppp,
+        auth: { ...ppp.auth, ask: radius && ((...question) => radius.ask(...question)) },
+        isServer: true,
+        capacity,
+      },
+    );
+  }
+
+  #createRadius(): RadiusSessions | undefined {
+    const { radius: client, random } = this.#host;
+    const { radius } = this.#options;
+    if (client === undefined || radius === undefined) return undefined;
+    const { table } = this;
+    const lineOf = (session: number) => {
+      const mac = new Uint8Array(macBytes);
+      this.#lines.writeMac(session, mac, 0);
+      return { mac, tags: this.#lines.tagsOf(session) };
+    };
+    return new RadiusSessions(
+      { client, random, lineOf, usageOf: (session) => table.usageOf(session) },
+      { ...radius, isPpp: true },
     );
   }
 
@@ -223,11 +257,11 @@ export class PppoeServer {
   }
 
   #onInitiation(memory: Memory, tags: number): void {
-    if (!this.#isServiceOffered(memory)) return;
+    if (!this.#isServiceOffered(memory) || !this.#pace.hasRoom(this.timers.nowMs)) return;
     const { acName, cookie } = this.#options;
     this.#answer(this.#host.offerFrames, { code: pppoeCode.pado, sessionId: 0, tags, memory }, (writer) => {
       writer.tag(pppoeTag.acName, acName);
-      if (cookie) writer.tag(pppoeTag.acCookie, this.#cookie());
+      if (cookie) writer.tag(pppoeTag.acCookie, this.#cookies.of(this.#key));
     });
   }
 
@@ -235,7 +269,7 @@ export class PppoeServer {
     const { cookie, maxSessions } = this.#options;
     const given = this.#message.find(memory, pppoeTag.acCookie);
     if (!this.#isServiceOffered(memory)) this.#refuse(memory, tags, pppoeTag.serviceNameError);
-    else if (cookie && (given === undefined || !isSameBytes(given, this.#cookie())))
+    else if (cookie && (given === undefined || !isSameBytes(given, this.#cookies.of(this.#key))))
       this.#refuse(memory, tags, pppoeTag.genericError);
     else {
       const uniq = hashOf(this.#message.find(memory, pppoeTag.hostUniq));
@@ -257,6 +291,7 @@ export class PppoeServer {
   }
 
   #create(tags: number, uniq: number): number {
+    this.#pace.take();
     const session = this.#sessions.add(this.#key, 0);
     this.#uniq[session] = uniq;
     this.#lines.set(session, this.#peerMac, 0, tags);
@@ -297,30 +332,21 @@ export class PppoeServer {
     frames.send(at, writer.end(), etherType.pppoeDiscovery, route);
   }
 
-  /** Proves that a request comes from where the offer went; nothing is stored for an offer. */
-  #cookie(): Uint8Array {
-    const text = new Uint8Array(16 + keyWords * 4);
-    text.set(this.#secret);
-    text.set(new Uint8Array(this.#key.buffer), 16);
-    return md5(text);
-  }
-
   #sessionId(session: number): number {
     return (session % maxSessionId) + 1;
   }
 
   #takeAddress(session: number): number {
-    const known = this.#addressOf[session] as number;
-    const offset = known >= 0 ? known : this.#addresses.take();
-    this.#addressOf[session] = offset;
-    if (offset >= 0) this.#sessionAt[offset] = session;
-    return offset < 0 ? 0 : (this.#options.poolStart + offset) | 0;
+    return this.#addresses.take(session, this.#radius?.grantOf(session));
   }
 
   #onUp(session: number): void {
     if (this.table.state[session] !== sessionState.setup) return;
     this.table.enterStep(session, 'none', this.timers.nowMs);
     const setupMs = this.table.establish(session, this.timers.nowMs);
+    const { sessionMs = 0 } = this.#radius?.grantOf(session) ?? {};
+    if (sessionMs > 0) this.timers.set(session, timerKind.life, sessionMs);
+    this.#radius?.start(session, this.#addresses.addressOf(session));
     this.#host.onEstablished?.(session, setupMs);
   }
 
@@ -350,12 +376,8 @@ export class PppoeServer {
     const wasUp = this.table.state[session] === sessionState.up;
     this.ppp.reset(session);
     this.timers.clearAll(session);
-    const offset = this.#addressOf[session] as number;
-    if (offset >= 0) {
-      this.#addresses.release(offset);
-      this.#sessionAt[offset] = -1;
-    }
-    this.#addressOf[session] = -1;
+    this.#radius?.end(session, cause);
+    this.#addresses.release(session);
     this.table.enterStep(session, 'none', this.timers.nowMs);
     this.table.setCause(session, cause);
     this.table.setState(session, sessionState.idle);
