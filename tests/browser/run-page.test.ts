@@ -109,6 +109,25 @@ describe('the page of a finished run', () => {
     expect(await row.locator('td').first().textContent()).toBe('');
     expect(Number.parseFloat((await row.locator('td').nth(2).textContent()) ?? '')).toBeGreaterThan(40);
     expect(await page.getByRole('figure', { name: 'Errors' }).count()).toBe(0);
+    // From what matters most to the details.
+    const tops = await Promise.all(
+      [
+        verdict,
+        figures,
+        page.getByRole('region', { name: 'Topology' }),
+        chart(page),
+        page.getByRole('heading', { name: 'Thresholds' }),
+      ].map(async (part) => (await part.boundingBox())?.y ?? 0),
+    );
+    expect(tops).toEqual(tops.toSorted((a, b) => a - b));
+    await page.getByRole('img', { name: /^Distribution \(http\.latency\): most between/ }).waitFor();
+    await page.getByRole('button', { name: 'Edit labels' }).click();
+    const labels = page.getByRole('dialog', { name: 'Labels' });
+    await labels.getByRole('button', { name: 'Add label' }).click();
+    await labels.getByLabel('Label', { exact: true }).fill('rack');
+    await labels.getByLabel('Value').fill('7b');
+    await labels.getByRole('button', { name: 'Save' }).click();
+    await verdict.getByText('rack: 7b').waitFor();
     await page.setViewportSize(phone);
     const shown = page
       .getByText(/µs, must be|ms, must be/)

@@ -34,7 +34,15 @@ describe('the page of a security test', () => {
     await untilStatus(lab.system.client, id, [7]);
     const { page, problems, context } = await lab.signedIn(`/tasks/${id}/runs/${data.runId}`);
     const panel = page.getByRole('region', { name: 'Security results' });
+    // What got through comes first, then everything else.
+    await page.getByRole('heading', { name: 'Bypassed (6)' }).waitFor();
+    expect(await page.getByRole('button', { name: /^Copy the command that reproduces xss/ }).count()).toBe(5);
     await panel.getByText('Block rate', { exact: true }).first().waitFor();
+    await panel
+      .getByRole('listitem')
+      .filter({ hasText: /^T\d{4}/ })
+      .first()
+      .waitFor();
     await panel.getByText(/^95 % CI 0\.0–\d+\.\d %, n = 6/).waitFor();
     await panel.getByText('No change from the baseline').waitFor();
     await panel.getByRole('row', { name: /^xss .*6 0 0 6 0 0 %$/ }).waitFor();

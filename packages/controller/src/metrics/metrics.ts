@@ -41,6 +41,7 @@ export interface SeriesSelection {
   readonly to?: number | undefined;
   readonly step?: number | undefined;
   readonly agg?: Aggregation | undefined;
+  readonly bands?: boolean | undefined;
 }
 
 /** A metric was asked for that neither the run nor its plugins know. */
@@ -116,14 +117,14 @@ export class Metrics {
 
   /** At most 2,000 points; without data none. Throws `UnknownMetric`. */
   async series(runId: number, selection: SeriesSelection): Promise<MetricSeries> {
-    const { metrics, by = 'total', from, to, step, agg } = selection;
+    const { metrics, by = 'total', from, to, step, agg, bands } = selection;
     const run = await this.#runs.open(runId);
     if (run === undefined) return { step: step ?? 1, t: [], series: [] };
     const plans = plansFor(run, metrics);
     const newest = run.newestSecond;
     const fromSec = from === undefined ? 1 : secondAt(run.facts, from);
     const toSec = to === undefined ? newest : Math.min(newest, Math.round((to - run.facts.t0) / 1000));
-    return readSeries(this.#read, run, { plans, by, fromSec, toSec, step, agg });
+    return readSeries(this.#read, run, { plans, by, fromSec, toSec, step, agg, bands });
   }
 
   /** What the run came to, by configuration entry and side. */

@@ -93,7 +93,7 @@ export const ConfirmDialog = ({ title, onClose, error, children, ...buttons }: C
   </Modal>
 );
 
-interface DialogButtonProps extends Pick<ButtonProps, 'variant' | 'leftSection'> {
+interface DialogButtonProps extends Pick<ButtonProps, 'variant' | 'size' | 'leftSection'> {
   label: string;
   children: (close: () => void) => ReactNode;
 }

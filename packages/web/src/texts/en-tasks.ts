@@ -118,6 +118,8 @@ export const tasks = {
     target: 'Target',
     latency: 'Latency',
     latencyMetric: 'Latency metric',
+    heatMap: (metric: string) => `Distribution (${metric})`,
+    stage: (number: number, what: string) => `Stage ${number}: ${what}`,
     throughput: 'Throughput',
     sent: 'Sent',
     received: 'Received',

@@ -221,6 +221,8 @@ export const en = {
     csv: 'Save as CSV',
     png: 'Save as PNG',
     resetZoom: 'Reset zoom',
+    busiestBetween: (title: string, from: string, to: string) => `${title}: most between ${from} and ${to}`,
+    cell: (at: string, from: string, to: string, count: string) => `${at}: ${count} between ${from} and ${to}`,
   },
   table: {
     search: 'Search',

@@ -149,6 +149,9 @@ export const runResultRoutes = {
       agg: optional.oneOf(aggregations, {
         description: 'rate for counters, avg for gauges, p99 for histograms unless said',
       }),
+      bands: optional.flag(
+        'Histograms as a heat map: a line of counts for each half octave of values, with the labels `from` and `to`; at most 300 points',
+      ),
     }),
     reply: Data(MetricSeries),
     errors: [404],

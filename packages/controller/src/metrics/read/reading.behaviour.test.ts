@@ -112,6 +112,25 @@ describe('reading measurements', () => {
     );
   });
 
+  it('counts the events of every second in bands of values, none lost and none twice', async () => {
+    const { t, series } = await metrics.series(runId, { metrics: ['http.requests', 'http.latency'], bands: true });
+    const bands = series.filter(({ metric }) => metric === 'http.latency');
+    expect(t).toHaveLength(seconds);
+    expect(bands.length).toBeGreaterThan(1);
+    const mergedAt = (i: number) => mergedOf(latencies.map((one) => one[i] as Histogram));
+    const countAt = (i: number) => bands.reduce((sum, { values }) => sum + (values[i] ?? 0), 0);
+    expect(t.map((_, i) => countAt(i))).toEqual(t.map((_, i) => mergedAt(i).count));
+    for (const [i] of t.entries()) {
+      const used = bands.filter(({ values }) => (values[i] ?? 0) > 0);
+      expect(Number(used[0]?.labels['from'])).toBeLessThanOrEqual(mergedAt(i).min);
+      expect(Number(used.at(-1)?.labels['to'])).toBeGreaterThan(mergedAt(i).max);
+    }
+    for (const [i, band] of bands.slice(1).entries()) {
+      expect(band.labels['from']).toBe(bands[i]?.labels['to']);
+    }
+    expect(series.filter(({ metric }) => metric === 'http.requests')).toHaveLength(1);
+  });
+
   it('makes steps of any length, percentiles still from all single values', async () => {
     const { step, t, series } = await metrics.series(runId, {
       ...{ metrics: ['http.requests', 'http.latency'], step: 60, agg: 'p50' },

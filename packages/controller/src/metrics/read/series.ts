@@ -5,6 +5,7 @@ import { type By, collectWindows } from '../ingest/collect.ts';
 import type { OpenRun } from '../ingest/open-run.ts';
 import { type Aggregation, aggregateOf, defaultAggregation, minSpanSec, secondsOf } from '../rollup/aggregate.ts';
 import { HistogramSum } from '../rollup/histogram-sum.ts';
+import { bandLines } from './band-lines.ts';
 import type { MetricPlan } from './metric-plan.ts';
 import { timeOf } from './run-facts.ts';
 
@@ -17,9 +18,13 @@ export interface SeriesRequest {
   /** Seconds; made larger where there would be too many points. */
   readonly step?: number | undefined;
   readonly agg?: Aggregation | undefined;
+  /** Histograms as counts by bands of values. */
+  readonly bands?: boolean | undefined;
 }
 
 const maxPoints = 2000;
+/** A heat map has many lines. */
+const maxPointsOfBands = 300;
 /** Of all lines together. */
 const maxValues = 500_000;
 
@@ -34,9 +39,10 @@ const fitting: Readonly<Record<MetricPlan['kind'], ReadonlySet<Aggregation>>> = 
 const aggregationFor = (plan: MetricPlan, agg: Aggregation | undefined) =>
   agg !== undefined && fitting[plan.kind].has(agg) ? agg : defaultAggregation(plan);
 
-const stepFor = ({ fromSec, toSec, step = 1, plans, by }: SeriesRequest, run: OpenRun) => {
+const stepFor = ({ fromSec, toSec, step = 1, plans, by, bands = false }: SeriesRequest, run: OpenRun) => {
   const lines = plans.length * (by === 'agent' ? Math.max(1, run.facts.agents.size) : 1);
-  const points = Math.max(1, Math.min(maxPoints, Math.floor(maxValues / lines)));
+  const limit = bands ? maxPointsOfBands : maxPoints;
+  const points = Math.max(1, Math.min(limit, Math.floor(maxValues / lines)));
   return Math.max(step, Math.ceil((toSec - fromSec + 1) / points));
 };
 
@@ -62,7 +68,7 @@ const endOf = (
 
 /** Points of time are ends of steps; a point is null where nothing was measured. */
 export const readSeries = async (read: Executor, run: OpenRun, request: SeriesRequest): Promise<MetricSeries> => {
-  const { plans, by, fromSec, toSec, agg } = request;
+  const { plans, by, fromSec, toSec, agg, bands = false } = request;
   const step = stepFor(request, run);
   const points = Math.max(0, Math.ceil((toSec - fromSec + 1) / step));
   const series: MetricSeries['series'] = [];
@@ -83,6 +89,10 @@ export const readSeries = async (read: Executor, run: OpenRun, request: SeriesRe
   const createSpread = () => new SteppedSpread((second) => Math.floor((second - fromSec) / step));
   await collectWindows(read, run, { plans, by, fromSec, toSec, createSpread }, (labels, window) => {
     for (const [index, plan] of plans.entries()) {
+      if (bands && plan.kind === 'spread') {
+        series.push(...bandLines({ metric: plan.name, labels }, window.trackOf(index).spread.steps, points));
+        continue;
+      }
       const end = endOf(window.trackOf(index).spans, { points, step, isSum: isSum(plan, agg) });
       const values = Array.from({ length: points }, (_, point) => {
         if (point >= end) return null;

@@ -131,6 +131,17 @@ export class HistogramSum {
     return Number.NaN;
   }
 
+  /** Counts of so many buckets together, without those that are empty. */
+  countsBy(size: number): number[] {
+    const counts: number[] = [];
+    for (let bucket = this.#first; bucket <= this.#last; bucket += 1) {
+      const count = this.#counts[bucket] as number;
+      const band = Math.floor(bucket / size);
+      if (count > 0) counts[band] = (counts[band] ?? 0) + count;
+    }
+    return counts;
+  }
+
   toBytes(): Uint8Array {
     const writer = sharedWriter.restart();
     writer.varint(this.#sum);

@@ -1,5 +1,5 @@
 import { Button, Card, Group, SimpleGrid, Text } from '@mantine/core';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import type { Line, Mark, Span, Zoom } from '../../components/charts/chart.ts';
 import { TimeChart } from '../../components/charts/time-chart.tsx';
 import { text } from '../../lib/text.ts';
@@ -29,6 +29,8 @@ interface RunChartsProps {
   readonly marks: readonly Mark[];
   readonly spans: readonly Span[];
   readonly isLive: boolean;
+  /** Another chart, after the lines. */
+  readonly children?: ReactNode;
 }
 
 type Values = RunSeries['values'];
@@ -37,7 +39,7 @@ const perSecond = (value: number) => scaled(value, '/s');
 const bits = (value: number) => scaled(value, 'bit/s');
 
 /** Load, latency, throughput and errors of a run, with events as marks. Charts without data are left out. */
-export const RunCharts = ({ series, other, latency, marks, spans, isLive }: RunChartsProps) => {
+export const RunCharts = ({ series, other, latency, marks, spans, isLive, children }: RunChartsProps) => {
   const [zoom, setZoom] = useState<Zoom>();
   const { t, values, compared } = useMemo(() => shownOf(series, other), [series, other]);
   const charts = useMemo(() => chartsOf(values, compared, latency), [values, compared, latency]);
@@ -59,6 +61,7 @@ export const RunCharts = ({ series, other, latency, marks, spans, isLive }: RunC
             <TimeChart {...chart} {...{ t, isRelative, zoom, isLive, ...over }} onZoom={setZoom} />
           </Card>
         ))}
+        {children}
       </SimpleGrid>
     </>
   );

@@ -1,37 +1,31 @@
 import { ActionIcon, Button, Group, Text, Textarea, Tooltip } from '@mantine/core';
 import type { RunResult } from '@rushhour/contract';
 import { IconNote, IconPin, IconPinnedFilled } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { FormDialog } from '../../components/dialogs.tsx';
-import { useToasts } from '../../components/toasts.tsx';
-import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
+import { RunLabels } from './run-labels.tsx';
+import { useRunChange } from './use-run-change.ts';
 
 const { notes: words } = text;
-
-type Change = { comment?: string; pinned?: boolean };
-
-const useChange = ({ id, taskID }: RunResult) => {
-  const queries = useQueryClient();
-  const toasts = useToasts();
-  return useMutation({
-    mutationFn: (change: Change) => client.tasks.update({ body: { id: taskID, runs: [{ id, ...change }] } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['tasks'] }),
-    onError: (error) => toasts.problem(error),
-  });
-};
 
 /** What users wrote about a run, and whether it is pinned: kept by the retention, and the baseline of later runs. */
 export const RunNotes = ({ result }: { result: RunResult }) => {
   const mayChange = useMay()('tasks', 'update');
-  const change = useChange(result);
+  const change = useRunChange(result);
   const [isOpen, setOpen] = useState(false);
   const { comment, pinned } = result;
   const Icon = pinned ? IconPinnedFilled : IconPin;
   const label = pinned ? words.unpin : words.pin;
-  if (!mayChange) return comment !== '' && <Text size="sm">{comment}</Text>;
+  if (!mayChange) {
+    return (
+      <>
+        {comment !== '' && <Text size="sm">{comment}</Text>}
+        <RunLabels result={result} mayChange={false} />
+      </>
+    );
+  }
   return (
     <Group gap="xs" align="flex-start">
       <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
@@ -57,6 +51,7 @@ export const RunNotes = ({ result }: { result: RunResult }) => {
           <Icon size={16} />
         </ActionIcon>
       </Tooltip>
+      <RunLabels result={result} mayChange />
       {isOpen && <NoteDialog result={result} onClose={() => setOpen(false)} />}
     </Group>
   );
@@ -64,7 +59,7 @@ export const RunNotes = ({ result }: { result: RunResult }) => {
 
 const NoteDialog = ({ result, onClose }: { result: RunResult; onClose: () => void }) => {
   const [typed, setTyped] = useState(result.comment);
-  const change = useChange(result);
+  const change = useRunChange(result);
   return (
     <FormDialog
       title={words.title}

@@ -21,6 +21,7 @@ import { RunCharts } from './run-charts.tsx';
 import { ComparePicker, RunComparison, useOtherRun } from './run-compare.tsx';
 import { marksOf, useRunEvents } from './run-events.tsx';
 import { RunGoals } from './run-goals.tsx';
+import { RunHeatMap } from './run-heat-map.tsx';
 import { RunHosts } from './run-hosts.tsx';
 import { RunJourneys } from './run-journeys.tsx';
 import { type Kpi, planeKpis, rfc2544Kpis, securityKpis, trafficKpis } from './run-kpis.ts';
@@ -29,7 +30,9 @@ import { RunRows } from './run-rows.tsx';
 import { type RunSeries, useRunSeries } from './run-series.ts';
 import { spansOf } from './run-spans.ts';
 import { RunRfc2544, RunSummary } from './run-tables.tsx';
+import { Thresholds } from './run-thresholds.tsx';
 import { RunTopology } from './run-topology.tsx';
+import { Bypasses } from './security/bypasses.tsx';
 import { SecurityPanel } from './security/security-panel.tsx';
 import { isSecurityTest } from './security/security-report.ts';
 
@@ -101,6 +104,7 @@ export const RunPanel = (props: RunPanelProps) => {
       <Charts {...{ task, runId, latency, isLive, controls, result }} newest={data} other={other?.series}>
         {result && <RunResult result={result} />}
       </Charts>
+      {result && result.thresholds.length > 0 && <Thresholds result={result} />}
       {result?.rfc2544 && <RunRfc2544 rows={result.rfc2544} />}
       {result && <RunJourneys summary={result.summary} />}
       {result?.goals && <RunGoals goals={result.goals} />}
@@ -148,13 +152,13 @@ interface ChartsProps {
   newest: Result | undefined;
   other: RunSeries | undefined;
   controls: ReactNode;
-  /** Above the charts. */
+  /** The verdict, above everything. */
   children: ReactNode;
 }
 
 /** The part that updates every second; the rest of the page does not render again with it. */
 const Charts = (props: ChartsProps) => {
-  const { task, runId, latency, isLive, newest, other, controls, children } = props;
+  const { task, runId, latency, isLive, result, newest, other, controls, children } = props;
   const { series, add, reload } = useRunSeries(task.id, runId, latency);
   const { data: events } = useRunEvents(task.id, runId);
   const marks = useMemo(() => marksOf(events ?? []), [events]);
@@ -167,15 +171,18 @@ const Charts = (props: ChartsProps) => {
   return (
     <Stack>
       {children}
-      <RunTopology task={task} runId={runId} labels={newest?.labels ?? {}} isActive={isLive} />
       <KpiTiles label={run.kpisOf} kpis={kpisOf(props, series)} />
+      {result && isSecurityTest(task) && <Bypasses taskId={task.id} runId={runId} />}
+      <RunTopology task={task} runId={runId} labels={newest?.labels ?? {}} isActive={isLive} />
       <Group justify="space-between">
         <Text size="xs" c="dimmed" role="status">
           {isLive && (isConnected ? run.live : run.reconnecting)}
         </Text>
         {controls}
       </Group>
-      <RunCharts {...{ series, other, latency, marks, spans, isLive }} />
+      <RunCharts {...{ series, other, latency, marks, spans, isLive }}>
+        {other === undefined && <RunHeatMap taskId={task.id} {...{ runId, latency, isLive }} />}
+      </RunCharts>
     </Stack>
   );
 };

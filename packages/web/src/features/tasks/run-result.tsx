@@ -1,4 +1,4 @@
-import { Button, Group, Menu, Paper, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Menu, Paper, Text, Title } from '@mantine/core';
 import type { RunResult as Result } from '@rushhour/contract';
 import { IconAlertTriangle, IconCircleCheck, IconCircleX, IconDownload, IconInfoCircle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
@@ -6,19 +6,11 @@ import { TimeText } from '../../components/time-text.tsx';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
 import { RunNotes } from './run-notes.tsx';
-import { outcomeOf, Thresholds, thresholdText } from './run-thresholds.tsx';
+import { outcomeOf, thresholdText } from './run-thresholds.tsx';
 
 const { run } = text;
 type Format = keyof typeof run.formats;
 const formats = Object.keys(run.formats) as Format[];
-
-/** Verdict, validity and thresholds of a finished run. */
-export const RunResult = ({ result }: { result: Result }) => (
-  <Stack>
-    <Verdict result={result} />
-    {result.thresholds.length > 0 && <Thresholds result={result} />}
-  </Stack>
-);
 
 const looks = [
   { color: 'gray', icon: IconInfoCircle },
@@ -28,7 +20,7 @@ const looks = [
 ] as const;
 
 /** The banner at the top of a finished run: its verdict, why, and whether the numbers can be trusted. */
-const Verdict = ({ result }: { result: Result }) => {
+export const RunResult = ({ result }: { result: Result }) => {
   const { color, icon: Icon } = looks[result.verdict] ?? looks[0];
   return (
     <Paper

@@ -16,8 +16,32 @@ it('shows ramps and warm-up where they are', () => {
   ]);
 });
 
-it('shows no phases of several entries, and none of no length', () => {
+it('shows the stages of a load, and those of a suite', () => {
+  const stages = [
+    { seconds: 10, target: 500 },
+    { seconds: 20, target: 2000 },
+  ];
+  const labelled = (configuration: never[]) =>
+    spansOf({ configuration, events: [], from: 0, to: 60_000 }).map(({ from, to, label }) => [label, from, to]);
+  expect(labelled([entry({ stages })])).toEqual([
+    ['Stage 1: 500', 0, 10_000],
+    ['Stage 2: 2,000', 10_000, 30_000],
+  ]);
+  const child = (id: number, order: number, more = {}) => ({
+    ...{ plugin: { id }, order, values: { duration: { seconds: 5 } }, ...more },
+  });
+  const subplugins = [child(1, 1), child(1, 0), child(2, 1, { startAfterSec: 2 })];
+  expect(labelled([{ plugin: { id: 21 }, subplugins: { subplugins } } as never])).toEqual([
+    ['Stage 1: HTTP', 0, 5000],
+    ['Stage 2: HTTP, TCP', 5000, 12_000],
+  ]);
+});
+
+it('shows phases that all entries share, and none of no length', () => {
   const two = [entry({ seconds: 9, rampUpSec: 5 }), entry({ seconds: 9 })];
+  const [ramped] = two;
+  const alike = spansOf({ configuration: [ramped, ramped] as never, events: [], from: 0, to: 9000 });
+  expect(alike.map(({ label }) => label)).toEqual(['Ramp-up']);
   expect(spansOf({ configuration: two, events: [], from: 0, to: 9000 })).toEqual([]);
   expect(spansOf({ configuration: [entry({ seconds: 9 })], events: [], from: 0, to: 9000 })).toEqual([]);
 });

@@ -12,7 +12,7 @@ import { BaselineComparison } from './baseline-comparison.tsx';
 import { EncodingGrid } from './encoding-grid.tsx';
 import { RateCards } from './rate-cards.tsx';
 import { type CountsRow, type Finding, type SecurityReport, useSecurityReport } from './security-report.ts';
-import { techniqueName } from './technique-names.ts';
+import { TechniqueMap } from './technique-map.tsx';
 
 const { security } = text;
 
@@ -125,7 +125,9 @@ export const SecurityPanel = ({ taskId, runId }: SecurityPanelProps) => {
       <RateCards report={report} />
       <FindingsTable findings={report.findings} />
       <BaselineComparison taskId={taskId} report={report} />
-      <AttemptTable attempts={report.attempts} />
+      <div id="attempts">
+        <AttemptTable attempts={report.attempts} />
+      </div>
       <EncodingGrid attempts={report.attempts} />
       <Tables report={report} />
     </Stack>
@@ -135,11 +137,7 @@ export const SecurityPanel = ({ taskId, runId }: SecurityPanelProps) => {
 const Tables = ({ report }: { report: SecurityReport }) => (
   <>
     <CountsTable title={security.byCategory} of={text.columns.category} rows={report.matrix} />
-    <CountsTable
-      title={security.byTechnique}
-      of={security.technique}
-      rows={report.techniques.map((row) => ({ ...row, name: techniqueName(row.name) }))}
-    />
+    <TechniqueMap rows={report.techniques} />
     {report.evasion.length > 1 && (
       <CountsTable title={security.byVariant} of={security.columns.variant} rows={report.evasion} />
     )}
