@@ -171,6 +171,7 @@ export interface DhcpProfile {
     readonly leaseSec: number;
     readonly dnsServers: readonly string[];
     readonly domain: string;
+    readonly setupPerSec: number;
     readonly answerDelayMs: number;
   };
 }
@@ -241,6 +242,7 @@ export interface PppoeProfile {
     readonly serviceName: string;
     readonly cookie: boolean;
     readonly maxSessions: number;
+    readonly setupPerSec: number;
     readonly answerDelayMs: number;
   };
 }

@@ -22,6 +22,7 @@ const pppoeOptions = (
     serviceName: bytesOf(server.serviceName),
     cookie: server.cookie,
     maxSessions: server.maxSessions,
+    setupPerSec: server.setupPerSec,
     answerDelayMs: server.answerDelayMs,
     pools: [
       { name: '', start: address4(ppp.server.poolStart), size: ppp.server.poolSize },
@@ -60,6 +61,7 @@ const dhcpOptions = (profiles: Profiles): AccessGatewayOptions['dhcp'] => {
     leaseSec: server.leaseSec,
     dnsServers: server.dnsServers.map(address4),
     domain: bytesOf(server.domain),
+    setupPerSec: server.setupPerSec,
     answerDelayMs: server.answerDelayMs,
   };
 };

@@ -53,6 +53,7 @@ export const dhcp = profile('DHCP for IPv4 (RFC 2131), client and server side', 
     leaseSec: whole('Life of a lease', 3600, [30, 4_294_967_294]),
     dnsServers: list('Name servers', { pattern: ipv4Pattern, value: ['100.64.0.1'], maxItems: 8 }),
     domain: text('Domain name', 'rushhour.test', 253),
+    setupPerSec: whole('Leases offered to new clients a second; 0 for no limit', 0, [0, 100_000]),
     answerDelayMs: whole('Wait before answering', 0, [0, 60_000]),
   }),
 });

@@ -69,6 +69,7 @@ export const pppoe = profile('PPP over Ethernet (RFC 2516)', {
     serviceName: text('Service offered'),
     cookie: flag('Hand out an AC-Cookie', true),
     maxSessions: whole('Sessions accepted', 65_535, [1, 1_000_000]),
+    setupPerSec: whole('Sessions accepted a second; 0 for no limit', 0, [0, 100_000]),
     answerDelayMs: whole('Wait before an offer', 0, [0, 60_000]),
   }),
 });

@@ -37,6 +37,29 @@ const profiles = new Map<number, { name: string; protocol: string; config: objec
     { name: 'port', protocol: 'dot1x', config: { authenticator: { decision: 'radius' }, radius: { secret: 'one' } } },
   ],
   [27, { name: 'PPP', protocol: 'ppp', config: { server: { decision: 'radius' } } }],
+  [28, { name: 'gateway', protocol: 'access', config: { gateway: { unnumberedFrom: '100.64.0.1' } } }],
+  [
+    29,
+    {
+      ...{ name: 'gateway', protocol: 'access' },
+      config: {
+        gateway: { protocols: ['pppoe'], unnumberedFrom: '10.9.0.1', maxSessions: 500 },
+        pools: { ipv4: '100.70.0.0/24' },
+        authentication: { kind: 'radius', radiusAddress: '10.0.0.9', radiusSecret: 'shared', accounting: true },
+      },
+    },
+  ],
+  [
+    41,
+    {
+      ...{ name: 'gateway', protocol: 'access' },
+      config: {
+        gateway: { protocols: ['ipoe', 'l2tp'] },
+        pools: { announce: 'each' },
+        authentication: { kind: 'password' },
+      },
+    },
+  ],
   [20, { name: 'STP', protocol: 'stp', config: {} }],
   [
     21,
@@ -213,6 +236,47 @@ it('members of routers that contradict others are refused with their pointers', 
     '/controlPlane/0/rip/1 /routes/tag: version 1 has no tags',
     '/controlPlane/0/rip/2 /routes/ipv6Count: needs version ng',
   ]);
+});
+
+describe('a gateway of the control plane', () => {
+  const plan = (entry: object) => planned({ controlPlane: [{ agent: { id: 1 }, interfaces: [[11]], ...entry }] });
+
+  it('is the one of the access plane, with the pools and the RADIUS server of its profile', () => {
+    const { agents, issues } = plan({ access: [29] });
+    expect(issues).toEqual([]);
+    const [job] = agents.flatMap(({ jobs }) => jobs) as [PlannedJob];
+    expect(job).toMatchObject({ engine: 'plane.access', pluginId: 102, path: '/controlPlane/0', role: 'server' });
+    expect((job.job.config as AccessPlaneConfig).profiles).toMatchObject({
+      pppoe: [{ server: { maxSessions: 500 } }],
+      ppp: [
+        {
+          server: { decision: 'radius', localAddress: '10.9.0.1', poolStart: '100.70.0.1', poolSize: 254 },
+          radius: { address: '10.0.0.9', accountingPort: 1813, accounting: true },
+        },
+      ],
+    });
+  });
+
+  it('divides its addresses among sessions with and without PPP', () => {
+    const [job] = plan({ access: [28] }).agents.flatMap(({ jobs }) => jobs) as [PlannedJob];
+    expect((job.job.config as AccessPlaneConfig).profiles).toMatchObject({
+      ppp: [{ server: { decision: 'accept', poolStart: '100.64.0.2', poolSize: 16_000 } }],
+      dhcp: [{ server: { poolStart: '100.64.128.0', netmask: '255.255.0.0', router: '100.64.0.1' } }],
+      dhcpv6: [{ server: { poolStart: '2001:db8:2000::2', validSec: 3600 } }],
+    });
+  });
+
+  it('is refused with what it cannot do', () => {
+    const messages = plan({ access: [41] }).issues.map(({ path, message }) => `${path} ${message}`);
+    expect(messages).toEqual([
+      '/controlPlane/0/access/0 profile 41: /pools/announce cannot be done yet: leave it out',
+      '/controlPlane/0/access/0 /gateway/protocols: agents cannot do l2tp yet',
+      '/controlPlane/0/access/0 /authentication/kind: sessions of ipoe are not authenticated: leave it out',
+      '/controlPlane/0/access/0 /authentication/password: is needed',
+      '/controlPlane/0/access/0 /gateway/unnumberedFrom: is needed: the interface has no IPv4 address',
+    ]);
+    expect(plan({ access: [28], bgp: [6] }).issues.map(({ path }) => path)).toEqual(['/controlPlane/0/bgp/0']);
+  });
 });
 
 it('agents and clients have the same names of tables and actions', () => {

@@ -8,6 +8,7 @@ import {
   entriesOf,
   type FoundEntry,
   findPlugin,
+  type ProtocolConfig,
 } from '@rushhour/contract';
 import { type AccessPlaneConfig, type ControlPlaneConfig, controlProtocols, type Duration } from '@rushhour/protocol';
 import type { PlannedJob } from '../core/agent-plan.ts';
@@ -16,6 +17,7 @@ import type { PlanAgent, PlanInput } from '../core/plan-input.ts';
 import type { PlanIssues } from '../core/plan-issues.ts';
 import { completeAccess } from './complete-access.ts';
 import { controlRefusals } from './control-refusals.ts';
+import { gatewayProfiles } from './gateway-profiles.ts';
 import { interfacesOf, profilesOf } from './plane-references.ts';
 
 /** A job of a plane and the agent that has it. */
@@ -75,6 +77,16 @@ const planAccess = (input: PlanInput, work: Work<AccessPlaneEntry>): PlannedPlan
   return { agent, path, job: jobOf(input, work, plane) };
 };
 
+/** Groups of gateways of the control plane, which no traffic names. */
+const gatewayGroups = 1_000_000_000;
+
+interface PlannedGateway {
+  readonly agent: PlanAgent;
+  readonly path: string;
+  readonly profiles: Readonly<Record<string, unknown[]>>;
+  readonly interfaces: string[];
+}
+
 const planControl = (input: PlanInput, work: Work<ControlPlaneEntry>): PlannedPlane | undefined => {
   const { entry, index, issues } = work;
   const path = `/controlPlane/${index}`;
@@ -86,10 +98,37 @@ const planControl = (input: PlanInput, work: Work<ControlPlaneEntry>): PlannedPl
   if (agent === undefined || profiles === undefined || !interfaces?.every((group) => group !== undefined)) {
     return undefined;
   }
+  if (profiles['access'] !== undefined) {
+    const names = [...new Set(interfaces.flat())];
+    return planGateway(input, work, { agent, path, profiles, interfaces: names });
+  }
   checkRouters({ profiles, path, issues });
   const config: ControlPlaneConfig = { role: entry.isServer ? 'server' : 'client', entry: index, interfaces, profiles };
   const plane = { pluginId: controlPlanePluginId, path, config, target: [...new Set(interfaces.flat())].join(', ') };
   return { agent, path, job: jobOf(input, work, plane) };
+};
+
+/** A gateway of subscribers is the one of the access plane, with other profiles. */
+const planGateway = (
+  input: PlanInput,
+  work: Work<ControlPlaneEntry>,
+  { agent, path, profiles, interfaces }: PlannedGateway,
+): PlannedPlane | undefined => {
+  const { index, issues } = work;
+  const refuse = (pointer: string, message: string) => issues.error(`${path}${pointer}`, 'NOT_SUPPORTED', message);
+  const other = Object.keys(profiles).find((protocol) => protocol !== 'access');
+  if (other !== undefined) return refuse(`/${other}/0`, 'an entry with access has no other protocols');
+  const [access, second] = profiles['access'] as ProtocolConfig<'access'>[];
+  if (access === undefined || second !== undefined) return refuse('/access/1', 'an entry has one profile of access');
+  const addresses = agent.interfaces.find(({ name }) => name === interfaces[0])?.ips ?? [];
+  const address = addresses.find((ip) => !ip.includes(':'))?.split('/')[0];
+  const given = gatewayProfiles(access, address, (pointer, message) => refuse('/access/0', `${pointer}: ${message}`));
+  if (given === undefined) return undefined;
+  const config: AccessPlaneConfig = {
+    ...{ role: 'server', groupId: gatewayGroups + index, entry: index, roleName: '', interfaces, profiles: given },
+  };
+  const plane = { pluginId: controlPlanePluginId, path, config, target: interfaces.join(', ') };
+  return { agent, path, job: jobOf(input, work, { ...plane, engine: findPlugin(accessPlanePluginId)?.name }) };
 };
 
 /** Protocols over TCP and UDP: the kernel would answer for an address of the machine. */
@@ -137,16 +176,17 @@ interface Plane {
   readonly path: string;
   readonly config: AccessPlaneConfig | ControlPlaneConfig;
   readonly target: string;
+  /** Another engine than that of the plane. */
+  readonly engine?: string | undefined;
 }
 
 const jobOf = (
   { definition: { configuration }, allowedTargets }: PlanInput,
   { index, trafficSec, issues }: Work<unknown>,
-  { pluginId, path, config, target }: Plane,
+  { pluginId, path, config, target, engine = findPlugin(pluginId)?.name ?? '' }: Plane,
 ): PlannedJob => {
   const own = entriesOf([...configuration]).find((entry) => entry.pluginId === pluginId);
   const duration = (own && durationOf(own, issues)) ?? durationBeside(trafficSec);
-  const engine = findPlugin(pluginId)?.name ?? '';
   return {
     // Planes without an entry in the configuration come after all entries.
     entry: own?.index ?? configuration.length,

@@ -5,6 +5,7 @@ import { copyMac, etherType, macBytes, vlanIds } from '../../ethernet/ethernet.t
 import { NumberPool } from '../address-pool.ts';
 import { broadcastMac, type FrameWriter, udp4HeaderBytes } from '../frames.ts';
 import { PeerLines } from '../lines.ts';
+import { SetupPace } from '../setup-pace.ts';
 import { DhcpMessage, DhcpWriter, dhcpOption, dhcpPort, dhcpType, maxDhcpBytes } from './message.ts';
 
 export interface DhcpServerOptions {
@@ -15,6 +16,8 @@ export interface DhcpServerOptions {
   readonly leaseSec: number;
   readonly dnsServers: readonly number[];
   readonly domain: Uint8Array;
+  /** New clients that get an offer a second; 0: no limit. */
+  readonly setupPerSec?: number;
 }
 
 export interface DhcpServerHost {
@@ -57,6 +60,7 @@ export class DhcpServer {
   readonly #leaseOf: Int32Array;
   readonly #lines: PeerLines;
   readonly #wheel: TimerWheel;
+  readonly #pace: SetupPace;
   readonly #message = new DhcpMessage();
   readonly #writer = new DhcpWriter();
   readonly #key = new Int32Array(keyWords);
@@ -73,6 +77,7 @@ export class DhcpServer {
     this.#isBound = new Uint8Array(options.poolSize);
     this.#leaseOf = new Int32Array(options.poolSize).fill(-1);
     this.#lines = new PeerLines(options.poolSize);
+    this.#pace = new SetupPace(options.setupPerSec ?? 0);
     this.#wheel = new TimerWheel(0, options.poolSize * 2);
   }
 
@@ -156,6 +161,9 @@ export class DhcpServer {
   }
 
   #onDiscover(memory: Memory, tags: number): void {
+    const isNew = this.#table.find(this.#key, 0) < 0;
+    if (isNew && !this.#pace.hasRoom(this.#nowSec * 1000)) return;
+    if (isNew) this.#pace.take();
     const lease = this.#leaseFor(memory);
     if (lease < 0) {
       this.counters.exhausted++;
