@@ -46,7 +46,8 @@ const capture = async (side: Side) => {
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-rdma-'));
   const file = join(folder, 'all.pcap');
   const [program = '', ...before] = inside(side);
-  const child = spawn(program, [...before, 'tcpdump', '-U', '--immediate-mode', '-i', side.device, '-w', file, 'udp'], {
+  const options = ['-U', '--immediate-mode', '-s', '10000', '-B', '65536', '-i', side.device, '-w', file, 'udp'];
+  const child = spawn(program, [...before, 'tcpdump', ...options], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   await new Promise((resolve) => child.stderr.once('data', resolve));
@@ -108,10 +109,12 @@ it('losses are repaired, and congestion slows the sender down', async () => {
     hyperBps: 1e6,
   };
   const server = await startServer(right, { congestion });
-  const more = { congestion, dcqcn, rateBps: 400e6, queuePairs: 2 };
+  const sources = { addresses: [left.address], networks: [], ranges: ['10.99.7.1-10.99.7.3'], rotation: 'roundRobin' };
+  const more = { congestion, dcqcn, rateBps: 400e6, queuePairs: 1, sources };
   const client = await startJobIn(left, { ...clientOf(right, more), duration: { mode: 'count', count: 100 } });
   const sent = await client.totals;
   const received = await server.stop();
+  expect(sent.outcome.notes).toContain('1 of 4 source addresses are used, one for each queue pair');
   expect(sent.counter('rocev2.messages')).toBe(100);
   expect(received.counter('rocev2.rxBytes')).toBe(100 * 20_000);
   expect(sent.counter('rocev2.retransmits')).toBeGreaterThan(0);

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { Side } from '../engines/namespaces.ts';
 import { execute, requireProgram } from '../engines/programs.ts';
@@ -47,20 +48,10 @@ export const startSniffer = async (side: Side): Promise<Sniffer> => {
   const file = join(folder, 'all.pcap');
   const profile = join(folder, 'profile');
   mkdirSync(profile);
-  const args = [
-    'netns',
-    'exec',
-    side.namespace,
-    'tcpdump',
-    '-i',
-    side.device,
-    '-U',
-    '--immediate-mode',
-    '-w',
-    file,
-    '-Z',
-    'root',
-  ];
+  // In immediate mode every packet takes a place of the largest size: the default buffer holds eight.
+  const room = ['-s', '66000', '-B', '65536'];
+  const options = ['-i', side.device, '-U', '--immediate-mode', ...room, '-w', file, '-Z', 'root'];
+  const args = ['netns', 'exec', side.namespace, 'tcpdump', ...options];
   const child = spawn('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
   const exited = once(child, 'exit');
   let messages = '';
@@ -69,12 +60,12 @@ export const startSniffer = async (side: Side): Promise<Sniffer> => {
   });
   while (!messages.includes('listening on')) {
     if (child.exitCode !== null) throw new Error(`tcpdump ended: ${messages}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await sleep(20);
   }
   return {
     async stop() {
       // What has arrived is still written.
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      for (let size = -1; size !== statSync(file).size; await sleep(200)) size = statSync(file).size;
       child.kill('SIGINT');
       await exited;
     },

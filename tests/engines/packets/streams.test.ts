@@ -219,20 +219,9 @@ interface Capture {
 const startCapture = async (side: Side): Promise<Capture> => {
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-capture-'));
   const file = join(folder, 'arrived.pcap');
-  const args = [
-    'netns',
-    'exec',
-    side.namespace,
-    'tcpdump',
-    '--immediate-mode',
-    '-i',
-    side.device,
-    '-Q',
-    'in',
-    '-U',
-    '-w',
-    file,
-  ];
+  // A buffer for all frames, so that tcpdump drops none on a busy machine.
+  const options = ['--immediate-mode', '-s', '10000', '-B', '65536', '-i', side.device, '-Q', 'in', '-U', '-w', file];
+  const args = ['netns', 'exec', side.namespace, 'tcpdump', ...options];
   const child: ChildProcess = spawn('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
   // tcpdump prints a line once it listens.
   await once(child.stderr as NonNullable<typeof child.stderr>, 'data');

@@ -3,7 +3,14 @@ import type { Totals } from '../job.ts';
 import { inside, startJobChild } from '../job-child.ts';
 import type { Cable, Side } from '../namespaces.ts';
 
-const duration: Duration = { mode: 'continuous', seconds: 20, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
+const defaultDuration: Duration = {
+  mode: 'continuous',
+  seconds: 20,
+  count: 1,
+  rampUpSec: 0,
+  warmUpSec: 0,
+  rampDownSec: 0,
+};
 const beginsAfterMs = 200;
 
 interface Prepared {
@@ -13,7 +20,8 @@ interface Prepared {
 }
 
 /** Resolves once the job is prepared or has failed; its totals hold the failure. */
-const prepareIn = async (side: Side, config: object): Promise<Prepared> => {
+const prepareIn = async (side: Side, config: object, given: Partial<Duration> = {}): Promise<Prepared> => {
+  const duration = { ...defaultDuration, ...given };
   const job = { runId: 1, epoch: 0, engine: 'pcap-replay', config, duration, cpuCores: 1 };
   const { child, totals } = await startJobChild('./prepared-job-process.ts', job, inside(side));
   return { totals, start: (at) => child.stdin.write(`${at}\n`), end: () => child.stdin.end() };
@@ -32,6 +40,7 @@ export interface PairOptions {
   readonly hosts: readonly string[];
   readonly client?: object;
   readonly server?: object;
+  readonly duration?: Partial<Duration>;
   /** Runs while frames are sent. */
   readonly meanwhile?: () => Promise<void>;
 }
@@ -41,8 +50,8 @@ export const playOver = async (cable: Cable, options: PairOptions): Promise<Play
   const listen = options.hosts.map((host) => ({ host, port: 8080 }));
   const common = { ...options.played, targets: listen };
   const [server, client] = await Promise.all([
-    prepareIn(cable.right, { role: 'server', listen, parts: [common], ...options.server }),
-    prepareIn(cable.left, { role: 'client', ...common, ...options.client }),
+    prepareIn(cable.right, { role: 'server', listen, parts: [common], ...options.server }, options.duration),
+    prepareIn(cable.left, { role: 'client', ...common, ...options.client }, options.duration),
   ]);
   const startedAt = Date.now() + beginsAfterMs;
   for (const one of [server, client]) one.start(startedAt);

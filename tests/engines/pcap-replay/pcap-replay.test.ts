@@ -135,6 +135,8 @@ describe('a capture replayed over a cable', () => {
     expect(rows.filter((row) => !row.endsWith('\t1\t1'))).toEqual([]);
     const sources = rows.map((row) => row.split('\t')[0]);
     expect(new Set(sources).size).toBe(600);
+    const used = '600 of 1018 source addresses are used, one for each client of the capture and renewal';
+    expect(client.outcome.notes).toContain(used);
     expect([sources[0], sources[600], sources[1200]]).toEqual(['10.99.1.1', '10.99.1.201', '10.99.2.145']);
   });
 
@@ -142,7 +144,8 @@ describe('a capture replayed over a cable', () => {
     const tapes = [await startCapture(cable.right, 'times-r.pcap'), await startCapture(cable.left, 'times-l.pcap')];
     const { client, startedAt } = await play('mixed.pcap', { speed: { mode: 'original', multiplier: 0.5 } });
     const files = await Promise.all(tapes.map((tape) => tape.stop()));
-    expect(client.outcome.error).toBeUndefined();
+    expect([client.outcome.error, client.outcome.shortfall]).toEqual([undefined, undefined]);
+    expect(client.outcome.notes).toContainEqual(expect.stringMatching(/^2 of 254 source addresses are used/));
     const times = (await Promise.all(files.map((file) => rowsOf(file, 'ip', 'frame.time_epoch')))).flat();
     const arrivedMs = times.map((time) => Number(time) * 1000 - startedAt).sort((a, b) => a - b);
     expect(arrivedMs).toHaveLength(20);
@@ -164,6 +167,19 @@ describe('a capture replayed over a cable', () => {
     // 25 times 12 packets: 7 of 68, 4 of 594 and one of 1518 bytes with headers and check sequence.
     const bits = 25 * (7 * 68 + 4 * 594 + 1518) * 8;
     expect(Math.abs((await halfMs({ mode: 'bps', value: 4e6 })) - (bits / 4e6) * 1000)).toBeLessThan(2);
+  });
+
+  it('that is too fast for the machine reports on both sides how much was not sent', async () => {
+    const speed = { mode: 'pps', value: 50_000_000 };
+    const duration = { mode: 'time', seconds: 2 } as const;
+    const { client, server } = await play('mixed.pcap', { speed, loops: 0 }, { duration });
+    // Three of five packets are the client's.
+    expect(client.gauge('pcap-replay.targetLoad')).toBeCloseTo(30_000_000, 0);
+    for (const side of [client, server]) {
+      expect(side.outcome.shortfall?.begun).toBe(side.counter('pcap-replay.sent'));
+      expect(['processor', 'path']).toContain(side.outcome.shortfall?.limit);
+    }
+    expect(client.outcome.shortfall?.wanted).toBeGreaterThan(50_000_000);
   });
 
   it('can keep its addresses if they are allowed, and is refused otherwise', async () => {

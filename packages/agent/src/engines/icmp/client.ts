@@ -211,7 +211,7 @@ export const prepareIcmpClient = async (context: Context): Promise<LoadDrivenCli
 };
 
 const pathOpener = ({ config, hostNetwork, note }: Context, isV6: boolean): ((events: IcmpPathEvents) => IcmpPath) => {
-  if (hostNetwork !== undefined) return (events) => new HostIcmpPath(config, hostNetwork, { isV6, events });
+  if (hostNetwork !== undefined) return (events) => new HostIcmpPath(config, hostNetwork, { isV6, events, note });
   if (config.messageType !== 'echo')
     throw new PathUnavailable(`ICMP messages of type ${config.messageType} need emulated hosts`);
   const kind = chooseSocketKind(config, note);

@@ -8,6 +8,7 @@ import {
   type Memory,
   type Packet,
 } from '@rushhour/wire';
+import { SourceUse } from '../../net/addresses/source-addresses.ts';
 import type { HostNetwork } from '../../net/host-network.ts';
 import type { IcmpResponse } from '../../net/icmp/icmp-message.ts';
 import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
@@ -36,7 +37,9 @@ export class HostIcmpPath implements IcmpPath {
   readonly #config: IcmpClientConfig;
   readonly #events: IcmpPathEvents;
   readonly #icmp: ReturnType<HostNetwork['createIcmp']>;
-  readonly #chooseHost: Chooser<{ readonly host: number }>;
+  readonly #chooseHost: Chooser<{ readonly host: number; readonly address: string }>;
+  readonly #use: SourceUse;
+  readonly #note: (remark: string) => void;
   readonly #isV6: boolean;
   readonly #response: IcmpResponse = { kind: 'none', reason: '', identifier: -1, sequence: 0 };
   /** Echo requests differ in numbers and addresses only: their body is made once. */
@@ -49,14 +52,16 @@ export class HostIcmpPath implements IcmpPath {
   constructor(
     config: IcmpClientConfig,
     network: HostNetwork,
-    { isV6, events }: { isV6: boolean; events: IcmpPathEvents },
+    { isV6, events, note }: { isV6: boolean; events: IcmpPathEvents; note: (remark: string) => void },
   ) {
     this.#config = config;
     this.#events = events;
     this.#isV6 = isV6;
+    this.#note = note;
     const hosts = network.addresses.map((address, host) => ({ address, host, weight: 1 }));
     const fitting = hosts.filter(({ address }) => address.includes(':') === isV6);
     if (fitting.length === 0) throw new RangeError(`no emulated host has an IPv${isV6 ? 6 : 4} address`);
+    this.#use = new SourceUse(fitting.length);
     this.#chooseHost = chooserOf(fitting, config.sourceRotation);
     this.#icmp = network.createIcmp({
       onMessage: (packet, message, memory) => this.#receive(packet, message, memory),
@@ -66,7 +71,8 @@ export class HostIcmpPath implements IcmpPath {
 
   send({ address, words }: IcmpTarget, identifier: number, sequence: number): void {
     const { messageType } = this.#config;
-    const { host } = this.#chooseHost(0);
+    const { host, address: source } = this.#chooseHost(0);
+    this.#use.take(source);
     const request = this.#requestTo(words, host);
     if (!icmpRequests[messageType].isNumbered) this.#remember(address, sequence);
     if (messageType === 'timestamp') new DataView(request.body.buffer).setInt32(0, Date.now() % millisecondsOfDay);
@@ -76,6 +82,7 @@ export class HostIcmpPath implements IcmpPath {
   }
 
   close(): void {
+    this.#use.report(this.#note);
     this.#icmp.close();
   }
 

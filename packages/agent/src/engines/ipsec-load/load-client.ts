@@ -1,6 +1,7 @@
 import type { IpsecLoadClientConfig } from '@rushhour/protocol';
 import { type IkeCause, type IkeRoute, type IkeSa, parseAddress } from '@rushhour/wire';
 import type { EngineContext, LoadChange } from '../../engine.ts';
+import { SourceUse } from '../../net/addresses/source-addresses.ts';
 import type { HostNetwork } from '../../net/host-network.ts';
 import { endsChooser } from '../../net/ipsec/choose-ends.ts';
 import { ikePort } from '../../net/ipsec/ike-udp.ts';
@@ -37,6 +38,7 @@ export class LoadClient extends LoadDrivenClient {
   readonly #sessions: LoadSessions;
   readonly #driver: LoadDriver;
   readonly #nextRoute: (slot: number) => IkeRoute;
+  readonly #use: SourceUse;
   /** Sessions that are up, oldest first. */
   readonly #order = new Set<IkeSa>();
   /** Sessions that were closed to be opened again. */
@@ -51,7 +53,8 @@ export class LoadClient extends LoadDrivenClient {
     this.#context = context;
     const { config, duration, samples, signal } = context;
     this.#meters = new LoadMeters(samples);
-    this.#nextRoute = routesOf(context, network);
+    this.#use = new SourceUse(network.addresses.length);
+    this.#nextRoute = routesOf(context, network, this.#use);
     this.#sessions = new LoadSessions({
       settings: config.settings,
       network,
@@ -99,6 +102,7 @@ export class LoadClient extends LoadDrivenClient {
   }
 
   protected override async release(): Promise<void> {
+    this.#use.report(this.#context.note);
     this.#sessions.close();
   }
 
@@ -179,7 +183,11 @@ export class LoadClient extends LoadDrivenClient {
 }
 
 /** Routes of handshakes, each with a peer and one of the first hosts. */
-const routesOf = (context: Context, { addresses, layers }: HostNetwork): ((slot: number) => IkeRoute) => {
+const routesOf = (
+  context: Context,
+  { addresses, layers }: HostNetwork,
+  use: SourceUse,
+): ((slot: number) => IkeRoute) => {
   const { config } = context;
   const chooseEnds = endsChooser({
     ...config,
@@ -188,6 +196,7 @@ const routesOf = (context: Context, { addresses, layers }: HostNetwork): ((slot:
   });
   return (slot) => {
     const { local, remote } = chooseEnds(slot);
+    use.take(local);
     const words = parseAddress(local);
     return {
       localAddress: addressBytes(words),

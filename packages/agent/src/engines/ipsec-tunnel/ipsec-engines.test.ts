@@ -23,6 +23,7 @@ const startJob = async (engine: Engine, hostNetwork: HostNetwork, job: { config:
   const samples = new SampleStore();
   const controller = new AbortController();
   const rows = new Map<number, ResultRow>();
+  const notes: string[] = [];
   const duration = { mode: 'continuous', seconds: 1, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
   const context = {
     config: parseConfig(engine, job.config),
@@ -34,7 +35,7 @@ const startJob = async (engine: Engine, hostNetwork: HostNetwork, job: { config:
     addressOf: (host: string) => host,
     host: { writesKeys: false },
     putRow: (_: string, row: ResultRow) => void rows.set(row.index, row),
-    note: () => {},
+    note: (remark: string) => void notes.push(remark),
     progress: () => {},
     record: () => {},
   } as unknown as EngineContext<unknown>;
@@ -45,6 +46,7 @@ const startJob = async (engine: Engine, hostNetwork: HostNetwork, job: { config:
   };
   return {
     rows,
+    notes,
     run,
     done,
     until,
@@ -62,12 +64,12 @@ const startJob = async (engine: Engine, hostNetwork: HostNetwork, job: { config:
 const targets = ['10.0.1.1', '10.0.1.2'].map((host) => ({ host, port: 500 }));
 const listen = [{ host: '0.0.0.0', port: 500 }];
 
-const startTunnels = async (settings: object, more: object = {}) => {
+const startTunnels = async (settings: object, more: object = {}, sourceCount = 8) => {
   const [near, far] = createMemoryNetworks(['10.0.0.1-10.0.0.8', '10.0.1.1-10.0.1.2']);
   const config = { settings: { ...base, ...settings }, tunnels: 20, ...more };
   const server = await startJob(ipsecTunnel, far, { config: { role: 'server', listen, ...config } });
   const client = await startJob(ipsecTunnel, near, {
-    config: { role: 'client', targets, sourceCount: 8, ...config },
+    config: { role: 'client', targets, sourceCount, ...config },
   });
   return { client, server };
 };
@@ -93,6 +95,7 @@ describe('tunnels', () => {
     const spisOf = ({ rows }: typeof client, name: string) => [...rows.values()].map((row) => row.cells[name]).sort();
     expect(spisOf(server, 'inboundSpi')).toEqual(spisOf(client, 'outboundSpi'));
     await client.stop();
+    expect(client.notes).toEqual([]);
     await server.until(() => server.gauge('ipsec-tunnel.ikeUp') === 0);
     expect([...server.rows.values()].map(({ state }) => state)).toEqual(Array(40).fill('down'));
     await server.stop();
@@ -114,7 +117,8 @@ describe('tunnels', () => {
   });
 
   it('renew their keys, and rows keep count', async () => {
-    const { client, server } = await startTunnels({ rekeySec: 0.4 });
+    const { client, server } = await startTunnels({ rekeySec: 0.4 }, {}, 3);
+    expect(client.notes).toEqual(['3 of 8 source addresses were used']);
     await client.until(() => [...client.rows.values()].some(({ cells }) => Number(cells['rekeys']) > 1));
     expect(client.count('ipsec-tunnel.rekeys')).toBeGreaterThan(20);
     expect(client.rows.size).toBe(20);
@@ -186,12 +190,13 @@ describe('IKE load', () => {
   });
 
   it('closes sessions and opens them again', async () => {
-    const client = { load: { rate: 50 }, recycleAfterMs: 100 };
+    const client = { load: { rate: 50 }, recycleAfterMs: 100, sourceCount: 5 };
     const { opening, answering } = await startLoad({ client, duration: { mode: 'count', count: 60 } });
     await opening.done;
     expect(opening.count('ipsec-load.recycled')).toBeGreaterThan(20);
     expect(opening.count('ipsec-load.completed')).toBe(60);
     await opening.run.close();
+    expect(opening.notes).toEqual(['5 of 100 source addresses were used']);
     await answering.stop();
   });
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AddressRange, IpsecTunnelClientConfig, IpsecTunnelConfig } from '@rushhour/protocol';
 import { HostGroup } from '@rushhour/wire';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
+import { SourceUse } from '../../net/addresses/source-addresses.ts';
 import type { HostNetwork } from '../../net/host-network.ts';
 import { endsChooser } from '../../net/ipsec/choose-ends.ts';
 import type { Alarm } from '../../net/loop/alarm.ts';
@@ -29,7 +30,11 @@ const endsOf = (context: Context, config: IpsecTunnelClientConfig, { addresses }
     addresses: addresses.slice(0, config.sourceCount),
     peers: config.targets.map(({ host, weight }) => ({ host: context.addressOf(host), weight })),
   });
-  return Array.from({ length: config.tunnels }, (_, tunnel) => chooseEnds(tunnel));
+  const ends = Array.from({ length: config.tunnels }, (_, tunnel) => chooseEnds(tunnel));
+  const use = new SourceUse(addresses.length);
+  for (const { local } of ends) use.take(local);
+  use.report(context.note);
+  return ends;
 };
 
 /** A server answers at its addresses; manually keyed tunnels appear with their first packet. */

@@ -38,6 +38,7 @@ class ReplayClient implements PreparedEngine {
     const played = Promise.all([this.#side.play(origin), this.#untilOver(origin)]);
     await Promise.race([played, this.#rings.broken, aborted(signal)]);
     this.#side.stop();
+    this.#side.noteUnusedClients();
     await this.#receiver.untilQuiet();
     await this.#rings.drain();
     if (!signal.aborted) this.#receiver.giveUp();

@@ -18,8 +18,8 @@ export interface PlayerOptions {
   readonly copies: number;
   readonly part: Pick<ReplayPart, 'loops' | 'loopDelayMs' | 'renewEvery' | 'mostFrames'>;
   readonly samples: Samples;
-  /** Loops are counted on one side only. */
-  readonly countsLoops: boolean;
+  /** Loops and the target load are reported by the client only. */
+  readonly isClient: boolean;
   readonly onDown: () => void;
 }
 
@@ -31,6 +31,8 @@ export class Player {
   readonly #over = Promise.withResolvers<void>();
   readonly #meters;
   readonly #dueMs: Float64Array;
+  /** Planned duration of a loop; 0 without a schedule. */
+  readonly #loopMs: number;
   /** Frames of this side in one loop, and of both sides in the whole stock. */
   readonly #single: number;
   readonly #frames: number;
@@ -42,6 +44,8 @@ export class Player {
   #next = 0;
   /** Number of frames to send in the current loop; fewer in the last loop when the total is limited. */
   #end = 0;
+  /** Frames sent or lost in all loops. */
+  #taken = 0;
   #isOver = false;
 
   constructor(options: PlayerOptions) {
@@ -50,6 +54,7 @@ export class Player {
     this.done.catch(() => {});
     this.#alarm = kernelEventLoop.createAlarm(() => this.#sendDue());
     const { samples, feed, timetable, frames, copies, part } = options;
+    this.#loopMs = timetable?.loopMs ?? 0;
     this.#single = feed.stock.count / copies;
     this.#frames = frames * copies;
     const asked = part.loops === 0 ? Number.POSITIVE_INFINITY : part.loops * frames;
@@ -62,6 +67,7 @@ export class Player {
       loops: samples.counter('pcap-replay.loops'),
       flows: samples.gauge('pcap-replay.flows'),
       lag: samples.histogram(generatorLoadMetrics.scheduleLag),
+      overdue: samples.gauge(generatorLoadMetrics.overdue),
     };
     this.#dueMs = Float64Array.from(timetable === undefined ? [] : feed.stock.order, (index) =>
       Number(timetable?.dueMs[index]),
@@ -71,8 +77,15 @@ export class Player {
   /** `origin`: start of the first loop, in `performance.now` time. */
   start(origin: number): void {
     this.#begun = origin;
-    this.#end = this.#endOfLoop();
+    this.#end = this.#endOfLoop(0);
+    const { samples, isClient } = this.#options;
+    if (this.#loopMs > 0 && isClient) samples.gauge('pcap-replay.targetLoad').set((1000 * this.#single) / this.#loopMs);
     this.#alarm.set(origin);
+  }
+
+  /** Number of loops that were begun. */
+  get loops(): number {
+    return this.#loop + (this.#next > 0 ? 1 : 0);
   }
 
   stop(): void {
@@ -80,6 +93,7 @@ export class Player {
     this.#isOver = true;
     this.#alarm.cancel();
     this.#meters.flows.set(0);
+    if (this.#loopMs > 0) this.#options.samples.counter('pcap-replay.dropped').add(this.#overdue(performance.now()));
     this.#over.resolve();
   }
 
@@ -88,7 +102,7 @@ export class Player {
     try {
       const until = performance.now() + sliceMs;
       let now = performance.now();
-      this.#recordLag(now);
+      this.#recordDelay(now);
       do {
         if (!this.#step(now)) return;
         now = performance.now();
@@ -116,6 +130,7 @@ export class Player {
       // Frames due while the link is down are lost, as they would be in the network.
       this.#meters.failed.add(due - this.#next);
       this.#meters.linkDown.add(due - this.#next);
+      this.#taken += due - this.#next;
       this.#next = due;
       this.#options.onDown();
       this.#alarm.set(now + downRetryMs);
@@ -127,9 +142,21 @@ export class Player {
     return this.#begun + (this.#dueMs[index] ?? 0);
   }
 
-  #recordLag(now: number): void {
-    if (this.#dueMs.length > 0 && this.#next < this.#end && this.#timeOf(this.#next) <= now)
+  #recordDelay(now: number): void {
+    if (this.#loopMs === 0) return;
+    this.#meters.overdue.set(this.#overdue(now));
+    if (this.#next < this.#end && this.#timeOf(this.#next) <= now)
       this.#meters.lag.record((now - this.#timeOf(this.#next)) * 1000);
+  }
+
+  /** Number of frames of this side, in all loops, that are due and have not been sent. */
+  #overdue(now: number): number {
+    const loopMs = this.#loopMs;
+    const elapsedMs = now - (this.#begun - this.#loop * loopMs);
+    if (elapsedMs < 0) return 0;
+    const whole = Math.min(Math.floor(elapsedMs / loopMs), Math.floor(this.#max / this.#frames));
+    const due = countUpTo(this.#dueMs, elapsedMs - whole * loopMs);
+    return whole * this.#single + Math.min(due, this.#endOfLoop(whole)) - this.#taken;
   }
 
   #dueEnd(now: number): number {
@@ -151,10 +178,11 @@ export class Player {
     // The driver does not report which frames were lost.
     this.#meters.txBytes.add(Math.round((bytes * (taken - lost)) / taken));
     this.#meters.flows.set(openFlows[last] as number);
-    if (this.#options.countsLoops) {
+    if (this.#options.isClient) {
       this.#meters.loops.add(Math.floor((last + 1) / this.#single) - Math.floor(this.#next / this.#single));
     }
     this.#next += taken;
+    this.#taken += taken;
   }
 
   /** Starts the next loop; false after the last one. */
@@ -163,7 +191,7 @@ export class Player {
     this.#loop++;
     this.#begun = timetable === undefined ? now + part.loopDelayMs : this.#begun + timetable.loopMs;
     this.#next = 0;
-    this.#end = this.#endOfLoop();
+    this.#end = this.#endOfLoop(this.#loop);
     if (this.#end === 0) {
       this.stop();
       return false;
@@ -173,11 +201,22 @@ export class Player {
     return true;
   }
 
-  #endOfLoop(): number {
-    const left = this.#max - this.#loop * this.#frames;
+  #endOfLoop(loop: number): number {
+    const left = this.#max - loop * this.#frames;
     const { order, count } = this.#options.feed.stock;
     if (left >= this.#frames) return count;
     const end = order.findIndex((index) => index >= left);
     return end === -1 ? count : end;
   }
 }
+
+/** How many of the ascending `values` are at most `limit`. */
+const countUpTo = (values: Float64Array, limit: number): number => {
+  let [low, high] = [0, values.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((values[middle] as number) <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};

@@ -33,6 +33,11 @@ export class ReplayEnds implements NewEnds {
     this.serverPort = (index) => this.#serverPorts[index % this.#serverPorts.length] as number;
   }
 
+  /** Number of client addresses of the IP version that has more. */
+  get clientCount(): number {
+    return Math.max(Number(this.clients.countOf(4)), Number(this.clients.countOf(16)));
+  }
+
   client(index: number, size: 4 | 16): Buffer | undefined {
     return this.clients.find(index, size);
   }

@@ -101,7 +101,6 @@ const noteSkipped = (
   if (notFrames > 0) note(`${notFrames} packets were skipped: their link layer cannot be converted to Ethernet`);
   if (noAddress > 0) note(`${noAddress} packets were skipped: there is no address of their IP version`);
   if (tooLong > 0) note(`${tooLong} packets were skipped: they exceed the MTU and cannot be fragmented`);
-  const room = Math.max(Number(ends.clients.countOf(4)), Number(ends.clients.countOf(16)));
-  if (part.rewrite.hasNewAddresses && clients > room)
-    note(`${clients} clients of the capture share ${room} addresses: some flows may collide`);
+  if (part.rewrite.hasNewAddresses && clients > ends.clientCount)
+    note(`${clients} clients of the capture share ${ends.clientCount} addresses: some flows may collide`);
 };

@@ -1,5 +1,6 @@
 import type { FramePath, ReplayPart } from '@rushhour/protocol';
 import type { EngineContext, Samples } from '../../engine.ts';
+import { noteUnusedSources } from '../../net/addresses/source-addresses.ts';
 import { openFrameSender } from '../../net/frame-path.ts';
 import { NextHopSilent } from '../../net/packet/neighbour-resolver.ts';
 import { FrameFeed, slotsFor } from './frame-feed.ts';
@@ -87,7 +88,7 @@ export class Side {
     const samples: Samples = context.samples;
     const { timetable, frames } = this.schedule;
     this.#player = new Player({
-      ...{ feed: this.#feed, timetable, frames, part, samples, copies: this.#copies, countsLoops: role === 'client' },
+      ...{ feed: this.#feed, timetable, frames, part, samples, copies: this.#copies, isClient: role === 'client' },
       onDown: () => context.note(`the link of ${path.device.name} was down: frames that were due then were not sent`),
     });
     this.#player.start(origin);
@@ -96,6 +97,16 @@ export class Side {
 
   stop(): void {
     this.#player?.stop();
+  }
+
+  /** Notes when the networks hold more client addresses than the capture uses. */
+  noteUnusedClients(): void {
+    const { context, part, ends } = this.#options;
+    if (!part.rewrite.hasNewAddresses || this.#player === undefined) return;
+    const renewals = part.renewEvery === 0 ? 1 : Math.ceil(this.#player.loops / part.renewEvery);
+    const used = this.schedule.clients * renewals;
+    const per = part.renewEvery === 0 ? 'client of the capture' : 'client of the capture and renewal';
+    noteUnusedSources(context.note, { available: ends.clientCount, used, per });
   }
 
   close(): void {

@@ -1,6 +1,7 @@
 import type { Rocev2ClientConfig } from '@rushhour/protocol';
 import { parseAddress, type QueuePair, type QueuePairOptions, RdmaNode } from '@rushhour/wire';
 import type { Counter, EngineContext, Samples } from '../../engine.ts';
+import { noteUnusedSources } from '../../net/addresses/source-addresses.ts';
 import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
@@ -237,6 +238,7 @@ export const prepareRocev2Client = async (context: Context): Promise<LoadDrivenC
   const route = await findRoute((targets[0] as Target).address);
   if (route.isLoopback) throw new RangeError('RoCEv2 needs an interface with Ethernet: the target is this machine');
   const addresses = sourceAddressesOf(config.sources, versions.has(true) ? 6 : 4, route.source);
+  noteUnusedSources(context.note, { available: addresses.length, used: config.queuePairs, per: 'queue pair' });
   const used = addresses.slice(0, config.queuePairs);
   const hosts = new RdmaHosts(context, route.device, used);
   const choose = chooserOf(targets, config.rotation);

@@ -58,6 +58,26 @@ export const noteUnusedSources = (
   if (available > used) note(`${used} of ${available} source addresses are used, one for each ${per}`);
 };
 
+/** Which of the available source addresses were used. */
+export class SourceUse {
+  readonly #available: number;
+  readonly #used = new Set<string>();
+
+  constructor(available: number) {
+    this.#available = available;
+  }
+
+  take(address: string): void {
+    if (this.#used.size < this.#available) this.#used.add(address);
+  }
+
+  /** Notes when addresses were left over. */
+  report(note: (remark: string) => void, where = ''): void {
+    const count = this.#used.size;
+    if (count > 0 && count < this.#available) note(`${count} of ${this.#available} source addresses were used${where}`);
+  }
+}
+
 const anyAddress = {};
 
 export const prepareSources = async (sources: Sources, deps: SourceDeps): Promise<SourcePool> => {
@@ -78,9 +98,9 @@ export const prepareSources = async (sources: Sources, deps: SourceDeps): Promis
           mine.map((localAddress) => ({ source: { localAddress, ...via }, weight: 1 })),
           sources.rotation,
         );
-  const used = new Set<string>();
+  const use = new SourceUse(mine.length);
   const take = (source: LocalEndpoint & { readonly localAddress: string }): LocalEndpoint => {
-    if (used.size < mine.length) used.add(source.localAddress);
+    use.take(source.localAddress);
     return source;
   };
   const nextAddress: SourcePool['next'] = choose === undefined ? () => anyAddress : (slot) => take(choose(slot).source);
@@ -90,10 +110,8 @@ export const prepareSources = async (sources: Sources, deps: SourceDeps): Promis
       mine.length === 0 ? anyAddress : take({ localAddress: mine[index % mine.length] as string, ...via }),
     next: nextPort === undefined ? nextAddress : (slot) => ({ ...nextAddress(slot), ...nextPort() }),
     async close() {
-      const isPart = used.size > 0 && used.size < mine.length;
       const where = deps.core.count > 1 ? ` by core ${deps.core.index + 1}` : '';
-      if (isPart && deps.reportsUse !== false)
-        deps.note(`${used.size} of ${mine.length} source addresses were used${where}`);
+      if (deps.reportsUse !== false) use.report(deps.note, where);
       await Promise.all(undo.map((step) => step()));
     },
   };

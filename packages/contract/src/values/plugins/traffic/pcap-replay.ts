@@ -5,7 +5,7 @@ import { recordedIpLayer } from '../members/ip-layer.ts';
 import { fileId } from '../members/reference.ts';
 import { frameMembers } from '../members/traffic-members.ts';
 import { address, milliseconds, optionalInteger, optionalText, valuesOf } from '../members/values.ts';
-import { bytes, counter, errorsOf, gauge } from '../metrics.ts';
+import { bytes, counter, errorsOf, gauge, loadMetricsOf } from '../metrics.ts';
 import { definePlugin } from '../plugin.ts';
 import { application, speed } from './application.ts';
 
@@ -80,6 +80,7 @@ export const pcapReplay = definePlugin({
     bytes('pcap-replay.txBytes', 'Bytes sent'),
     bytes('pcap-replay.rxBytes', 'Bytes received'),
     errorsOf('pcap-replay'),
+    ...loadMetricsOf('pcap-replay').filter(({ name }) => name !== 'pcap-replay.begun'),
     // Metrics of mode stateful.
     ...application.metrics,
   ],
