@@ -57,6 +57,7 @@ describe('a session fails, and is counted by its reason, when', () => {
     const client = await runJob(clientOf(silent.port));
     silent.close();
     expect(client.counter('application.errors.timeout')).toBe(2);
+    expect(client.histogram('application.exchange').count).toBe(2);
     expect(client.counter('application.mismatches')).toBe(0);
   });
 

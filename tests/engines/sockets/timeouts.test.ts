@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runJob } from '../job.ts';
@@ -55,5 +57,34 @@ describe('percentiles', () => {
     expect(counter('tls.errors.timeout')).toBeGreaterThan(10);
     expect(histogram('tls.latency').count).toBe(counter('tls.errors.timeout'));
     expect(histogram('tls.latency').min).toBeGreaterThan(minUs);
+  });
+
+  it('of http/2 include requests that timed out', async () => {
+    const port = await listening(createHttp2Server().on('stream', () => {}) as unknown as Server);
+    const config = client(port, { version: '2', connections: 20, timeoutMs, load: { rate: 20 } });
+    const { counter, histogram } = await runJob({ engine: 'http', config, duration: { seconds: 1 } });
+    expect(counter('http.errors.timeout')).toBeGreaterThan(10);
+    expect(histogram('http.latency').count).toBe(counter('http.errors.timeout'));
+    expect(histogram('http.latency').min).toBeGreaterThan(minUs);
+  });
+
+  it('of tcp include connections that were never accepted', async () => {
+    // A process that sleeps accepts nothing: once its short queue is full, the kernel drops further requests.
+    const sleeping = `
+      const server = require('node:net').createServer();
+      server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+        require('node:fs').writeSync(1, server.address().port + '\\n');
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      });`;
+    const child = spawn(process.execPath, ['-e', sleeping], { stdio: ['ignore', 'pipe', 'inherit'] });
+    open.push({ close: () => child.kill('SIGKILL') });
+    const [line] = await once(child.stdout, 'data');
+    const config = client(Number(line), { connectTimeoutMs: timeoutMs, load: { rate: 20 } });
+    const { counter, histogram } = await runJob({ engine: 'tcp', config, duration: { seconds: 1 } });
+    const timeouts = counter('tcp.errors.timeout');
+    expect(timeouts).toBeGreaterThan(10);
+    expect(counter('tcp.attempted')).toBe(counter('tcp.established') + timeouts);
+    expect(histogram('tcp.latency').count).toBe(counter('tcp.attempted'));
+    expect(histogram('tcp.latency').quantile(0.95)).toBeGreaterThan(minUs);
   });
 });

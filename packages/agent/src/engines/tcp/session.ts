@@ -106,12 +106,13 @@ export class TcpSession implements ConnectionEvents {
   onClose(code: string | undefined): void {
     const { meters } = this.#plan;
     const failure = this.#failure ?? code;
+    // A reset by the peer during our close is not a failure; a connection that times out meanwhile is.
+    const isCancelled = this.#isLeaving && this.#failure === undefined;
     if (this.#isOpen) {
       meters.active.add(-1);
       meters.closed.add(1);
-    } else meters.failed.add(this.#isLeaving ? 0 : 1);
-    // A reset by the peer during our close is not a failure.
-    const hasFailed = failure !== undefined && !this.#isLeaving;
+    } else meters.failed.add(isCancelled ? 0 : 1);
+    const hasFailed = failure !== undefined && !isCancelled;
     if (hasFailed) meters.error(failure);
     this.#owner.onEnd(this, hasFailed);
   }
