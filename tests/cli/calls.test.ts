@@ -189,6 +189,19 @@ it('bash, zsh and fish complete collections, operations, options and values', as
 it('`audit verify` reads, and demands that the data exist', async () => {
   const held = await cli.call(['audit', 'verify'], { env: { RUSHHOUR_DATA_DIR: system.dataDir } });
   expect([held.code, held.stdout]).toEqual([0, expect.stringMatching(/^the audit chain holds: \d+ entries\n$/)]);
+  const kept = join(cli.folder, 'checkpoints.jsonl');
+  const taken = await cli.call(['audit', 'checkpoint'], { env: { RUSHHOUR_DATA_DIR: system.dataDir } });
+  writeFileSync(kept, taken.stdout);
+  const compare = () =>
+    cli.call(['audit', 'verify', '--checkpoints', kept], { env: { RUSHHOUR_DATA_DIR: system.dataDir } });
+  expect(await compare()).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/ entries, 1 checkpoints compared\n$/),
+  });
+  writeFileSync(kept, taken.stdout.replace(/"hash":"./, '"hash":"x'));
+  expect(await compare()).toMatchObject({ code: 1, stdout: expect.stringContaining('checkpoint was changed') });
+  writeFileSync(kept, 'no checkpoint\n');
+  expect(await compare()).toMatchObject({ code: 1, stderr: expect.stringContaining('line 1 of') });
   const folder = join(cli.folder, 'no-data');
   const none = await cli.call(['audit', 'verify'], { env: { RUSHHOUR_DATA_DIR: folder } });
   expect([none.code, none.stderr]).toEqual([

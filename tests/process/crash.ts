@@ -86,6 +86,8 @@ export const runCrashes = async (rounds: number, databaseUrl?: string) => {
     let isAlive = true;
     const work = Object.values(subjects).map((subject) => writeUntilKilled(subject, life, () => isAlive));
     await Promise.race([sleep(300 + Math.random() * 700), ...work]);
+    // The first kill waits until something of every kind is acknowledged.
+    while (Object.values(subjects).some(({ count }) => count === 0)) await Promise.race([sleep(20), ...work]);
     isAlive = false;
     await controller.kill('SIGKILL');
     await Promise.all(work);

@@ -61,6 +61,7 @@ try {
   routes.after = ownRoutes();
   await untilStatus(system.client, id, [9]);
   const answer = {
+    hasWarned: far.output().includes('the controller is reached without TLS'),
     routes,
     rfc2544: {
       status: trials.result.status,

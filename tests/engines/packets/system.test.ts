@@ -8,7 +8,8 @@ const scenario = fileURLToPath(new URL('scenario.ts', import.meta.url));
 const cable = useCable('file');
 
 it('tasks of streams, echoes and trials run between two agents, and both sides agree', async () => {
-  const { stream, icmp, rfc2544, routes } = await runScenario(cable, scenario);
+  const { hasWarned, stream, icmp, rfc2544, routes } = await runScenario(cable, scenario);
+  expect(hasWarned).toBe(true);
   expect(stream.sent).toBeGreaterThan(5000);
   expect(stream).toMatchObject({ status: 7, received: stream.sent, lost: 0 });
   expect(icmp.sent).toBeGreaterThan(250);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { jobOf, storeRun } from '../metrics/testing/stored-run.ts';
 import { runRecordsOf } from '../store/runs/run-attempts.ts';
-import { enrolTestAgent, type TestAgent, testFacts } from '../testing/agent.ts';
+import { connectTestAgent, createTestIdentity, enrolTestAgent, type TestAgent, testFacts } from '../testing/agent.ts';
 import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
 import { useOpenAgents } from '../testing/use-open-agents.ts';
 import { insertActiveRun } from './testing/active-run.ts';
@@ -41,6 +41,14 @@ describe('a value that no database can keep', () => {
     await expect.poll(() => messagesOf(other)).toEqual(['a line']);
   });
 
+  it('huge numbers among the facts of an enrolment are refused, and the token is not used', async () => {
+    const { data } = await administrator.client.agents.createToken({ body: { name: 'one', maxUses: 1, ttlSec: 600 } });
+    const facts = { ...testFacts(), memoryMb: 1e300, cpuCores: 1e300 };
+    const enrol = (more: object) => connectTestAgent({ url: controller.url, token: data.token, ...more });
+    await expect(enrol({ facts })).rejects.toThrow(/1008|INVALID|refused/i);
+    open.push(await enrol({}));
+  });
+
   it('half a character or NUL in a text is replaced', async () => {
     const agent = await enrolled();
     agent.send({ type: 'logs', lines: [{ ...line, message: 'cut \ud83d here\u0000' }] });
@@ -62,6 +70,15 @@ describe('an agent', () => {
     const agent = await enrolled();
     for (let i = 0; i < 2000; i += 1) agent.beat();
     expect(await agent.closed).toEqual({ code: 1008, reason: 'too many messages of type heartbeat' });
+  });
+
+  it('that connects again and again is refused for a while, and others are not', async () => {
+    const identity = createTestIdentity();
+    const connect = () => connectTestAgent({ url: controller.url, identity, heartbeat: false });
+    const attempts = await Promise.allSettled(Array.from({ length: 60 }, connect));
+    const reasons = attempts.map((attempt) => (attempt.status === 'rejected' ? String(attempt.reason) : ''));
+    expect(reasons.filter((reason) => reason.includes('TOO_OFTEN')).length).toBeGreaterThan(10);
+    expect((await enrolled()).agentId).toBeGreaterThan(0);
   });
 
   it('sends logs and facts at a limited rate', async () => {

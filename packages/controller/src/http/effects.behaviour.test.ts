@@ -5,9 +5,11 @@ import {
   type Permission,
   permissions,
   type Route,
+  toOpenApi,
 } from '@rushhour/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { storeAgent } from '../tasks/testing/stored-agent.ts';
+import { enrolTestAgent } from '../testing/agent.ts';
 import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
 
 // Not who may call which route, but who can bring about an effect, by whatever route.
@@ -35,6 +37,9 @@ const withoutPermissions = (...missing: Permission[]) => {
     held.map(([, value]) => value),
   );
 };
+
+const runsOf = async () =>
+  Number((await controller.store.read.run({ name: '', sql: 'select count(*) as n from runs' }, []))[0]?.['n']);
 
 const ends = () => ({ sources: [{ agent: { id: agent } }], targets: [{ agent: { id: agent } }] });
 const createTask = async (entry: ConfigurationEntry) =>
@@ -126,9 +131,6 @@ describe('reading a secret', () => {
 
 describe('sending traffic', () => {
   const http = () => ({ plugin: { id: 1 }, values: { ...ends(), requestsPerSecond: 1 } });
-  const runsOf = async () =>
-    Number((await controller.store.read.run({ name: '', sql: 'select count(*) as n from runs' }, []))[0]?.['n']);
-
   /** Every way to make a task run, now or later. */
   const starts = (id: number): Record<string, [method: string, path: string, body: object]> => ({
     start: ['POST', `/tasks/${id}/start`, {}],
@@ -210,5 +212,64 @@ describe('making code run', () => {
     await expect(
       powerless.client.agents.createToken({ body: { name: 'x', ttlSec: 60, maxUses: 1 } }),
     ).rejects.toMatchObject({ status: 403 });
+  });
+});
+
+describe('every route that writes', () => {
+  interface Operation {
+    readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
+  }
+  const executing: Permission[] = [
+    ...(['tasks.execute', 'tasks.executeHazardous', 'cve.execute', 'malware.execute'] as const),
+    ...(['compromisedHost.execute', 'agents.upgrade'] as const),
+  ];
+
+  /** The first member of the example of a body that names records: all of them exist or none does. */
+  const withIds = (example: unknown, ids: Readonly<Record<string, unknown>>) =>
+    typeof example === 'object' && example !== null && !Array.isArray(example)
+      ? Object.fromEntries(Object.entries(example).map(([name, value]) => [name, ids[name] ?? value]))
+      : example;
+
+  /** Statuses of all answers. */
+  const walk = async (user: SignedIn, ids: { task: number; agent: number }) => {
+    const { paths } = toOpenApi(api, 'test') as unknown as { paths: Record<string, Record<string, Operation>> };
+    const statuses: number[] = [];
+    for (const [path, operations] of Object.entries(paths)) {
+      // Signing out and deleting would only end the walk.
+      if (path.startsWith('/v1/auth') || path.includes('/ai')) continue;
+      for (const [method, { requestBody }] of Object.entries(operations)) {
+        if (!['post', 'patch', 'put'].includes(method)) continue;
+        const number = path.startsWith('/v1/agents') ? ids.agent : ids.task;
+        const example = requestBody?.content['application/json']?.example;
+        const body = JSON.stringify(withIds(example, { id: number, array: [number] }) ?? {});
+        const url = `${controller.url}${path.replace(/\{\w+\}/g, String(number))}`;
+        const headers = { 'content-type': 'application/json' };
+        const response = await user.send(url, { method: method.toUpperCase(), headers, body });
+        await response.body?.cancel();
+        statuses.push(response.status);
+      }
+    }
+    return statuses;
+  };
+
+  it('with its example sends no traffic and runs no code for a user who may do neither', async () => {
+    const online = await enrolTestAgent(administrator.client, { url: controller.url });
+    const values = { sources: [{ agent: { id: online.agentId } }], targets: [{ agent: { id: online.agentId } }] };
+    const task = await createTask({ plugin: { id: 1 }, values: { ...values, requestsPerSecond: 1 } });
+    const ids = { task, agent: online.agentId };
+    const before = await runsOf();
+    const statuses = await walk(await withoutPermissions(...executing), ids);
+    expect(statuses.length).toBeGreaterThan(70);
+    expect(statuses.filter((status) => status >= 500)).toEqual([]);
+    expect(statuses.filter((status) => status < 300).length).toBeGreaterThan(15);
+    expect(await runsOf()).toBe(before);
+    const received = online.messages.map((message) =>
+      message.type === 'question' ? message.question.kind : message.type,
+    );
+    for (const order of ['prepare', 'start', 'upgrade']) expect(received).not.toContain(order);
+    // The same walk of somebody who may.
+    await walk(await withoutPermissions(), ids);
+    expect(await runsOf()).toBeGreaterThan(before);
+    await online.close();
   });
 });

@@ -1,15 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aiScopes } from '@rushhour/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { insertActiveRun } from '../agents/testing/active-run.ts';
 import { newTestKey } from '../ai/gateway/testing/key.ts';
 import { statement } from '../store/engine/statement.ts';
+import { storeAgent } from '../tasks/testing/stored-agent.ts';
 import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
 
 let controller: TestController;
 let administrator: SignedIn;
+let taskId: number;
 beforeAll(async () => {
   controller = await startTestController();
   administrator = await controller.signIn();
+  const agentId = await storeAgent(controller.store, {});
+  taskId = (await insertActiveRun(controller.store, [agentId])).taskID;
 });
 afterAll(() => controller.close());
 
@@ -31,6 +36,11 @@ const expire = statement((db, p: { id: number; past: string }) =>
   db.updateTable('sessions').set({ accessExpiresAt: p.past }).where('userID', '=', p.id),
 );
 
+const streams: Record<string, (user: User) => Promise<AsyncIterable<unknown>>> = {
+  notifications: ({ client }) => client.notifications.stream(),
+  'a task': ({ client }) => client.tasks.stream({ params: { id: taskId } }),
+};
+
 const endings: Record<string, (user: User) => Promise<unknown>> = {
   'the user signs out': ({ client }) => client.auth.logout({ body: {} }),
   'the user is blocked': ({ id }) => administrator.client.users.block({ body: { array: [id] } }),
@@ -41,10 +51,10 @@ const endings: Record<string, (user: User) => Promise<unknown>> = {
     controller.store.database.transaction((tx) => expire.all(tx, { id, past: '2020-01-01T00:00:00.000Z' })),
 };
 
-describe('an event stream ends when', () => {
-  it.for(Object.entries(endings))('%s', async ([, end]) => {
+describe.for(Object.entries(streams))('an event stream of %s ends when', ([, open]) => {
+  it.concurrent.for(Object.entries(endings))('%s', async ([, end]) => {
     const user = await controller.signInWith(administrator, [41, 201]);
-    const ending = endOf(await user.client.notifications.stream());
+    const ending = endOf(await open(user));
     await end(user);
     expect(await within(ending)).toBe('ended');
   });
