@@ -1,4 +1,5 @@
 import { assetMemberDescriptions } from './asset-member-descriptions.ts';
+import { replyMemberDescriptions } from './reply-member-descriptions.ts';
 import { runMemberDescriptions } from './run-member-descriptions.ts';
 
 /**
@@ -7,6 +8,7 @@ import { runMemberDescriptions } from './run-member-descriptions.ts';
  */
 export const memberDescriptions: Readonly<Record<string, string>> = {
   ...assetMemberDescriptions,
+  ...replyMemberDescriptions,
   ...runMemberDescriptions,
   ID: 'Id of the record',
   action: 'What is to be done, or was done',

@@ -90,6 +90,17 @@ it('every parameter is described, and headers are declared', () => {
   expect(names.filter(({ name, description }) => description === name)).toEqual([]);
   expect(names.filter(({ name }) => name === 'Idempotency-Key').length).toBeGreaterThan(50);
   for (const { responses } of operations) if (responses['429']) expect(responses['429'].headers).toBeDefined();
+  const declared = new Set(
+    operations
+      .flatMap(({ responses }) => Object.values(responses))
+      .flatMap(({ headers }) => Object.keys(headers ?? {})),
+  );
+  for (const header of ['WWW-Authenticate', 'X-Unread-Count', 'X-Request-Id', 'X-Truncated', 'Idempotent-Replayed']) {
+    expect(declared).toContain(header);
+  }
+  const asked = new Set(names.map(({ name }) => name));
+  for (const header of ['X-Archive-Password', 'X-Export-Passphrase', 'Content-Range', 'If-Range'])
+    expect(asked).toContain(header);
 });
 
 it('every member is described', () => {
@@ -102,7 +113,8 @@ it('every member is described', () => {
     }
     for (const part of Object.values(schema)) walk(part);
   };
-  walk(toOpenApi(api, 'test').components.schemas);
+  const { components, paths } = toOpenApi(api, 'test');
+  walk([components.schemas, paths]);
   expect([...undescribed]).toEqual([]);
 });
 

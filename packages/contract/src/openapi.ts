@@ -3,6 +3,7 @@ import type { AiOperation } from './ai-scopes.ts';
 import { ErrorBody } from './envelopes.ts';
 import { memberDescriptions } from './member-descriptions.ts';
 import { exampleOf } from './openapi-example.ts';
+import { headerParametersOf, responseHeadersOf } from './openapi-headers.ts';
 import { type Collection, permissionOf, type Route, statusesOf } from './route.ts';
 import { plugins } from './values/plugins/index.ts';
 
@@ -45,12 +46,17 @@ export const toOpenApi = (collections: Record<string, Collection>, version: stri
     },
     servers: [{ url: '/' }],
     tags: Object.values(collections).map(({ tag, title }) => ({ name: tag, description: title })),
-    security: [{ CookieAuth: [] }],
+    security: [{ CookieAuth: [] }, { TokenAuth: [] }],
     paths,
     components: {
       schemas: components,
       securitySchemes: {
         CookieAuth: { type: 'apiKey', in: 'header', name: 'Cookie' },
+        TokenAuth: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'Access token of a user (rh_pat_…), with its scopes',
+        },
         AIKeyAuth: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
       },
     },
@@ -83,43 +89,6 @@ const accessOf = (route: Route): string => {
   return route.access === 'public' ? 'Needs no session.' : 'Needs a session, and no permission.';
 };
 
-const headerParameter = (name: string, description: string): Json => ({
-  ...{ name, in: 'header', required: false, description, schema: { type: 'string', maxLength: 255 } },
-});
-
-/** Headers that the operation reads, besides those of every request. */
-const headerParametersOf = ({ method, access, events, download }: Route): Json[] => [
-  ...(method === 'POST' && access !== 'public'
-    ? [headerParameter('Idempotency-Key', 'A repeated request with the same key gets the first answer, for 24 hours')]
-    : []),
-  ...(events ? [headerParameter('Last-Event-ID', 'Goes on after this event, which the client saw last')] : []),
-  ...(download
-    ? [
-        headerParameter('Range', 'A part of the file, such as bytes=0-1023, where the file is stored'),
-        headerParameter('If-None-Match', 'ETag of the copy that the client has; 304 if it is still current'),
-      ]
-    : []),
-];
-
-const responseHeader = (description: string): Json => ({ description, schema: { type: 'string' } });
-
-/** Headers of an answer that clients act on. */
-const responseHeadersOf = ({ path, download }: Route, status: number): Json => {
-  const headers = {
-    ...((status === 429 || status === 503) && { 'Retry-After': responseHeader('Seconds to wait before the next try') }),
-    ...(status === 200 &&
-      download && {
-        ETag: responseHeader('Identifies the content'),
-        'Content-Disposition': responseHeader('Name of the file'),
-      }),
-    ...(status === 200 &&
-      /^\/auth\/(login|refresh|logout)$/.test(path) && {
-        'Set-Cookie': responseHeader('The session: accessToken and refreshToken; emptied by the sign-out'),
-      }),
-  };
-  return Object.keys(headers).length === 0 ? {} : { headers };
-};
-
 const aiMembersOf = ({ scope, risk, tool }: AiOperation): Json => ({
   description: `${scope === 'any' ? 'Open to every AI key' : `Needs an AI key with the scope \`${scope}\``}. MCP tool \`${tool}\`.`,
   security: [{ AIKeyAuth: [] }],
@@ -131,11 +100,11 @@ const requestBodyOf = (route: Route, components: Json): Json => {
   if (route.chunk) return { requestBody: { required: true, content: { 'application/octet-stream': {} } } };
   if (!route.body && !route.upload) return {};
   const { properties, required = [] } = (route.upload ?? {}) as { properties?: Json; required?: string[] };
-  const form = {
+  const form = annotated({
     type: 'object',
-    properties: { ...properties, file: { type: 'string', format: 'binary' } },
+    properties: { ...properties, file: { type: 'string', format: 'binary', description: 'Content of the file' } },
     required: [...required, 'file'],
-  };
+  });
   return {
     requestBody: {
       required: route.bodyOptional !== true,

@@ -33,6 +33,11 @@ export interface Route {
   readonly beforePassword?: true;
   /** Allowed before the user has accepted the agreement. */
   readonly beforeAgreement?: true;
+  /** Headers that the operation reads or sets beside those of all routes, with their meaning. */
+  readonly headers?: {
+    readonly request?: Readonly<Record<string, string>>;
+    readonly reply?: Readonly<Record<string, string>>;
+  };
   /** Statuses besides those common to all routes (see `statusesOf`). */
   readonly errors?: readonly number[];
 }

@@ -39,6 +39,7 @@ export const notifications = collection({
     list: route('GET /notifications', {
       summary: 'Your notifications; the header X-Unread-Count tells how many are unread',
       access: 'session',
+      headers: { reply: { 'X-Unread-Count': 'Number of unread notifications' } },
       query: Type.Object({
         count: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
         page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1e9, default: 1 })),

@@ -267,7 +267,7 @@ describe('every route that writes', () => {
       message.type === 'question' ? message.question.kind : message.type,
     );
     for (const order of ['prepare', 'start', 'upgrade']) expect(received).not.toContain(order);
-    // The same walk of somebody who may.
+    // A user who may execute tasks begins one by the same walk.
     await walk(await withoutPermissions(), ids);
     expect(await runsOf()).toBeGreaterThan(before);
     await online.close();

@@ -83,6 +83,7 @@ export const files = collection({
       access: 'files.write',
       params: IdParams,
       chunk: true,
+      headers: { request: { 'Content-Range': 'bytes FIRST-LAST/TOTAL of this body, or bytes */TOTAL without a body' } },
       reply: Data(Type.Object({ received: bytes, total: bytes, complete: Type.Boolean() })),
       errors: [404, 409, 410],
     }),

@@ -184,6 +184,9 @@ export const transferRoutes = {
       strict: optional.flag('409 when something is missing'),
     }),
     download: ['application/zip'],
+    headers: {
+      request: { 'X-Export-Passphrase': 'Encrypts the secrets of the archive; needed with secrets=encrypted' },
+    },
     errors: [404, 409],
   }),
   importPlan: route('POST /tasks/import/plan', {
@@ -198,6 +201,7 @@ export const transferRoutes = {
     summary: 'Carry out an import, all or nothing',
     access: 'tasks.import',
     body: ImportBody,
+    headers: { request: { 'X-Export-Passphrase': 'Decrypts the secrets of the archive, if it holds any' } },
     reply: ImportResult,
     errors: [404, 409, 410],
   }),
