@@ -1,4 +1,4 @@
-import { type AiOperation, api, type Route } from '@rushhour/contract';
+import { type AiOperation, api, memberDescriptions, type Route } from '@rushhour/contract';
 import type { TSchema } from 'typebox';
 import type { Parts } from './pipeline.ts';
 
@@ -17,9 +17,26 @@ const propertiesOf = (schema: TSchema | undefined) =>
   ((schema as { properties?: Properties } | undefined)?.properties ?? {}) as Properties;
 const requiredOf = (schema: TSchema | undefined) => (schema as { required?: string[] } | undefined)?.required ?? [];
 
+/** Every member says what it means, also within members. */
+const described = (schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map(described);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const parts = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, described(part)]));
+  const { properties } = parts as { properties?: Record<string, object> };
+  if (typeof properties !== 'object') return parts;
+  const meaning = (name: string) => memberDescriptions[name];
+  const members = Object.entries(properties).map(([name, member]) => [
+    name,
+    'description' in member || meaning(name) === undefined ? member : { ...member, description: meaning(name) },
+  ]);
+  return { ...parts, properties: Object.fromEntries(members) };
+};
+
 const inputOf = ({ params, query, body }: Route) => ({
-  type: 'object',
-  properties: { ...propertiesOf(params), ...propertiesOf(query), ...propertiesOf(body) },
+  ...(described({
+    type: 'object',
+    properties: { ...propertiesOf(params), ...propertiesOf(query), ...propertiesOf(body) },
+  }) as object),
   required: [...requiredOf(params), ...requiredOf(query), ...requiredOf(body)],
   additionalProperties: false,
 });

@@ -40,6 +40,15 @@ describe.each(eras)('a client of the era %s', (mode) => {
     });
     expect(tools.find(({ name }) => name === 'whoami')?.annotations).toMatchObject({ readOnlyHint: true });
     expect(JSON.stringify(tools).length).toBeLessThanOrEqual(40 * 1024);
+    const undescribed: string[] = [];
+    const look = (schema: unknown, path: string): void => {
+      if (typeof schema !== 'object' || schema === null) return;
+      for (const [name, member] of Object.entries((schema as { properties?: object }).properties ?? {}))
+        if (!('description' in member)) undescribed.push(`${path}.${name}`);
+      for (const [name, part] of Object.entries(schema)) look(part, `${path}.${name}`);
+    };
+    for (const { name, inputSchema } of tools) look(inputSchema, name);
+    expect(undescribed).toEqual([]);
     await client.close();
   });
 
