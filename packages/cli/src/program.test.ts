@@ -1,4 +1,5 @@
 import { api, type Collection } from '@rushhour/contract';
+import type { Command } from 'commander';
 import { expect, it } from 'vitest';
 import { requestOf } from './call/request-of.ts';
 import { programOf } from './program.ts';
@@ -27,6 +28,21 @@ it('every operation has help with all its members, its permission and an example
     expect(help).toContain(route.summary.split(' ')[0]);
     expect(help).toMatch(/needs the permission|may call it|takes a key/);
   }
+});
+
+it('every other command has an example in its help', () => {
+  const without: string[] = [];
+  const look = (command: Command, words: string) => {
+    let help = '';
+    command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+    if (command.commands.length === 0 && !/\nExamples?:\n +\S/.test(help)) without.push(words);
+    for (const child of command.commands) look(child as Command, `${words} ${child.name()}`);
+  };
+  const tags = Object.values(collections).map(({ tag }) => tag);
+  for (const command of programOf(digest, []).commands) {
+    if (!tags.includes(command.name()) && command.name() !== 'complete') look(command as Command, command.name());
+  }
+  expect(without).toEqual([]);
 });
 
 it('no member has the name of an option that every command has', () => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { collectionCommand } from './call/operation-command.ts';
 import { watchCommand } from './call/watch-command.ts';
+import { commandExamples } from './command-examples.ts';
 import { completeCommand, completionCommand } from './completion.ts';
 import { loginCommand } from './connection/login-command.ts';
 import { tokenCommand } from './connection/token-command.ts';
@@ -17,9 +18,11 @@ const versionOf = () =>
   (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version;
 
 /** Errors end as exceptions with their own exit codes; help is colourless and as wide as the terminal. */
-const prepare = (command: Command) => {
+const prepare = (command: Command, words: readonly string[] = []) => {
   command.exitOverride().showHelpAfterError('(--help shows what there is)').helpCommand(false);
-  for (const child of command.commands) prepare(child as Command);
+  const examples = commandExamples[words.join(' ')];
+  if (examples !== undefined) command.addHelpText('after', `\nExamples:\n  ${examples.join('\n  ')}`);
+  for (const child of command.commands) prepare(child as Command, [...words, child.name()]);
 };
 
 /** Only the named collection gets its operations: building all of them takes longer than a call. */
