@@ -45,14 +45,21 @@ interface FormDialogProps extends Pick<DialogButtonsProps, 'label' | 'isBusy' | 
   children: ReactNode;
 }
 
-/** A form in a dialog. A click outside does not close it: the input would be lost. */
+/** A form in a dialog. A click outside does not close it, and closing it with input asks first: it would be lost. */
 export const FormDialog = (props: FormDialogProps) => {
   const { title, size = 'lg', onClose, onSubmit, error, buttons, children, ...rest } = props;
+  const [isChanged, setChanged] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const close = () => (isChanged ? setAsking(true) : onClose());
   return (
-    <Modal opened onClose={onClose} title={title} size={size} closeOnClickOutside={false}>
+    <Modal opened onClose={close} title={title} size={size} closeOnClickOutside={false}>
+      {isAsking && <DiscardDialog onStay={() => setAsking(false)} onDiscard={onClose} />}
       <form
         ref={focusFirst}
         noValidate
+        onChange={() => setChanged(true)}
+        onClick={({ target }) => isIn(target, '[role=option]') && setChanged(true)}
+        onKeyDown={({ target, key }) => key === 'Enter' && isIn(target, '[role=combobox]') && setChanged(true)}
         onSubmit={(event) => {
           event.preventDefault();
           onSubmit();
@@ -61,12 +68,31 @@ export const FormDialog = (props: FormDialogProps) => {
         <Stack>
           {children}
           {error !== null && error !== undefined && <Problem error={error} />}
-          {buttons ?? <DialogButtons onCancel={onClose} {...rest} />}
+          {buttons ?? <DialogButtons onCancel={close} {...rest} />}
         </Stack>
       </form>
     </Modal>
   );
 };
+
+/** Choices of a list are outside of the form, but React reports their clicks to it. */
+const isIn = (target: EventTarget, selector: string) => target instanceof Element && target.closest(selector) !== null;
+
+const DiscardDialog = ({ onStay, onDiscard }: { onStay: () => void; onDiscard: () => void }) => (
+  <Modal opened onClose={onStay} title={text.unsaved.title} zIndex={400}>
+    <Stack>
+      <Text size="sm">{text.unsaved.dialogText}</Text>
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onStay} data-autofocus>
+          {text.unsaved.stay}
+        </Button>
+        <Button color="red" onClick={onDiscard}>
+          {text.unsaved.discard}
+        </Button>
+      </Group>
+    </Stack>
+  </Modal>
+);
 
 /** Marks the first field for the focus, which the dialog would otherwise give to its close button. */
 const focusFirst = (form: HTMLFormElement | null) =>

@@ -210,6 +210,8 @@ export const en = {
     text: 'Your changes are not saved. If you leave this page, they are lost.',
     leave: 'Discard and leave',
     stay: 'Keep editing',
+    dialogText: 'Your changes are not saved. If you close this window, they are lost.',
+    discard: 'Discard',
   },
   chart: {
     columns: ['Min', 'Mean', 'Max'],

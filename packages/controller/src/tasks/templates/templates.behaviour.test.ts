@@ -35,6 +35,14 @@ const upload = async (category: 'pcap' | 'har', content: BlobPart) => {
 };
 const createProfile = async (type: string, config: object) =>
   (await administrator.client.dictionaries.create({ body: { name: type, type, config } as never })).data;
+const createSignature = async () => {
+  const requests = [{ idx: 0, kind: 'http', method: 'GET', path: '/probe' }];
+  return (await administrator.client.cve.create({ body: { name: 'Probe', requests } as never })).data;
+};
+const createCertificate = async () => {
+  const generate = { kind: 'self-signed', subject: 'CN=server.test', validDays: 10 } as const;
+  return (await administrator.client.certificates.create({ body: { name: 'Server', generate } })).data;
+};
 const http = (values: object = {}): TaskDraft['configuration'][number] => ({
   plugin: { id: 1 },
   values: {
@@ -239,6 +247,8 @@ describe('built-in templates', () => {
         .data,
       sample: (await administrator.client.malware.all()).data[0]?.id ?? 0,
       campaign: 1,
+      signature: await createSignature(),
+      certificate: await createCertificate(),
       capture,
       recording: await upload('har', JSON.stringify({ log: { version: '1.2', creator: {}, pages: [], entries: [] } })),
       application: (await administrator.client.applications.create({ body: { name: 'Shop', pcapFileId: capture } }))

@@ -104,7 +104,16 @@ export const assetResources: readonly Resource[] = [
       columns.changed,
     ],
     createForm: (props) => <NewCertificateDialog {...props} />,
-    actions: (items) => items[0] && items.length === 1 && <PemButton id={idOf(items[0])} name={nameOf(items[0])} />,
+    actions: ([item, ...others]) =>
+      item &&
+      others.length === 0 && (
+        <>
+          {certificateOf(item).hasPrivate && (
+            <TestWithButton template="TLS handshakes with a certificate" id={idOf(item)} />
+          )}
+          <PemButton id={idOf(item)} name={nameOf(item)} />
+        </>
+      ),
     details: (item) => <CertificateDetails certificate={certificateOf(item)} />,
     hidden: ['details', 'private'],
   },

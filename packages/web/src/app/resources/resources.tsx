@@ -1,5 +1,5 @@
 import { activeStatuses, agentStatus, type Group, runStatus } from '@rushhour/contract';
-import { IconArchive, IconArchiveOff, IconLock, IconLockOpen } from '@tabler/icons-react';
+import { IconArchive, IconArchiveOff, IconArrowBackUp, IconLock, IconLockOpen } from '@tabler/icons-react';
 import { AgentBadge, TaskBadge, VerdictBadge } from '../../components/badges.tsx';
 import { idOf, type Resource } from '../../components/resource/resource.ts';
 import { AgentActions } from '../../features/agents/agent-actions.tsx';
@@ -9,6 +9,7 @@ import { Credentials } from '../../features/people/credentials.tsx';
 import { GroupDetails } from '../../features/people/group-details.tsx';
 import { PermissionMatrix } from '../../features/people/permission-matrix.tsx';
 import { ResetPasswordButton } from '../../features/people/reset-password-button.tsx';
+import { TaskBulk } from '../../features/tasks/task-bulk.tsx';
 import { TaskListActions } from '../../features/tasks/task-list-actions.tsx';
 import { text } from '../../lib/text.ts';
 import { labelOf } from '../../texts/labels.ts';
@@ -16,7 +17,7 @@ import { assetResources } from './asset-resources.tsx';
 import { columns } from './columns.ts';
 import { securityResources } from './security-resources.tsx';
 
-const { agents, hints, nav, people, projects, states } = text;
+const { agents, hints, nav, people, projects, states, taskBulk } = text;
 const block = { operation: 'block', label: text.table.block, icon: IconLock };
 const unblock = { operation: 'unblock', label: text.table.unblock, icon: IconLockOpen };
 type Permissions = { value: number }[];
@@ -90,7 +91,26 @@ export const resources: readonly Resource[] = [
           { value: String(runStatus.failed), label: states.failed },
         ],
       },
+      {
+        name: 'deleted',
+        label: taskBulk.deleted.label,
+        options: [
+          { value: 'only', label: taskBulk.deleted.only },
+          { value: 'all', label: taskBulk.deleted.all },
+        ],
+      },
     ],
+    bulk: [
+      {
+        operation: 'restore',
+        label: taskBulk.restore,
+        icon: IconArrowBackUp,
+        appliesTo: (items) => items.some(({ deletedAt }) => deletedAt !== null),
+      },
+    ],
+    actions: (items, done) => <TaskBulk items={items} done={done} />,
+    isRemovable: ({ deletedAt }) => deletedAt === null,
+    removeText: taskBulk.removeText,
   },
   {
     name: 'agents',

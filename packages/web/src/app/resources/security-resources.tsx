@@ -1,6 +1,7 @@
 import { Badge } from '@mantine/core';
-import type { Resource } from '../../components/resource/resource.ts';
+import { idOf, type Resource } from '../../components/resource/resource.ts';
 import { ContentField } from '../../components/schema-form/content-field.tsx';
+import { TestWithButton } from '../../components/test-with-button.tsx';
 import { ImportSignatures } from '../../features/cve/import-signatures.tsx';
 import { GenerateSamples } from '../../features/malware/generate-samples.tsx';
 import { ImportSamples } from '../../features/malware/import-samples.tsx';
@@ -47,6 +48,8 @@ export const securityResources: readonly Resource[] = [
     title: nav.cve,
     hint: hints.cve,
     header: <ImportSignatures />,
+    actions: ([item, ...others]) =>
+      item && others.length === 0 && <TestWithButton template="IPS: one signature with its evasions" id={idOf(item)} />,
     columns: [
       columns.name,
       {

@@ -8,10 +8,10 @@ import { ConfirmDialog } from '../dialogs.tsx';
 import { useToasts } from '../toasts.tsx';
 import { failuresIn, linesOf } from './outcomes.ts';
 import { type Reference, ReferenceList } from './reference-list.tsx';
-import { type Item, idOf, nameOf, operationsOf, type ResourceName } from './resource.ts';
+import { type Item, idOf, nameOf, operationsOf, type Resource } from './resource.ts';
 
 interface RemoveButtonProps {
-  name: ResourceName;
+  resource: Resource;
   items: readonly Item[];
   onDone: () => void;
 }
@@ -19,7 +19,8 @@ interface RemoveButtonProps {
 const maxNamed = 5;
 
 /** Deletes records after a confirmation. Lists the records that still use them when the controller refuses. */
-export const RemoveButton = ({ name, items, onDone }: RemoveButtonProps) => {
+export const RemoveButton = ({ resource, items, onDone }: RemoveButtonProps) => {
+  const { name, removeText = text.table.removeText } = resource;
   const [isOpen, setOpen] = useState(false);
   const toasts = useToasts();
   const remove = useMutation({
@@ -56,7 +57,7 @@ export const RemoveButton = ({ name, items, onDone }: RemoveButtonProps) => {
             ))}
             {items.length > maxNamed && <List.Item>…</List.Item>}
           </List>
-          <Text size="sm">{text.table.removeText}</Text>
+          <Text size="sm">{removeText}</Text>
           {references.length > 0 && <ReferenceList references={references} />}
         </ConfirmDialog>
       )}

@@ -198,7 +198,9 @@ const Actions = ({ resource, item, onEdit, onChanged }: ActionsProps) => {
           {text.table.edit}
         </Button>
       )}
-      {may(name, 'removeMany') && isChangeable && <RemoveButton name={name} items={[item]} onDone={onRemoved} />}
+      {may(name, 'removeMany') && isChangeable && (
+        <RemoveButton resource={resource} items={[item]} onDone={onRemoved} />
+      )}
     </Group>
   );
 };

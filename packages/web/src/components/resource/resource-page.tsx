@@ -145,7 +145,9 @@ const SelectedActions = ({ resource, items, onDone }: SelectedActionsProps) => {
     <Group gap="xs" ml="auto">
       <Text size="sm">{text.table.selected(items.length)}</Text>
       <BulkActions resource={resource} items={items} onDone={onDone} />
-      {may(resource.name, 'removeMany') && <RemoveButton name={resource.name} items={items} onDone={onDone} />}
+      {may(resource.name, 'removeMany') && items.every(resource.isRemovable ?? (() => true)) && (
+        <RemoveButton resource={resource} items={items} onDone={onDone} />
+      )}
     </Group>
   );
 };

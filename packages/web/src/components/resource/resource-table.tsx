@@ -100,7 +100,7 @@ const HeaderCell = ({ resource, column, sort, onSort }: HeaderCellProps) => {
   const Arrow = sort.order === 'asc' ? IconArrowUp : IconArrowDown;
   return (
     <Table.Th {...shared} aria-sort={isSorted ? (sort.order === 'asc' ? 'ascending' : 'descending') : 'none'}>
-      <UnstyledButton fz="sm" fw={700} aria-label={text.table.sort(header)} onClick={() => onSort({ key, order })}>
+      <UnstyledButton fz="inherit" fw={700} aria-label={text.table.sort(header)} onClick={() => onSort({ key, order })}>
         {header} {isSorted && <Arrow size={12} />}
       </UnstyledButton>
     </Table.Th>

@@ -75,6 +75,10 @@ export interface Resource {
   readonly itemTo?: (item: Item) => string;
   /** False for records that cannot be changed, such as built-in ones. */
   readonly isChangeable?: (item: Item) => boolean;
+  /** False for records that are deleted already. */
+  readonly isRemovable?: (item: Item) => boolean;
+  /** What a deletion means; that it cannot be undone when left out. */
+  readonly removeText?: string;
   /** Actions that run an operation on one record or on the selected ones. */
   readonly bulk?: readonly BulkAction[];
   /** The filter of the task list that selects the tasks of a record. */

@@ -17,12 +17,13 @@ import { client } from '../../lib/client.ts';
 import { sessionKey, useSession } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { absoluteTime } from '../../lib/times.ts';
+import { AccessTokens } from './access-tokens.tsx';
 import { PasswordForm } from './password-form.tsx';
 
 const { profile: words } = text;
 type User = NonNullable<ReturnType<typeof useSession>['data']>;
 
-/** The signed-in user: name, password, sessions and theme. */
+/** The signed-in user: name, password, access tokens, sessions and theme. */
 export const ProfilePage = () => {
   const { data: user } = useSession();
   const toasts = useToasts();
@@ -40,6 +41,9 @@ export const ProfilePage = () => {
             submitLabel={words.changePassword}
             onDone={() => toasts.done(words.passwordChanged)}
           />
+        </Section>
+        <Section title={text.tokens.title}>
+          <AccessTokens />
         </Section>
         <Section title={words.theme}>
           <ThemeChoice />

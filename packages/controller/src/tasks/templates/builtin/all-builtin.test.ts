@@ -13,9 +13,9 @@ const pluginsOf = ({ task }: BuiltinTemplate) =>
   entriesOf(task['configuration'] as never).flatMap(({ plugin }) => plugin?.name ?? []);
 
 describe('the built-in templates', () => {
-  it('are fifty-two, each with a name of its own', () => {
-    expect(allBuiltin).toHaveLength(52);
-    expect(new Set(allBuiltin.map(({ name }) => name)).size).toBe(52);
+  it('are fifty-four, each with a name of its own', () => {
+    expect(allBuiltin).toHaveLength(54);
+    expect(new Set(allBuiltin.map(({ name }) => name)).size).toBe(54);
   });
 
   it.each(allBuiltin.map((builtin) => [builtin.name, builtin] as const))(

@@ -1,4 +1,11 @@
-import { commandAndControl, httpFuzzing, ipsSignatures, malwareDownload, wafProtection } from './attacks.ts';
+import {
+  commandAndControl,
+  httpFuzzing,
+  ipsSignatures,
+  malwareDownload,
+  oneSignature,
+  wafProtection,
+} from './attacks.ts';
 import type { BuiltinTemplate } from './builtin-template.ts';
 import { http3AgainstHttp2, secureDns } from './compared-transports.ts';
 import { dnsQueries } from './dns-queries.ts';
@@ -19,7 +26,7 @@ import { httpsRate, tlsResumption } from './secure-transports.ts';
 import { dhcpFlood, dot1xShiftChange, iptvZapping, lacpMemberFlap, pppoeLoginStorm } from './subscribers.ts';
 import { tcpConnections } from './tcp-connections.ts';
 import { withThresholds } from './threshold-presets.ts';
-import { tlsHandshakes } from './tls-handshakes.ts';
+import { certificateHandshakes, tlsHandshakes } from './tls-handshakes.ts';
 import { udpLoss } from './udp-loss.ts';
 import { rekeyStorm, remoteAccess, tunnelThroughput } from './vpn.ts';
 import { websocketFanOut } from './websocket-fan-out.ts';
@@ -68,6 +75,8 @@ const withoutThresholds: readonly BuiltinTemplate[] = [
   pings,
   udpEchoServer,
   survivePeak,
+  oneSignature,
+  certificateHandshakes,
 ];
 
 /** In the order of their ids on a new installation. */

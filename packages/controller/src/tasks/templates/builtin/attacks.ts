@@ -64,6 +64,31 @@ export const ipsSignatures: BuiltinTemplate = {
   ],
 };
 
+export const oneSignature: BuiltinTemplate = {
+  name: 'IPS: one signature with its evasions',
+  description:
+    'Replays one CVE signature, plain and in its encoded forms, through an intrusion prevention system or a WAF.',
+  tags: 'ips,cve,evasion,security',
+  task: {
+    comment: 'IPS: one signature with its evasions',
+    configuration: [
+      {
+        plugin: { id: 16 },
+        values: {
+          ...ends,
+          cveReplayParams: {
+            signatureIds: [param('signature')],
+            variants: { enabled: true },
+            ratePerSecond: param('rate'),
+          },
+        },
+      },
+    ],
+  },
+  slots: twoAgents('cve-replay'),
+  parameters: [record('signature', 'signature', 'What is replayed', { label: 'Signature' }), perSecond('rate', 5)],
+};
+
 export const malwareDownload: BuiltinTemplate = {
   name: 'Malware download',
   description:

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { httpTask } from '../system/system.ts';
+import { useLab } from './lab.ts';
+
+const lab = useLab();
+
+const newTask = async (comment: string) =>
+  (await lab.system.client.tasks.create({ body: { ...httpTask(lab.client, lab.server), comment } as never })).data;
+
+describe('the list of tasks', () => {
+  it('moves, starts and stops several at once, and restores deleted ones', async () => {
+    const ids = [await newTask('Bulk one'), await newTask('Bulk two')];
+    await lab.system.client.projects.create({ body: { name: 'Acceptance' } });
+    const { page, problems, context } = await lab.signedIn('/resources/tasks?search=Bulk');
+    const select = async () => {
+      for (const name of ['Bulk one', 'Bulk two']) await page.getByRole('checkbox', { name: `Select ${name}` }).check();
+    };
+    await select();
+    await page.getByRole('button', { name: 'Move to project' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Move to project' });
+    await dialog.getByRole('combobox', { name: 'Project' }).click();
+    await page.getByRole('option', { name: 'Acceptance' }).click();
+    await dialog.getByRole('button', { name: 'Move to project' }).click();
+    await page.getByText('Moved', { exact: true }).waitFor();
+    const statuses = async () => {
+      const found = await Promise.all(ids.map((id) => lab.system.client.tasks.get({ params: { id } })));
+      return found.map(({ data }) => data.status);
+    };
+    await select();
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    // Both are under way, one of them perhaps in the queue.
+    await expect.poll(async () => (await statuses()).every((status) => status > 0)).toBe(true);
+    await Promise.all(ids.map((id) => lab.system.client.tasks.stop({ params: { id } }).catch(() => {})));
+    await expect.poll(async () => (await statuses()).every((status) => status >= 7), { timeout: 60_000 }).toBe(true);
+    await page.reload();
+    await select();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByText('Deleted tasks can be restored').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('2 deleted').waitFor();
+    await page.getByRole('combobox', { name: 'Deleted tasks' }).click();
+    await page.getByRole('option', { name: 'Only deleted' }).click();
+    await select();
+    await page.getByRole('button', { name: 'Restore' }).click();
+    await page.getByText('Done for 2').waitFor();
+    const { data: one } = await lab.system.client.tasks.get({ params: { id: ids[0] ?? 0 } });
+    expect(one).toMatchObject({ deletedAt: null, project: { name: 'Acceptance' } });
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('access tokens', () => {
+  it('are created for some permissions, shown once, and revoked', async () => {
+    const { page, problems, context } = await lab.signedIn('/profile');
+    await page.getByRole('button', { name: 'New access token' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New access token' });
+    await dialog.getByLabel('Name').fill('nightly');
+    await dialog.getByRole('combobox', { name: 'Permissions' }).fill('tasks.read');
+    await page.getByRole('option', { name: 'tasks.read', exact: true }).click();
+    await page.keyboard.press('Escape');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const token = (await dialog.getByText(/^rh_pat_/).textContent()) ?? '';
+    const authorization = { headers: { authorization: `Bearer ${token}` } };
+    const ask = async (path: string) => (await fetch(`${lab.system.url}/v1/${path}`, authorization)).status;
+    expect([await ask('tasks'), await ask('networks')]).toEqual([200, 403]);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByRole('button', { name: 'Revoke nightly' }).click();
+    await page.getByText('Token revoked').waitFor();
+    expect(await ask('tasks')).toBe(401);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('a dialog with a form', () => {
+  it('asks before input is lost', async () => {
+    const { page, problems, context } = await lab.signedIn('/resources/networks?edit=new');
+    const dialog = page.getByRole('dialog', { name: 'New network' });
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'New', exact: true }).click();
+    await dialog.getByLabel('Name').fill('half-done');
+    await page.keyboard.press('Escape');
+    const question = page.getByRole('dialog', { name: 'Discard unsaved changes?' });
+    await question.getByRole('button', { name: 'Keep editing' }).click();
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('half-done');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await question.getByRole('button', { name: 'Discard' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('"Test with this"', () => {
+  it('leads from a certificate to a test of it', async () => {
+    const certificate = { name: 'Lab server', generate: { kind: 'self-signed', subject: 'CN=lab' } };
+    const { data: id } = await lab.system.client.certificates.create({ body: certificate as never });
+    const { page, problems, context } = await lab.signedIn(`/resources/certificates/${id}`);
+    await page.getByRole('link', { name: 'Test with this' }).click();
+    await page.getByRole('button', { name: 'Next' }).click();
+    const field = page.getByRole('combobox', { name: 'Certificate' });
+    await expect.poll(() => field.inputValue()).toBe('Lab server');
+    await page.getByRole('button', { name: 'Save without starting' }).click();
+    await page.waitForURL('**/tasks/*');
+    const task = await lab.system.client.tasks.get({ params: { id: Number(/\d+$/.exec(page.url())?.[0]) } });
+    expect(task.data.configuration[0]?.values).toMatchObject({ tlsParams: { certificateID: id } });
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
