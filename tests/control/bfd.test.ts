@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { useCable } from '../engines/use-cable.ts';
 import { startFrr } from './frr.ts';
+import { packetFrom } from './packet-from.ts';
 import { profileOf } from './profiles.ts';
+import { rowsOf } from './result-rows.ts';
 import { startRouters } from './routers.ts';
 
 const cable = useCable('test');
@@ -41,4 +43,49 @@ it('BFD comes up with FRR at its pace and takes BGP down with it', async () => {
   const totals = await job.stop();
   expect(totals.gauge('control.sessionsUp')).toBe(2);
   expect(totals.counter('control.flaps')).toBeGreaterThanOrEqual(2);
+});
+
+it.each([
+  [
+    'ospf',
+    'ospfd',
+    (device: string) => `interface ${device}
+      ip ospf area 0
+      ip ospf hello-interval 1
+      ip ospf dead-interval 600
+      ip ospf network point-to-point
+      ip ospf bfd
+     router ospf
+      ospf router-id 10.99.0.2`,
+    profileOf('ospf', { instance: { routerId: '192.0.2.1' }, interface: { helloSec: 1, deadSec: 600, bfd: true } }),
+  ],
+  [
+    'isis',
+    'isisd',
+    (device: string) => `interface ${device}
+      ip router isis test
+      isis network point-to-point
+      isis hello-multiplier 100
+      isis bfd
+     router isis test
+      net 49.0001.0000.0000.0002.00`,
+    profileOf('isis', { interface: { helloSec: 1, holdMultiplier: 100, bfd: true } }),
+  ],
+] as const)('BFD ends the adjacency of %s long before its timer', async (protocol, daemon, configOf, profile) => {
+  const frr = await startFrr(cable.right, ['bfdd', daemon], configOf(cable.right.device));
+  const session = { localAddress: '10.99.0.10', peerAddress: '10.99.0.2' };
+  const job = await startRouters(cable.left, { bfd: [profileOf('bfd', { session })], [protocol]: [profile] });
+  const show = protocol === 'ospf' ? 'show ip ospf neighbor' : 'show isis neighbor';
+  await expect.poll(() => frr.show(show), { timeout: 60_000 }).toMatch(/Full|Up/);
+  await expect.poll(() => frr.show('show bfd peers'), { timeout: 60_000 }).toContain('Status: up');
+  // Nothing of IP comes from FRR any more; of IS-IS everything.
+  cable.right.run('nft', 'add table ip lost');
+  cable.right.run('nft', 'add chain ip lost out { type filter hook output priority 0; policy drop; }');
+  await packetFrom(cable.right, 'src 10.99.0.10 and udp port 3784 and udp[9] & 0xc0 = 0x40');
+  const totals = await job.stop();
+  const rows = rowsOf(totals, 'neighbours');
+  expect(rows.find(({ cells }) => cells['protocol'] === 'bfd')).toMatchObject({ state: 'down' });
+  expect(rows.find(({ cells }) => cells['protocol'] === protocol)).toMatchObject({
+    cells: { flaps: 1, lastError: 'BFD session down' },
+  });
 });

@@ -20,9 +20,9 @@ import type {
   InstanceOptions,
   NeighbourRow,
   PlaneContext,
-  ProtocolInstance,
   RouteRow,
   Router,
+  WatchedInstance,
 } from './router.ts';
 
 const llc = Uint8Array.of(0xfe, 0xfe, 0x03);
@@ -123,9 +123,10 @@ const optionsFor = (options: InstanceOptions<IsisProfile>, mac: Uint8Array, mtu:
 };
 
 /** An IS-IS router on its emulated host. */
-export class IsisInstance implements ProtocolInstance {
+export class IsisInstance implements WatchedInstance {
   readonly protocol = 'isis';
   readonly router: Router;
+  readonly isWatched: boolean;
   readonly #isis: IsisRouter;
   readonly #context: PlaneContext;
   readonly #flaps: FlapSchedule;
@@ -138,6 +139,7 @@ export class IsisInstance implements ProtocolInstance {
   constructor(options: InstanceOptions<IsisProfile>, context: PlaneContext) {
     const { profile, router, host } = options;
     this.router = router;
+    this.isWatched = profile.interface.bfd;
     this.#context = context;
     this.#host = host;
     this.#levels = levelsOf[profile.instance.level];
@@ -175,6 +177,10 @@ export class IsisInstance implements ProtocolInstance {
 
   receive(pdu: Uint8Array, source: string): void {
     this.#isis.receive(pdu, source, performance.now());
+  }
+
+  lose(address: string, now: number): void {
+    this.#isis.disconnect(word(address), 'BFD session down', now);
   }
 
   command({ action }: PlaneCommand, now: number): string | undefined {

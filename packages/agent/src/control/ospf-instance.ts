@@ -18,16 +18,18 @@ import type {
   InstanceOptions,
   NeighbourRow,
   PlaneContext,
-  ProtocolInstance,
   RouteRow,
   Router,
+  WatchedInstance,
 } from './router.ts';
 
+const bfdDown = 'BFD session down';
 const maxWaiting = 10_000;
 /** An OSPF router on its emulated host. */
-export class OspfInstance implements ProtocolInstance {
+export class OspfInstance implements WatchedInstance {
   readonly protocol = 'ospf';
   readonly router: Router;
+  readonly isWatched: boolean;
   /** Where packets for this router alone go. */
   readonly address: string;
   readonly #ospf: OspfRouter;
@@ -44,6 +46,7 @@ export class OspfInstance implements ProtocolInstance {
     if (network !== 'broadcast' && network !== 'point-to-point')
       throw new RangeError(`OSPF cannot run on ${network} networks yet`);
     this.router = router;
+    this.isWatched = profile.interface.bfd;
     this.#context = context;
     this.#host = host;
     this.address = (profile.instance.version === 3 ? router.linkLocal : undefined) ?? router.address;
@@ -81,6 +84,10 @@ export class OspfInstance implements ProtocolInstance {
 
   receive(bytes: Uint8Array, ends: PacketEnds): void {
     this.#ospf.receive(bytes, ends, performance.now());
+  }
+
+  lose(address: string, now: number): void {
+    this.#ospf.disconnect(parseAddress(address), bfdDown, now);
   }
 
   command({ action }: PlaneCommand, now: number): string | undefined {

@@ -92,6 +92,7 @@ export interface IsisProfile {
     readonly metric: number;
     readonly priority: number;
     readonly padding: boolean;
+    readonly bfd: boolean;
     readonly csnpSec: number;
   };
   readonly authentication: OspfProfile['authentication'];
@@ -116,6 +117,7 @@ export interface OspfProfile {
     readonly cost: number;
     readonly priority: number;
     readonly ignoreMtu: boolean;
+    readonly bfd: boolean;
   };
   readonly authentication: {
     readonly kind: 'none' | 'simple' | 'md5' | 'hmac-sha-256';

@@ -28,7 +28,7 @@ import { OspfInstance } from './ospf-instance.ts';
 import type { PlannedRouter, RouterProfile } from './plan-routers.ts';
 import type { BfdProfile, BgpProfile, IsisProfile, LdpProfile, OspfProfile, RipProfile } from './profiles.ts';
 import { RipInstance } from './rip-instance.ts';
-import type { InstanceOptions, PlaneContext, ProtocolInstance, Router } from './router.ts';
+import type { InstanceOptions, PlaneContext, ProtocolInstance, Router, WatchedInstance } from './router.ts';
 
 /** Routing protocols use the class of network control (RFC 2474, CS6). */
 const controlDscp = 48;
@@ -68,6 +68,7 @@ export class Site {
     this.#context = { ...reports, network, layers, transport: network.createTransport(transportOptions) };
     for (const { router, profiles } of routers) for (const profile of profiles) this.#add(router, profile);
     for (const instance of [...this.#bgp.values()]) if (instance.isWatched) this.#watch(instance);
+    for (const instance of [...this.#ospf, ...this.#isis]) if (instance.isWatched) this.#watchAdjacencies(instance);
     if (this.#bfd.size > 0) for (const port of Object.values(bfdPorts)) layers.group.udp.bind(port, this.#bfdHandler);
     if (this.#ospf.length > 0) layers.group.handleProtocol(ospfProtocol, { receive: this.#deliverOspf });
     if (this.#ospf.length + this.#hearers.size > 0) this.#hearGroups();
@@ -254,6 +255,15 @@ export class Site {
       session.stop(now, ceaseReason.bfdDown);
       session.start(now);
     });
+  }
+
+  /** Adjacencies end with the BFD sessions of their router (RFC 5882, section 4.1). */
+  #watchAdjacencies(instance: WatchedInstance): void {
+    const { address } = instance.router;
+    const sessions = [...this.#bfd.values()].filter(({ router }) => router.address === address);
+    if (sessions.length === 0)
+      throw new RangeError(`${instance.protocol} of ${address} is watched by BFD: give its router a profile of BFD`);
+    for (const { peer, dependents } of sessions) dependents.push((now) => instance.lose(peer, now));
   }
 
   readonly #bfdHandler: UdpHandler = {

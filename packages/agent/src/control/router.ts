@@ -56,6 +56,14 @@ export interface ProtocolInstance {
   routes(limit: number): readonly RouteRow[];
 }
 
+/** A protocol whose adjacencies may end with BFD sessions. */
+export interface WatchedInstance extends ProtocolInstance {
+  readonly router: Router;
+  readonly isWatched: boolean;
+  /** The neighbour with an address is lost. */
+  lose(address: string, now: number): void;
+}
+
 /** A route that a neighbour has announced. */
 export interface RouteRow {
   readonly router: string;

@@ -59,7 +59,7 @@ export const isis = profile('IS-IS (ISO 10589, RFC 5305, RFC 5308)', {
     priority: whole('Priority to become designated', 64, [0, 127]),
     padding: flag('Pad hellos to the MTU', true),
     csnpSec: whole('Time between complete sequence numbers', 10, [1, 600]),
-    bfd: ignored(flag('Watch the neighbour with BFD')),
+    bfd: flag('End the adjacency with the BFD session of the router'),
   }),
   authentication: authentication(['none', 'simple', 'md5', 'hmac-sha-256']),
   segmentRouting: ignored(segmentRouting),
@@ -87,7 +87,7 @@ export const ospf = profile('OSPF, version 2 (RFC 2328) or 3 (RFC 5340)', {
     cost: whole('Cost', 10, [1, 65_535]),
     priority: whole('Priority to become designated', 1, [0, 255]),
     ignoreMtu: flag('Accept neighbours with another MTU'),
-    bfd: ignored(flag('Watch the neighbour with BFD')),
+    bfd: flag('End the adjacency with the BFD session of the router'),
   }),
   authentication: authentication(['none', 'simple', 'md5', 'hmac-sha-256']),
   externals: section('Routes from outside', {

@@ -22,7 +22,7 @@ const ripRefusals = ({ instance, routes, authentication }: ProtocolConfig<'rip'>
 /** A router LSA of version 2 has 65,535 bytes at most, 12 for each prefix. */
 const maxPrefixesPerNode = 5000;
 
-const ospfRefusals = ({ instance, authentication, topology }: ProtocolConfig<'ospf'>): Refusal[] => {
+const ospfRefusals = ({ instance, authentication, topology, ...more }: ProtocolConfig<'ospf'>): Refusal[] => {
   const isVersion3 = instance.version === 3;
   const hasKey = authentication.kind !== 'none';
   return asked([
@@ -32,6 +32,7 @@ const ospfRefusals = ({ instance, authentication, topology }: ProtocolConfig<'os
       '/topology/prefixesPerNode',
       `routers of version 2 announce ${maxPrefixesPerNode} at most`,
     ],
+    [isVersion3 && more.interface.bfd, '/interface/bfd', 'version 3 cannot be watched yet'],
     [isVersion3 && hasKey, '/authentication/kind', 'version 3 cannot be authenticated yet'],
   ]);
 };
@@ -41,6 +42,11 @@ const refusals: Readonly<Record<string, (config: never) => Refusal[]>> = {
   rip: ripRefusals,
 };
 
-/** Members of a profile of the control plane that contradict others. */
-export const controlRefusals = (protocol: string, config: unknown): readonly Refusal[] =>
-  refusals[protocol]?.(config as never) ?? [];
+const isWatched = (config: unknown): boolean =>
+  (config as { readonly interface?: { readonly bfd?: boolean } }).interface?.bfd === true;
+
+/** Members of a profile of the control plane that contradict others. `hasBfd`: the entry has profiles of BFD. */
+export const controlRefusals = (protocol: string, config: unknown, hasBfd: boolean): readonly Refusal[] => [
+  ...(refusals[protocol]?.(config as never) ?? []),
+  ...(isWatched(config) && !hasBfd ? [['/interface/bfd', 'needs a profile of BFD in the entry'] as const] : []),
+];

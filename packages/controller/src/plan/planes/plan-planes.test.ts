@@ -80,7 +80,10 @@ profiles.set(31, ripProfile('1', { tag: 7 }, md5));
 profiles.set(32, ripProfile('2', { ipv6Count: 1 }));
 const ospfProfile = (config: object) => ({ name: 'OSPF', protocol: 'ospf', config });
 profiles.set(33, ospfProfile({ instance: { version: 3 }, ...md5 }));
-profiles.set(34, ospfProfile({ instance: { instanceId: 1 }, topology: { prefixesPerNode: 6000 } }));
+profiles.set(
+  34,
+  ospfProfile({ interface: { bfd: true }, instance: { instanceId: 1 }, topology: { prefixesPerNode: 6000 } }),
+);
 const planned = (definition: object, configuration: Parameters<typeof inputOf>[0] = []) =>
   planRun(inputOf(configuration, { agents: [agent(1), agent(2)], profiles, definition } as never));
 
@@ -217,9 +220,9 @@ it('protocols and values that emulated routers cannot do are refused with their 
     controlPlane: [{ agent: { id: 1 }, interfaces: [[11]], bgp: [6], bfd: [14], ospf: [13], 'mpls-tp': [12] }],
   });
   expect(plan.issues.map(({ path, message }) => `${path} ${message}`)).toEqual([
-    '/controlPlane/0/ospf/0 profile 13: /interface/bfd cannot be done yet: leave it out',
     '/controlPlane/0/bfd/0 emulated routers need /session/peerAddress of the profile',
     '/controlPlane/0/mpls-tp emulated routers cannot run mpls-tp yet: leave it out',
+    '/controlPlane/0/ospf/0 /interface/bfd: version 3 cannot be watched yet',
   ]);
 });
 
@@ -229,6 +232,7 @@ it('members of routers that contradict others are refused with their pointers', 
     '/controlPlane/0/ospf/0 /authentication/kind: version 3 cannot be authenticated yet',
     '/controlPlane/0/ospf/1 /instance/instanceId: version 2 has no instances',
     '/controlPlane/0/ospf/1 /topology/prefixesPerNode: routers of version 2 announce 5000 at most',
+    '/controlPlane/0/ospf/1 /interface/bfd: needs a profile of BFD in the entry',
     '/controlPlane/0/rip/0 /authentication/kind: RIPng has no authentication of its own',
     '/controlPlane/0/rip/0 /instance/send: IPv6 has no broadcast',
     '/controlPlane/0/rip/0 /routes/ipv4Count: RIPng announces IPv6 prefixes',

@@ -149,7 +149,7 @@ const checkRouters = ({
       issues.error(`${path}/${protocol}`, 'NOT_SUPPORTED', `emulated routers cannot run ${protocol} yet: leave it out`);
     }
     for (const [i, config] of configs.entries()) {
-      for (const [pointer, message] of controlRefusals(protocol, config))
+      for (const [pointer, message] of controlRefusals(protocol, config, profiles['bfd'] !== undefined))
         issues.error(`${path}/${protocol}/${i}`, 'NOT_SUPPORTED', `${pointer}: ${message}`);
       if (!needAddresses.includes(protocol)) continue;
       const { session = {} } = config as { readonly session?: Readonly<Record<string, unknown>> };

@@ -31,6 +31,8 @@ export interface Hello {
   readonly lanId: string;
   /** MACs that the neighbour hears. */
   readonly heard: readonly string[];
+  /** IPv4 addresses of the interface. */
+  readonly addresses: readonly number[];
   readonly handshake: { readonly state: number; readonly neighbour: string } | undefined;
 }
 
@@ -47,6 +49,11 @@ const areasIn = (value: Uint8Array): string[] => {
 const macsIn = (value: Uint8Array): string[] =>
   Array.from({ length: Math.floor(value.length / 6) }, (_, i) => hexOf(value.subarray(i * 6, i * 6 + 6)));
 
+const wordsIn = (value: Uint8Array): number[] => {
+  const view = new DataView(value.buffer, value.byteOffset, value.byteLength);
+  return Array.from({ length: value.length >> 2 }, (_, i) => view.getUint32(i * 4));
+};
+
 export const readHello = (pdu: ReceivedPdu): Hello => {
   const { bytes, view, type } = pdu;
   const isLan = type !== pduType.pointToPointHello;
@@ -59,6 +66,7 @@ export const readHello = (pdu: ReceivedPdu): Hello => {
     priority: isLan ? (bytes[19] as number) & 127 : 0,
     lanId: isLan ? hexOf(bytes.subarray(20, 27)) : '',
     heard: valuesOf(pdu, tlvType.lanNeighbours).flatMap(macsIn),
+    addresses: valuesOf(pdu, tlvType.addresses).flatMap(wordsIn),
     handshake: handshake && {
       state: handshake[0] ?? adjacencyState.down,
       neighbour: handshake.length >= 11 ? hexOf(handshake.subarray(5, 11)) : '',

@@ -48,6 +48,8 @@ export interface IsisAdjacency {
   upAt: number;
   priority: number;
   lanId: string;
+  /** IPv4 addresses of its interface. */
+  addresses: readonly number[];
 }
 
 export interface IsisEvents {

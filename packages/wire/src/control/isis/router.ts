@@ -94,6 +94,13 @@ export class IsisRouter {
     for (const state of this.#levels) state.helloAt = never;
   }
 
+  /** Ends the adjacency with the neighbour that has an IPv4 address. */
+  disconnect(address: number, reason: string, now: number): void {
+    this.#now = now;
+    for (const adjacency of [...this.adjacencies.values()])
+      if (adjacency.addresses.includes(address)) this.#lose(adjacency, reason);
+  }
+
   /** `source`: MAC of the sender as twelve hexadecimal digits. */
   receive(bytes: Uint8Array, source: string, now: number): void {
     this.#now = now;
@@ -173,11 +180,12 @@ export class IsisRouter {
     const isMoved = adjacency.priority !== hello.priority || adjacency.lanId !== hello.lanId;
     adjacency.priority = hello.priority;
     adjacency.lanId = hello.lanId;
+    adjacency.addresses = hello.addresses;
     this.#setState(adjacency, isBroadcast ? this.#lanState(hello) : this.#linkState(hello, adjacency.state));
     if (isBroadcast && isMoved && adjacency.state === adjacencyState.up) this.#elect(this.#stateOf(common[0] as Level));
   }
 
-  #add(key: string, { systemId, priority, lanId }: Hello, mac: string): IsisAdjacency {
+  #add(key: string, { systemId, priority, lanId, addresses }: Hello, mac: string): IsisAdjacency {
     const times = { heardAt: this.#now, holdMs: 0, upAt: 0 };
     const adjacency: IsisAdjacency = {
       systemId,
@@ -186,6 +194,7 @@ export class IsisRouter {
       state: adjacencyState.down,
       priority,
       lanId,
+      addresses,
       ...times,
     };
     this.adjacencies.set(key, adjacency);

@@ -1,4 +1,5 @@
 import { copyOf, isSameBytes } from '../../bytes/memory.ts';
+import { isSameAddress } from '../../ip/address.ts';
 import { electDesignated } from './election.ts';
 import { type OwnLsa, ospfType, type PacketEnds, type ReceivedOspf } from './format.ts';
 import {
@@ -81,6 +82,16 @@ export class OspfRouter {
     this.#setNow(now);
     this.#drop('interrupted');
     this.#helloAt = never;
+  }
+
+  /** Ends the adjacency with the neighbour that has an address. */
+  disconnect(address: Int32Array, reason: string, now: number): void {
+    this.#setNow(now);
+    const neighbour = [...this.neighbours.values()].find((one) => isSameAddress(one.address, 0, address, 0));
+    if (neighbour === undefined) return;
+    this.#lose(neighbour, reason);
+    this.#sendHello();
+    this.#sendFlood();
   }
 
   receive(bytes: Uint8Array, ends: PacketEnds, now: number): void {
