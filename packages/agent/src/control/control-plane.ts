@@ -2,9 +2,10 @@ import type { PlaneCommand, ResultRow, ResultTable } from '@rushhour/protocol';
 import type { Samples } from '../engine.ts';
 import type { HostNetwork } from '../net/host-network.ts';
 import type { Alarm } from '../net/loop/alarm.ts';
+import { NeighbourTable } from './neighbour-table.ts';
 import type { RouterSite } from './plan-routers.ts';
 import { PlaneMeters } from './plane-meters.ts';
-import type { NeighbourRow, ProtocolInstance } from './router.ts';
+import type { ProtocolInstance } from './router.ts';
 import { Site } from './router-site.ts';
 
 /** Timers are looked at this often: BFD has intervals down to 3 ms. */
@@ -28,8 +29,7 @@ export class ControlPlane {
   readonly #meters: PlaneMeters;
   readonly #alarm: Alarm;
   readonly #tickMs: number;
-  /** The last row of each neighbour, to report only changes. */
-  readonly #rows: string[] = [];
+  readonly #neighbours: NeighbourTable;
   #nextReportAt = 0;
   #isStopped = false;
 
@@ -47,6 +47,7 @@ export class ControlPlane {
       this.#sites.push(new Site(network, routers, reports));
     }
     this.#instances = this.#sites.flatMap(({ instances }) => instances);
+    this.#neighbours = new NeighbourTable(this.#instances, (row) => deps.putRow('neighbours', row));
     this.#tickMs = this.#instances.some(({ protocol }) => protocol === 'bfd') ? tickMs.bfd : tickMs.default;
     this.#alarm = (this.#sites[0] as Site).createAlarm(() => this.#tick());
   }
@@ -68,7 +69,7 @@ export class ControlPlane {
     this.#alarm.cancel();
     const now = performance.now();
     this.#meters.report(this.#instances, now);
-    this.#reportNeighbours(now);
+    this.#neighbours.report(now, true);
     this.#reportRoutes();
     for (const instance of this.#instances) instance.stop(now);
     for (const site of this.#sites) site.flush();
@@ -76,10 +77,11 @@ export class ControlPlane {
 
   /** Carries out a command for rows [from, to] of the table of neighbours. */
   command(command: PlaneCommand): { readonly rejected?: string } {
-    const { from = 0, to = this.#instances.length - 1 } = command;
+    const { size } = this.#neighbours;
+    const { from = 0, to = size - 1 } = command;
     const now = performance.now();
-    const chosen = this.#instances.slice(from, to + 1);
-    if (chosen.length === 0) return { rejected: `there are ${this.#instances.length} neighbours` };
+    const chosen = this.#neighbours.instancesAt(from, to);
+    if (chosen.length === 0) return { rejected: `there are ${size} neighbours` };
     for (const instance of chosen) {
       const reason = instance.command(command, now);
       if (reason !== undefined) return { rejected: reason };
@@ -100,21 +102,10 @@ export class ControlPlane {
     if (now >= this.#nextReportAt) {
       this.#nextReportAt = now + reportMs;
       this.#meters.report(this.#instances, now);
-      this.#reportNeighbours(now);
+      this.#neighbours.report(now, false);
     }
     this.#alarm.set(now + this.#tickMs);
   };
-
-  #reportNeighbours(now: number): void {
-    this.#instances.forEach((instance, index) => {
-      const [row] = instance.neighbours(now);
-      if (row === undefined) return;
-      const text = JSON.stringify(row, (key, value) => (key === 'uptimeMs' ? undefined : value));
-      if (this.#rows[index] === text && !this.#isStopped) return;
-      this.#rows[index] = text;
-      this.#deps.putRow('neighbours', { index, state: row.state, cells: cellsOf(row) });
-    });
-  }
 
   #reportRoutes(): void {
     let index = 0;
@@ -132,8 +123,3 @@ export class ControlPlane {
 }
 
 const reportMs = 200;
-
-const cellsOf = ({ state: _, isUp, uptimeMs, ...row }: NeighbourRow): ResultRow['cells'] => ({
-  ...row,
-  uptimeSec: isUp ? Math.round(uptimeMs / 1000) : 0,
-});

@@ -36,10 +36,10 @@ export class PlaneMeters {
       const sum = sums.get(protocol) ?? zero();
       for (const name of names) sum[name] += counters[name];
       sums.set(protocol, sum);
-      for (const row of instance.neighbours(now)) {
-        if (row.isUp) up++;
-        database += row.databaseSize;
-      }
+      const rows = instance.neighbours(now);
+      up += rows.filter(({ isUp }) => isUp).length;
+      // All neighbours of a router share its database.
+      database += rows[0]?.databaseSize ?? 0;
     }
     for (const [protocol, sum] of sums) this.#add(protocol, sum);
     this.#sessionsUp.set(up);
