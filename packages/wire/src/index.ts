@@ -20,6 +20,8 @@ export type { PppoeClientOptions } from './access/pppoe/client.ts';
 export type { PppoeServerOptions } from './access/pppoe/server.ts';
 export type { RadiusSessionsOptions } from './access/radius/sessions.ts';
 export { type SessionStep, sessionState, sessionStates } from './access/session-table.ts';
+export { SpanningTree, type SpanningTreeOptions } from './access/stp/spanning-tree.ts';
+export type { TreePort } from './access/stp/tree-port.ts';
 export type { SubscriberListener } from './access/subscribers.ts';
 export { checksumOf, foldSum, isSumValid, sumBytes, updateChecksum } from './bytes/checksum.ts';
 export { KeyTable } from './bytes/key-table.ts';

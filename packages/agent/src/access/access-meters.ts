@@ -5,6 +5,7 @@ import type {
   LinkGroup,
   SessionCause,
   SessionStep,
+  SpanningTree,
   SubscriberListener,
 } from '@rushhour/wire';
 import type { Counter, Gauge, Samples } from '../engine.ts';
@@ -154,6 +155,19 @@ export class AccessMeters implements SubscriberListener {
     this.#samples.gauge('access.activeLinks').set(active.length);
     this.#set(name, 'access.linkChanges', counters.changes);
     this.#set(name, 'access.framesWithoutLink', counters.framesLost);
+  }
+
+  /** Ports of a bridge. */
+  followBridge(name: string, { ports, counters }: SpanningTree): void {
+    const totals = { sent: 0, received: 0, timeouts: 0 };
+    for (const one of ports) {
+      totals.sent += one.counters.sent;
+      totals.received += one.counters.received;
+      totals.timeouts += one.counters.timeouts;
+    }
+    this.#follow(name, 'stp', totals);
+    this.#set(name, 'access.topologyChanges', counters.topologyChanges);
+    this.#set(name, 'access.rootChanges', counters.rootChanges);
   }
 
   #followProof(name: string, sent: number, received: number): void {

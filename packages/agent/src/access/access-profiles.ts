@@ -7,6 +7,7 @@ export interface Profiles {
   readonly accessLine?: AccessLineProfile;
   readonly links?: LinksProfile;
   readonly lag?: LagProfile;
+  readonly stp?: StpProfile;
   readonly sessions?: SessionsProfile;
   readonly dot1x?: Dot1xProfile;
   readonly ipoe?: IpoeProfile;
@@ -63,6 +64,25 @@ export interface LagProfile {
     readonly hash: 'layer3+4' | 'layer2' | 'layer2+3' | 'round-robin';
   };
   readonly flaps: LinksProfile['flaps'];
+}
+
+export interface StpProfile {
+  readonly bridge: {
+    readonly version: 'rstp' | 'stp';
+    readonly priority: number;
+    readonly address?: string;
+    readonly helloSec: number;
+    readonly maxAgeSec: number;
+    readonly forwardDelaySec: number;
+    readonly txHoldCount: number;
+  };
+  readonly port: {
+    readonly priority: number;
+    readonly pathCost: number;
+    readonly edge: boolean;
+    readonly pointToPoint: boolean;
+  };
+  readonly events: { readonly topologyChangeSec: number; readonly claimRootSec: number };
 }
 
 export interface Dot1xProfile {

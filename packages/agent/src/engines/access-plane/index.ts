@@ -4,6 +4,7 @@ import { firstProfiles } from '../../access/access-profiles.ts';
 import { findRadius } from '../../access/radius-link.ts';
 import type { Engine } from '../../engine.ts';
 import { checkStack } from '../../stack/open-stack.ts';
+import { prepareBridge } from './bridge.ts';
 import { prepareGateway } from './gateway.ts';
 import { prepareLinkGroup } from './link-group.ts';
 import { prepareSubscribers } from './subscribers.ts';
@@ -21,6 +22,7 @@ export const accessPlane: Engine<AccessPlaneConfig> = {
     const { role, groupId, profiles } = context.config;
     const hasSubscribers = ['ipoe', 'pppoe', 'dot1x'].some((name) => profiles[name] !== undefined);
     try {
+      if (profiles['stp'] !== undefined) return prepareBridge(context);
       if (!hasSubscribers) return prepareLinkGroup(context);
       return role === 'server' ? prepareGateway(context) : prepareSubscribers(context);
     } catch (error) {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { errno, SystemError } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
 import { scratch } from '../kernel/memory.ts';
@@ -92,3 +93,13 @@ export const linkStateOf = (name: string): 'up' | 'down' | 'gone' =>
     const hasCarrier = carrierOf(fd, name) ?? (flags & flag.running) !== 0;
     return (flags & flag.up) !== 0 && hasCarrier ? 'up' : 'down';
   });
+
+/** Speed of the link as the kernel says; undefined if it does not. */
+export const speedMbpsOf = (name: string): number | undefined => {
+  try {
+    const speed = Number(readFileSync(`/sys/class/net/${name}/speed`, 'utf8'));
+    return speed > 0 ? speed : undefined;
+  } catch {
+    return undefined;
+  }
+};

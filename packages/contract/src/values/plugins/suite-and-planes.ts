@@ -54,6 +54,8 @@ export const accessPlane = definePlugin({
     ),
     gauge('access.activeLinks', 'Links of groups that carry traffic', { better: 'higher' }),
     counter('access.linkChanges', 'Links of groups that began or ceased to carry traffic', { better: 'lower' }),
+    counter('access.topologyChanges', 'Topology changes that a bridge has made or heard of', { better: 'lower' }),
+    counter('access.rootChanges', 'Changes of the root of a spanning tree', { better: 'lower' }),
     counter('access.framesWithoutLink', 'Frames that found no link of their group', { better: 'lower' }),
   ],
   requires: ['An agent that may send raw frames, and a free interface'],

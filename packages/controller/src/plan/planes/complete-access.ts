@@ -20,8 +20,9 @@ const spoken: Record<'client' | 'server', ReadonlySet<string>> = {
     'pppoe',
     'ppp',
     'igmp',
+    'stp',
   ]),
-  server: new Set(['accessLine', 'lag', 'dot1x', 'ipoe', 'dhcp', 'dhcpv6', 'pppoe', 'ppp']),
+  server: new Set(['accessLine', 'lag', 'dot1x', 'ipoe', 'dhcp', 'dhcpv6', 'pppoe', 'ppp', 'stp']),
 };
 
 /** What sessions that are only let in may have. */
@@ -54,7 +55,8 @@ export const completeAccess = (given: Given, { entry, path, issues }: Found): Re
   }
   const isPpp = given['pppoe'] !== undefined || given['ppp'] !== undefined;
   const isIpoe = ['ipoe', 'dhcp', 'dhcpv6'].some((name) => given[name] !== undefined);
-  const isAlone = given['lag'] !== undefined && Object.keys(given).length === 1;
+  const isBridge = given['stp'] !== undefined;
+  const isAlone = isBridge || (given['lag'] !== undefined && Object.keys(given).length === 1);
   const isPort = given['dot1x'] !== undefined && Object.keys(given).every((name) => besideDot1x.has(name));
   if (!isPpp && !isIpoe && !isAlone && !isPort)
     refuse('', 'needs a profile of ipoe, dhcp, pppoe or ppp: how subscribers come in');
@@ -65,27 +67,33 @@ export const completeAccess = (given: Given, { entry, path, issues }: Found): Re
     );
   const needed: Protocol[] = [
     ...(side === 'client' && !isAlone ? (['sessions'] as const) : []),
-    ...(isIpoe ? (['ipoe', 'dhcp'] as const) : []),
-    ...(isPpp ? (['pppoe', 'ppp'] as const) : []),
+    ...(isIpoe && !isBridge ? (['ipoe', 'dhcp'] as const) : []),
+    ...(isPpp && !isBridge ? (['pppoe', 'ppp'] as const) : []),
   ];
   const profiles: Record<string, unknown[]> = { ...given };
   for (const protocol of needed) profiles[protocol] ??= [defaultProfile(protocol)];
   if (configOf(profiles, 'ipoe')?.ipv6.enabled) profiles['dhcpv6'] ??= [defaultProfile('dhcpv6')];
-  for (const [pointer, message] of [
+  for (const [pointer, message] of refusalsOf(profiles, entry)) refuse(pointer, message);
+  return isPossible ? profiles : undefined;
+};
+
+type Refusal = readonly [pointer: string, message: string];
+
+/** What agents cannot do with these profiles. */
+const refusalsOf = (profiles: Given, entry: AccessPlaneEntry): Refusal[] => {
+  const side = entry.isServer ? 'server' : 'client';
+  return [
     ...memberRefusals(profiles),
     ...portRefusals(profiles, side),
     ...(side === 'server' ? radiusRefusals(profiles) : []),
+    ...bridgeRefusals(profiles),
     ...groupOfLinksRefusals(profiles, entry.interfaces?.length ?? 1),
     ...ipv6Refusals(profiles),
     ...groupRefusals(profiles),
     ...(side === 'client' ? lineRefusals(profiles) : []),
     ...vlanRefusals(profiles, side),
-  ])
-    refuse(pointer, message);
-  return isPossible ? profiles : undefined;
+  ];
 };
-
-type Refusal = readonly [pointer: string, message: string];
 
 /** Members whose values agents cannot do. */
 const memberRefusals = (profiles: Given): Refusal[] => {
@@ -139,6 +147,20 @@ const radiusRefusals = (profiles: Given): Refusal[] => {
       ? [['/ppp/0', '/server/pools: only RADIUS chooses among pools'] as const]
       : []),
   ];
+};
+
+/** A bridge has an entry of its own; its interfaces are the ports. */
+const bridgeRefusals = (profiles: Given): Refusal[] => {
+  const stp = configOf(profiles, 'stp');
+  if (stp === undefined) return [];
+  const other = Object.keys(profiles).find((protocol) => protocol !== 'stp');
+  const { mst } = defaultProfile('stp') as ProtocolConfig<'stp'>;
+  const cases: [boolean, Refusal][] = [
+    [other !== undefined, [`/${other}/0`, 'a bridge of stp has an entry of its own']],
+    [stp.bridge.version === 'mstp', ['/stp/0', '/bridge/version: agents can do stp and rstp yet']],
+    [!isDeepStrictEqual(stp.mst, mst), ['/stp/0', '/mst: belongs to mstp']],
+  ];
+  return cases.flatMap(([isAsked, refusal]) => (isAsked ? [refusal] : []));
 };
 
 /** Interfaces of the entry that form one group. */

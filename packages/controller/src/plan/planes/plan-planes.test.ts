@@ -60,6 +60,8 @@ const profiles = new Map<number, { name: string; protocol: string; config: objec
       },
     },
   ],
+  [42, { name: 'MSTP', protocol: 'stp', config: { bridge: { version: 'mstp' }, mst: { region: 'a' } } }],
+  [43, { name: 'L2TP', protocol: 'l2tp', config: {} }],
   [20, { name: 'STP', protocol: 'stp', config: {} }],
   [
     21,
@@ -154,6 +156,7 @@ describe('entries of the access plane', () => {
     expect(Object.keys(profilesOf({ dhcp: [5] })).sort()).toEqual(['dhcp', 'ipoe', 'sessions']);
     expect(Object.keys(profilesOf({ dhcp: [5], igmp: [8] })).sort()).toEqual(['dhcp', 'igmp', 'ipoe', 'sessions']);
     expect(Object.keys(profilesOf({ lag: [22] }))).toEqual(['lag']);
+    expect(Object.keys(profilesOf({ stp: [20] }))).toEqual(['stp']);
     expect(Object.keys(profilesOf({ dot1x: [24] })).sort()).toEqual(['dot1x', 'sessions']);
     expect(Object.keys(profilesOf({ ipoe: [11] })).sort()).toEqual(['dhcp', 'dhcpv6', 'ipoe', 'sessions']);
     expect(profilesOf({ pppoe: [7] })).toMatchObject({
@@ -172,7 +175,9 @@ describe('entries of the access plane', () => {
   it.each([
     ['nothing about sessions', {}, ['/accessPlane/0 NOT_SUPPORTED']],
     ['both kinds of sessions', { dhcp: [5], pppoe: [7] }, ['/accessPlane/0/dhcp/0 NOT_SUPPORTED']],
-    ['another protocol', { dhcp: [5], stp: [20] }, ['/accessPlane/0/stp/0 NOT_SUPPORTED']],
+    ['a bridge with sessions', { dhcp: [5], stp: [20] }, ['/accessPlane/0/dhcp/0 NOT_SUPPORTED']],
+    ['MSTP', { stp: [42] }, ['/accessPlane/0/stp/0 NOT_SUPPORTED', '/accessPlane/0/stp/0 NOT_SUPPORTED']],
+    ['another protocol', { dhcp: [5], l2tp: [43] }, ['/accessPlane/0/l2tp/0 NOT_SUPPORTED']],
     ['groups of a server', { dhcp: [5], igmp: [8], isServer: true }, ['/accessPlane/0/igmp/0 NOT_SUPPORTED']],
     [
       'sources of IGMPv2 and groups that are none',
