@@ -93,6 +93,24 @@ describe('a dialog with a form', () => {
   });
 });
 
+describe('the list of templates', () => {
+  it('is filtered by question, and shows what a template makes', async () => {
+    const { page, problems, context } = await lab.signedIn('/resources/taskTemplates');
+    await page.getByRole('combobox', { name: 'Question' }).click();
+    await page.getByRole('option', { name: 'Does it survive?' }).click();
+    await page.waitForURL('**tag=resilience**');
+    await page.getByRole('button', { name: /^Preview Survive a peak/ }).click();
+    const preview = page.getByRole('dialog', { name: /^Survive a peak/ });
+    await preview.getByRole('row', { name: /^Peak rate 2,000 \/s/ }).waitFor();
+    await preview.getByText('No failed connections').waitFor();
+    await preview.getByRole('link', { name: 'New test' }).click();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByRole('textbox', { name: 'Peak rate' }).waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
 describe('"Test with this"', () => {
   it('leads from a certificate to a test of it', async () => {
     const certificate = { name: 'Lab server', generate: { kind: 'self-signed', subject: 'CN=lab' } };

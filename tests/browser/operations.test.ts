@@ -134,10 +134,10 @@ describe('a new test', () => {
     const { page, problems, context } = await lab.signedIn('/new');
     await page.getByRole('heading', { name: 'Does it stop attacks?' }).waitFor();
     await page.getByLabel('Search test types').fill('client addresses');
-    await page.getByRole('button', { name: /^HTTP through 10,000 client addresses/ }).click();
-    await page.getByLabel('Name', { exact: false }).first().fill('Ten thousand');
+    await page.getByLabel('Name', { exact: true }).fill('Ten thousand');
     await page.getByRole('combobox', { name: 'Device under test' }).fill('fw-2');
     await page.getByLabel('Version').fill('9.1');
+    await page.getByRole('button', { name: /^HTTP through 10,000 client addresses/ }).click();
     await page.getByRole('button', { name: 'Next' }).click();
     const start = page.getByRole('button', { name: 'Save without starting' });
     expect(await start.isDisabled()).toBe(true);
@@ -173,8 +173,8 @@ describe('a new test', () => {
   it('has a load that can be dragged, and a topology before it has run', async () => {
     const { page, problems, context } = await lab.signedIn('/new');
     await page.getByLabel('Search test types').fill('HTTP requests per second');
-    await page.getByRole('button', { name: /^HTTP requests per second/ }).click();
     await page.getByRole('combobox', { name: 'Device under test' }).fill('fw-3');
+    await page.getByRole('button', { name: /^HTTP requests per second/ }).click();
     await page.getByRole('button', { name: 'Next' }).click();
     const rate = page.getByRole('textbox', { name: 'Requests per second' });
     const seconds = page.getByRole('textbox', { name: 'Duration' });
@@ -196,6 +196,7 @@ describe('a new test', () => {
     const thresholds = page.getByRole('region', { name: 'Thresholds' });
     await thresholds.getByText('sum of http.ko == 0').waitFor();
     await thresholds.getByText('p99 of http.latency <= 1.00 s').waitFor();
+    await page.getByText(/^2 agents · .*bit\/s · 0:15$/).waitFor();
     await page.getByRole('slider', { name: 'Duration' }).press('ArrowRight');
     expect(await seconds.inputValue()).toBe('17 s');
     await page.getByRole('button', { name: 'Save without starting' }).click();

@@ -7,7 +7,8 @@ import { text } from '../lib/text.ts';
 interface TestWithButtonProps {
   /** Name of a built-in template whose first record is this one. */
   template: string;
-  id: number;
+  /** The template alone when left out. */
+  id?: number;
 }
 
 /** Opens a new test that uses a record. */
@@ -16,8 +17,10 @@ export const TestWithButton = ({ template, id }: TestWithButtonProps) =>
     <Button
       variant="default"
       leftSection={<IconPlayerPlay size={16} />}
-      renderRoot={(props) => <Link {...props} to="/new" search={{ template, record: id }} />}
+      renderRoot={(props) => (
+        <Link {...props} to="/new" search={{ template, ...(id !== undefined && { record: id }) }} />
+      )}
     >
-      {text.newTest.testWith}
+      {id === undefined ? text.nav.newTest : text.newTest.testWith}
     </Button>
   );

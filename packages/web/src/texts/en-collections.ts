@@ -53,6 +53,20 @@ export const collections = {
     revoked: 'Token revoked',
     onlyNow: 'The token is shown only now. Copy it before you close this window.',
   },
+  templates: {
+    title: 'Preview',
+    question: 'Question',
+    agents: 'Agents',
+    slot: (name: string, requires: readonly string[] | null = []) =>
+      requires && requires.length > 0 ? `${name} (${requires.join(', ')})` : name,
+    parameters: 'Parameters',
+    parameter: 'Parameter',
+    default: 'Default',
+    asked: 'Required',
+    range: 'Range',
+    between: (min: string, max: string) => `${min}–${max}`,
+    meaning: 'Meaning',
+  },
   taskBulk: {
     start: 'Start',
     stop: 'Stop',

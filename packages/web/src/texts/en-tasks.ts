@@ -57,6 +57,7 @@ export const tasks = {
     severity: { error: 'Error', warning: 'Warning', info: 'Note' },
     agents: (count: number) => (count === 1 ? '1 agent' : `${count} agents`),
     connections: 'connections',
+    attempts: 'attempts',
     untilStopped: 'until stopped',
     saveAndStart: 'Save and start',
   },

@@ -198,7 +198,8 @@ export const en = {
       if (low === undefined) return `Must be at most ${high}`;
       return high === undefined ? `Must be at least ${low}` : `Must be between ${low} and ${high}`;
     },
-    length: (time: string) => `Length of the test: ${time}`,
+    estimate: 'Estimate',
+    namePlaceholder: 'Name of the test type',
     timeline: 'Load over time',
     thresholds: 'Thresholds',
     condition: (aggregation: string, metric: string, operator: string, value: string) =>
@@ -232,6 +233,9 @@ export const en = {
     page: (number: number) => `Page ${number}`,
     create: 'New',
     edit: 'Edit',
+    open: 'Open',
+    preview: 'Preview',
+    previewOf: (name: string) => `Preview ${name}`,
     remove: 'Delete',
     selected: (count: number) => `${count} selected`,
     none: 'Nothing here yet',

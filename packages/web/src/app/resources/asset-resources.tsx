@@ -159,6 +159,16 @@ export const assetResources: readonly Resource[] = [
         </>
       ),
     details: (item) => <ApplicationDetails application={item as unknown as Application} />,
+    hasPreview: true,
+    filters: [
+      {
+        name: 'tag',
+        label: text.applications.kind,
+        options: Object.entries(text.applications.kinds).map(([value, label]) => ({ value, label })),
+      },
+    ],
+    isChangeable: ({ source }) => source !== 'builtin',
+    isRemovable: ({ source }) => source !== 'builtin',
     hidden: ['sessions', 'parameters'],
   },
   {

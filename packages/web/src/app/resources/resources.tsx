@@ -1,7 +1,9 @@
-import { activeStatuses, agentStatus, type Group, runStatus } from '@rushhour/contract';
+import { Text } from '@mantine/core';
+import { activeStatuses, agentStatus, type Group, runStatus, type TaskTemplate } from '@rushhour/contract';
 import { IconArchive, IconArchiveOff, IconArrowBackUp, IconLock, IconLockOpen } from '@tabler/icons-react';
 import { AgentBadge, TaskBadge, VerdictBadge } from '../../components/badges.tsx';
-import { idOf, type Resource } from '../../components/resource/resource.ts';
+import { idOf, nameOf, type Resource } from '../../components/resource/resource.ts';
+import { TestWithButton } from '../../components/test-with-button.tsx';
 import { AgentActions } from '../../features/agents/agent-actions.tsx';
 import { AgentDetails } from '../../features/agents/agent-details.tsx';
 import { JoinButton } from '../../features/agents/join-dialog.tsx';
@@ -11,13 +13,14 @@ import { PermissionMatrix } from '../../features/people/permission-matrix.tsx';
 import { ResetPasswordButton } from '../../features/people/reset-password-button.tsx';
 import { TaskBulk } from '../../features/tasks/task-bulk.tsx';
 import { TaskListActions } from '../../features/tasks/task-list-actions.tsx';
+import { TemplateDetails } from '../../features/templates/template-details.tsx';
 import { text } from '../../lib/text.ts';
 import { labelOf } from '../../texts/labels.ts';
 import { assetResources } from './asset-resources.tsx';
 import { columns } from './columns.ts';
 import { securityResources } from './security-resources.tsx';
 
-const { agents, hints, nav, people, projects, states, taskBulk } = text;
+const { agents, hints, nav, people, projects, states, taskBulk, templates } = text;
 const block = { operation: 'block', label: text.table.block, icon: IconLock };
 const unblock = { operation: 'unblock', label: text.table.unblock, icon: IconLockOpen };
 type Permissions = { value: number }[];
@@ -172,7 +175,35 @@ export const resources: readonly Resource[] = [
     name: 'taskTemplates',
     title: nav.templates,
     hint: hints.templates,
-    columns: [columns.name, { key: 'description' }, columns.tags, columns.changed],
+    columns: [
+      columns.name,
+      {
+        key: 'description',
+        isMinor: true,
+        render: ({ description }) => (
+          <Text span inherit lineClamp={2}>
+            {String(description)}
+          </Text>
+        ),
+      },
+      columns.tags,
+      columns.changed,
+    ],
+    filters: [
+      {
+        name: 'tag',
+        label: templates.question,
+        options: Object.entries(text.newTest.questions)
+          .filter(([value]) => value !== 'other')
+          .map(([value, label]) => ({ value, label })),
+      },
+    ],
+    isChangeable: ({ builtIn }) => builtIn !== true,
+    isRemovable: ({ builtIn }) => builtIn !== true,
+    actions: ([item, ...others]) => item && others.length === 0 && <TestWithButton template={nameOf(item)} />,
+    details: (item) => <TemplateDetails template={item as unknown as TaskTemplate} />,
+    hasPreview: true,
+    hidden: ['description', 'slots', 'parameters'],
   },
   ...assetResources,
   ...securityResources,

@@ -19,7 +19,8 @@ export const Tags = ({ value }: { value: string }) => (
   <Group gap={4}>
     {value
       .split(',')
-      .filter((tag) => tag !== '')
+      // Tags with a colon are for programs.
+      .filter((tag) => tag !== '' && !tag.includes(':'))
       .map((tag) => (
         <Badge key={tag} variant="light" color="gray" tt="none">
           {tag}

@@ -1,9 +1,11 @@
 import { Anchor, Checkbox, Table, UnstyledButton } from '@mantine/core';
-import { IconArrowDown, IconArrowUp, IconPencil } from '@tabler/icons-react';
+import { IconArrowDown, IconArrowUp, IconEye, IconPencil } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { text } from '../../lib/text.ts';
 import { IconButton } from '../buttons.tsx';
 import { Cell } from './cell.tsx';
+import { PreviewDialog } from './preview-dialog.tsx';
 import { type Column, headerOf, type Item, idOf, nameOf, type Resource, sortKeysOf } from './resource.ts';
 
 interface ResourceTableProps {
@@ -20,6 +22,7 @@ export const ResourceTable = (props: ResourceTableProps) => {
   const { resource, items, selected, onSelect, onEdit } = props;
   const ids = items.map(idOf);
   const isAll = ids.every((id) => selected.includes(id));
+  const [previewed, setPreviewed] = useState<Item>();
   return (
     <Table.ScrollContainer minWidth={320}>
       <Table highlightOnHover className="numbers" verticalSpacing="xs">
@@ -36,20 +39,28 @@ export const ResourceTable = (props: ResourceTableProps) => {
             {resource.columns.map((column) => (
               <HeaderCell key={column.key} {...props} column={column} />
             ))}
+            {resource.hasPreview && <Table.Th w={40} visibleFrom="sm" aria-label={text.table.preview} />}
             {onEdit && <Table.Th w={40} aria-label={text.table.edit} />}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
           {items.map((item) => (
-            <ItemRow key={idOf(item)} {...props} item={item} />
+            <ItemRow key={idOf(item)} {...props} item={item} onPreview={setPreviewed} />
           ))}
         </Table.Tbody>
       </Table>
+      {previewed && <PreviewDialog resource={resource} item={previewed} onClose={() => setPreviewed(undefined)} />}
     </Table.ScrollContainer>
   );
 };
 
-const ItemRow = ({ resource, item, selected, onSelect, onEdit }: ResourceTableProps & { item: Item }) => {
+interface ItemRowProps extends ResourceTableProps {
+  item: Item;
+  onPreview: (item: Item) => void;
+}
+
+const ItemRow = (props: ItemRowProps) => {
+  const { resource, item, selected, onSelect, onEdit, onPreview } = props;
   const id = idOf(item);
   const toggle = () => onSelect(selected.includes(id) ? selected.filter((one) => one !== id) : [...selected, id]);
   const to = resource.itemTo?.(item) ?? `/resources/${resource.name}/${id}`;
@@ -66,6 +77,11 @@ const ItemRow = ({ resource, item, selected, onSelect, onEdit }: ResourceTablePr
           </Table.Td>
         );
       })}
+      {resource.hasPreview && (
+        <Table.Td visibleFrom="sm">
+          <IconButton label={text.table.previewOf(nameOf(item))} icon={IconEye} onClick={() => onPreview(item)} />
+        </Table.Td>
+      )}
       {onEdit && (
         <Table.Td>
           {(resource.isChangeable?.(item) ?? true) && (

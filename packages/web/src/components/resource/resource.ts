@@ -87,6 +87,8 @@ export interface Resource {
   readonly actions?: (items: readonly Item[], done: () => void) => ReactNode;
   /** Shown on the page of one record. */
   readonly details?: (item: Item) => ReactNode;
+  /** Lists show `details` of a record in a dialog, too. */
+  readonly hasPreview?: true;
   /** Members that `details` already shows. */
   readonly hidden?: readonly string[];
 }

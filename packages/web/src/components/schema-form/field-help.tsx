@@ -2,6 +2,7 @@ import { Tooltip, VisuallyHidden } from '@mantine/core';
 import { IconInfoCircle } from '@tabler/icons-react';
 import { useContext } from 'react';
 import { Dense } from './dense.ts';
+import classes from './field-help.module.css';
 import { Help } from './help.tsx';
 
 /** The label of a field; in a dense form its help is behind an icon. */
@@ -12,7 +13,10 @@ export const FieldLabel = ({ label, help }: { label: string; help: string | unde
     <>
       {label}{' '}
       <Tooltip label={<Help text={help} />} multiline maw={360} events={{ hover: true, focus: true, touch: true }}>
-        <IconInfoCircle size={14} aria-hidden style={{ verticalAlign: '-2px', opacity: 0.6 }} />
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the focus shows the help; screen readers have it with the field */}
+        <span tabIndex={0} className={classes['help']}>
+          <IconInfoCircle size={14} aria-hidden />
+        </span>
       </Tooltip>
     </>
   );

@@ -1,20 +1,20 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import type { TaskTemplate } from '@rushhour/contract';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Problem } from '../../components/problem.tsx';
 import { useStartTask } from '../../components/start-task.tsx';
+import { TemplateThresholds } from '../../components/template-thresholds.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
 import { issuesIn } from '../../lib/issues.ts';
 import { text } from '../../lib/text.ts';
-import { clock } from '../../lib/units.ts';
+import { EstimateLine } from './estimate.tsx';
 import { loadShapeOf } from './load-shape.ts';
 import { LoadTimeline } from './load-timeline.tsx';
 import { type NewTestForm, problemOf } from './new-test-form.ts';
 import { ParameterField } from './parameter-field.tsx';
-import { TemplateThresholds } from './template-thresholds.tsx';
 
 const { newTest: words } = text;
 
@@ -27,7 +27,7 @@ interface LoadStepProps {
 const createTask = async (template: TaskTemplate, { name, projectID, device, agentMap, values }: NewTestForm) => {
   const { data } = await client.tasks.fromTemplate({
     body: {
-      ...{ templateID: template.id, comment: name.trim(), agentMap, parameters: values },
+      ...{ templateID: template.id, comment: name.trim() || template.name, agentMap, parameters: values },
       ...(projectID !== undefined && { projectID }),
       ...(device && { device: { ...device, name: device.name.trim() } }),
     },
@@ -68,7 +68,7 @@ export const LoadStep = ({ template, form, onChange }: LoadStepProps) => {
           onChange={(value) => set(parameter.name, value)}
         />
       ))}
-      <Length values={form.values} />
+      {isComplete && <EstimateLine template={template} form={form} />}
       <TemplateThresholds template={template} />
       {starting.dialog}
       {create.error && <Problem error={create.error} />}
@@ -91,10 +91,3 @@ const withValue = (values: Values, name: string, value: Values[string] | undefin
   const { [name]: _, ...rest } = values;
   return value === undefined ? rest : { ...rest, [name]: value };
 };
-
-const Length = ({ values }: Pick<NewTestForm, 'values'>) =>
-  typeof values['seconds'] === 'number' && (
-    <Text size="sm" c="dimmed" className="numbers">
-      {words.length(clock(values['seconds']))}
-    </Text>
-  );

@@ -20,7 +20,7 @@ it('suggests agents by role and starts with the defaults', () => {
     { id: 2, name: 'rack-client' },
   ];
   expect(formOf(template, agents)).toMatchObject({
-    name: 'Rate',
+    name: '',
     agentMap: { client: 2, server: 1 },
     values: { rps: 100 },
   });

@@ -8,19 +8,28 @@ export interface Agent {
 
 export type ParameterValue = number | string | boolean;
 
-/** The input of the page; an emptied field has no value. */
-export interface NewTestForm {
+/** What is tested. */
+export interface TestSubject {
+  /** That of the template while it is empty. */
   readonly name: string;
   readonly projectID: number | undefined;
   readonly device: Device | null;
+}
+
+export const noSubject: TestSubject = { name: '', projectID: undefined, device: null };
+
+/** The input of the page; an emptied field has no value. */
+export interface NewTestForm extends TestSubject {
   readonly agentMap: Readonly<Record<string, number>>;
   readonly values: Readonly<Record<string, ParameterValue>>;
 }
 
-export const formOf = (template: TaskTemplate, agents: readonly Agent[]): NewTestForm => ({
-  name: template.name,
-  projectID: undefined,
-  device: null,
+export const formOf = (
+  template: TaskTemplate,
+  agents: readonly Agent[],
+  subject: TestSubject = noSubject,
+): NewTestForm => ({
+  ...subject,
   agentMap: suggestedAgents(template, agents),
   values: defaultsOf(template),
 });

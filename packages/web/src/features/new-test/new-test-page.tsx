@@ -9,7 +9,8 @@ import { text } from '../../lib/text.ts';
 import { usePageSearch } from '../../lib/use-page-search.ts';
 import { AgentsStep } from './agents-step.tsx';
 import { LoadStep } from './load-step.tsx';
-import { type Agent, formOf, type NewTestForm, withRecord } from './new-test-form.ts';
+import { type Agent, formOf, type NewTestForm, noSubject, withRecord } from './new-test-form.ts';
+import { SubjectFields } from './subject-fields.tsx';
 import { TemplateChoice } from './template-choice.tsx';
 
 const { newTest: words } = text;
@@ -18,17 +19,20 @@ const { newTest: words } = text;
 export const NewTestPage = () => {
   const [step, setStep] = useState(0);
   const [template, setTemplate] = useState<TaskTemplate>();
+  const [subject, setSubject] = useState(noSubject);
   const [form, setForm] = useState<NewTestForm>();
   const [isChanged, setChanged] = useState(false);
   const agents = useOnlineAgents();
   const templates = useTemplates();
   const select = (selected: TaskTemplate, record?: number) => {
     setTemplate(selected);
-    setForm(withRecord(formOf(selected, agents ?? []), selected, record));
+    setForm(withRecord(formOf(selected, agents ?? [], subject), selected, record));
     setStep(1);
   };
   useGivenTemplate(templates, agents, select);
   const change = (members: Partial<NewTestForm>) => {
+    const { name, projectID, device } = { ...subject, ...members };
+    setSubject({ name, projectID, device });
     setForm((known) => known && { ...known, ...members });
     setChanged(true);
   };
@@ -38,6 +42,7 @@ export const NewTestPage = () => {
       <PageHeading title={text.nav.newTest} />
       <Stepper active={step} onStepClick={setStep} allowNextStepsSelect={template !== undefined} size="sm">
         <Stepper.Step label={words.template}>
+          <SubjectFields subject={subject} template={template?.name} onChange={change} />
           <TemplateChoice templates={templates} selected={template?.id} onSelect={(selected) => select(selected)} />
         </Stepper.Step>
         <Stepper.Step label={words.agents}>

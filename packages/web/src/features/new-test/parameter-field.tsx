@@ -34,9 +34,10 @@ export const ParameterField = (props: ParameterFieldProps) => {
   const { parameter, value, issue, onChange } = props;
   const { name, type, description, label, reference } = parameter;
   const problem = issue ?? problemOf(parameter, value);
+  const title = label ?? labelOf(name);
   const frame = {
-    label: label ?? labelOf(name),
-    description,
+    label: title,
+    description: description?.toLowerCase() === title.toLowerCase() ? undefined : description,
     inputWrapperOrder: ['label', 'input', 'description', 'error'] as ('label' | 'input' | 'description' | 'error')[],
     ...(problem !== undefined && { error: problem }),
   };

@@ -54,6 +54,17 @@ describe('the built-in templates', () => {
     },
   );
 
+  it('answer one of the questions that a new test is chosen by', () => {
+    const questions = ['performance', 'scale', 'security', 'resilience', 'access'];
+    const without = allBuiltin.filter(({ tags }) => !tags.split(',').some((tag) => questions.includes(tag)));
+    expect(without.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('have a label for every parameter', () => {
+    const bare = allBuiltin.flatMap(({ parameters }) => parameters.filter(({ label }) => label === undefined));
+    expect(bare).toEqual([]);
+  });
+
   it('are there for every plugin', () => {
     const used = new Set(allBuiltin.flatMap(pluginsOf));
     expect(plugins.map(({ name }) => name).filter((name) => !used.has(name))).toEqual([]);

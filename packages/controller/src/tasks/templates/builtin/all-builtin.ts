@@ -16,6 +16,7 @@ import { httpRate } from './http-rate.ts';
 import { httpSubscribers } from './http-subscribers.ts';
 import { ikeHandshakes } from './ike-handshakes.ts';
 import { ipsecTunnels } from './ipsec-tunnels.ts';
+import { withLabels } from './parameter-names.ts';
 import { survivePeak } from './peak-suite.ts';
 import { pings, udpEchoServer } from './reachability.ts';
 import { applicationUsers, captureReplay, pppoeSubscribers, websiteVisits } from './replays.ts';
@@ -31,7 +32,7 @@ import { udpLoss } from './udp-loss.ts';
 import { rekeyStorm, remoteAccess, tunnelThroughput } from './vpn.ts';
 import { websocketFanOut } from './websocket-fan-out.ts';
 
-const withoutThresholds: readonly BuiltinTemplate[] = [
+const plain: readonly BuiltinTemplate[] = [
   httpRate,
   httpMaximum,
   tlsHandshakes,
@@ -80,4 +81,4 @@ const withoutThresholds: readonly BuiltinTemplate[] = [
 ];
 
 /** In the order of their ids on a new installation. */
-export const allBuiltin: readonly BuiltinTemplate[] = withoutThresholds.map(withThresholds);
+export const allBuiltin: readonly BuiltinTemplate[] = plain.map(withThresholds).map(withLabels);

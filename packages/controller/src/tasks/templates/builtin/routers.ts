@@ -81,7 +81,7 @@ export const rdmaIncast: BuiltinTemplate = {
   name: 'RDMA incast',
   description:
     'Queue pairs of RoCEv2 from one agent write to another through the fabric under test, with ECN, congestion notifications and DCQCN. Add agents to the sources to make the receiver the bottleneck. Results show message latency, packets sent again, the share of marked packets and the rate that rate control settles at.',
-  tags: 'rdma,rocev2,incast,fabric,congestion',
+  tags: 'rdma,rocev2,incast,fabric,congestion,performance',
   task: {
     comment: 'RDMA incast',
     configuration: [
@@ -110,7 +110,7 @@ export const rdmaIncast: BuiltinTemplate = {
   ],
   parameters: [
     whole('messageSize', 65_536, [1, 1_073_741_824], 'Bytes of a message'),
-    whole('qps', 16, [1, 65_536], 'Queue pairs'),
+    whole('qps', 16, [1, 65_536], 'Queue pairs', { label: 'Queue pairs' }),
     whole('seconds', 30, [1, 86_400], 'How long the test runs', duration),
   ],
 };

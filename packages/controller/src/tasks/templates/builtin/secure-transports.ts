@@ -4,7 +4,7 @@ export const httpsRate: BuiltinTemplate = {
   name: 'HTTPS requests per second',
   description:
     'Finds the maximum rate of HTTPS requests over kept TLS 1.3 connections: what encryption costs compared with "HTTP maximum rate".',
-  tags: 'http,tls,maximum',
+  tags: 'http,tls,maximum,performance',
   task: {
     comment: 'HTTPS requests per second',
     configuration: [
@@ -34,7 +34,7 @@ export const tlsResumption: BuiltinTemplate = {
   name: 'TLS handshakes, resumed and full',
   description:
     'TLS 1.3 handshakes as fast as they succeed, resumed by pre-shared key or full. Run it once with each value and compare: the difference is what certificates and key exchange cost.',
-  tags: 'tls,resumption,maximum',
+  tags: 'tls,resumption,maximum,performance',
   task: {
     comment: 'TLS handshakes, resumed and full',
     configuration: [

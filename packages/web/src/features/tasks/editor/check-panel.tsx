@@ -1,9 +1,9 @@
 import { Badge, Card, Group, List, Stack, Text, UnstyledButton } from '@mantine/core';
 import type { Estimate, ValidationIssue } from '@rushhour/contract';
+import { EstimateText } from '../../../components/estimate-text.tsx';
 import { Explanation } from '../../../components/explanation.tsx';
 import { fieldName, plainMessage } from '../../../lib/issues.ts';
 import { text } from '../../../lib/text.ts';
-import { clock, scaled } from '../../../lib/units.ts';
 
 const { editor } = text;
 
@@ -57,18 +57,6 @@ export const CheckPanel = ({ checked, isChecking, error }: CheckPanelProps) => (
       )}
     </Stack>
   </Card>
-);
-
-const EstimateText = ({ estimate: { agents, connections, pps, bps, durationSec } }: { estimate: Estimate }) => (
-  <Text size="sm" className="numbers">
-    {[
-      editor.agents(agents),
-      ...(connections > 0 ? [`${scaled(connections)} ${editor.connections}`] : []),
-      ...(pps > 0 ? [scaled(pps, 'pps')] : []),
-      ...(bps > 0 ? [scaled(bps, 'bit/s')] : []),
-      durationSec === null ? editor.untilStopped : clock(durationSec),
-    ].join(' · ')}
-  </Text>
 );
 
 /** Scrolls to the field of a JSON pointer, or to its nearest visible parent. */

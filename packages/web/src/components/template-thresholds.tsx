@@ -1,9 +1,9 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
 import type { MetricDescription, TaskTemplate, Threshold } from '@rushhour/contract';
 import { useQueries } from '@tanstack/react-query';
-import { client } from '../../lib/client.ts';
-import { text } from '../../lib/text.ts';
-import { measured } from '../../lib/units.ts';
+import { client } from '../lib/client.ts';
+import { text } from '../lib/text.ts';
+import { measured } from '../lib/units.ts';
 
 const { newTest: words } = text;
 
