@@ -155,6 +155,20 @@ export interface RipProfile {
   readonly authentication: { readonly kind: 'none' | 'simple' | 'md5'; readonly keyId: number; readonly key: string };
 }
 
+export interface IgmpQuerierProfile {
+  readonly querier: {
+    readonly version: number;
+    readonly queryIntervalSec: number;
+    readonly responseMs: number;
+    readonly robustness: number;
+    readonly startupCount: number;
+    readonly lastMemberMs: number;
+    readonly lastMemberCount: number;
+    readonly routerAlert: boolean;
+    readonly yieldToLower: boolean;
+  };
+}
+
 export interface LdpProfile {
   readonly session: {
     readonly lsrId?: string | undefined;

@@ -4,6 +4,7 @@ import {
   defaultHeaderFields,
   formatAddress,
   type HeaderFields,
+  igmpProtocol,
   ipProtocol,
   isisHex,
   isMappedAddress,
@@ -22,11 +23,20 @@ import type { Connection, ConnectionEvents, Listener } from '../net/transport/tr
 import type { StackConnection } from '../stack/stack-connection.ts';
 import { BfdInstance, bfdPorts, defaultBfd } from './bfd-instance.ts';
 import { BgpInstance, bgpPort } from './bgp-instance.ts';
+import { IgmpQuerierInstance } from './igmp-querier-instance.ts';
 import { IsisInstance, isisPdu } from './isis-instance.ts';
 import { LdpInstance } from './ldp-instance.ts';
 import { OspfInstance } from './ospf-instance.ts';
 import type { PlannedRouter, RouterProfile } from './plan-routers.ts';
-import type { BfdProfile, BgpProfile, IsisProfile, LdpProfile, OspfProfile, RipProfile } from './profiles.ts';
+import type {
+  BfdProfile,
+  BgpProfile,
+  IgmpQuerierProfile,
+  IsisProfile,
+  LdpProfile,
+  OspfProfile,
+  RipProfile,
+} from './profiles.ts';
 import { RipInstance } from './rip-instance.ts';
 import type { InstanceOptions, PlaneContext, ProtocolInstance, Router, WatchedInstance } from './router.ts';
 
@@ -53,6 +63,7 @@ export class Site {
   /** By port, own address and address of the neighbour. */
   readonly #bfd = new Map<string, BfdInstance>();
   readonly #isis: IsisInstance[] = [];
+  readonly #queriers: IgmpQuerierInstance[] = [];
   readonly #ospf: OspfInstance[] = [];
   readonly #ldp = new Map<string, LdpInstance>();
   /** By UDP port. */
@@ -71,7 +82,7 @@ export class Site {
     for (const instance of [...this.#ospf, ...this.#isis]) if (instance.isWatched) this.#watchAdjacencies(instance);
     if (this.#bfd.size > 0) for (const port of Object.values(bfdPorts)) layers.group.udp.bind(port, this.#bfdHandler);
     if (this.#ospf.length > 0) layers.group.handleProtocol(ospfProtocol, { receive: this.#deliverOspf });
-    if (this.#ospf.length + this.#hearers.size > 0) this.#hearGroups();
+    if (this.#ospf.length + this.#hearers.size + this.#queriers.length > 0) this.#hearGroups();
     if (this.#isis.length > 0) this.#hearIsis();
     layers.group.output.fieldsOf = (keys, at, path, protocol) => this.#fieldsOf(keys, at, path, protocol);
   }
@@ -118,6 +129,8 @@ export class Site {
     else if (protocol === 'ospf') this.#addOspf({ profile: config as OspfProfile, router, ordinal, host });
     else if (protocol === 'ldp') this.#addLdp({ profile: config as LdpProfile, router, ordinal, host });
     else if (protocol === 'rip') this.#addRip({ profile: config as RipProfile, router, ordinal, host });
+    else if (protocol === 'igmp-querier')
+      this.#addQuerier({ profile: config as IgmpQuerierProfile, router, ordinal, host });
     else if (protocol === 'isis') this.#addIsis({ profile: config as IsisProfile, router, ordinal, host });
     else throw new RangeError(`emulated routers cannot run ${protocol} yet`);
   }
@@ -168,6 +181,12 @@ export class Site {
     return this.#context.layers.hostOf(parseAddress(linkLocal));
   }
 
+  #addQuerier(options: InstanceOptions<IgmpQuerierProfile>): void {
+    const instance = new IgmpQuerierInstance(options, this.#context);
+    this.#queriers.push(instance);
+    this.instances.push(instance);
+  }
+
   #addLdp(options: InstanceOptions<LdpProfile>): void {
     const instance = new LdpInstance(options, this.#context);
     const { address } = options.router;
@@ -207,9 +226,15 @@ export class Site {
     this.#context.layers.group.multicast = {
       receive: (packet, protocol, memory, start, end) => {
         if (protocol === ospfProtocol) this.#deliverOspf(packet, memory, start, end);
+        else if (protocol === igmpProtocol) this.#hearReport(packet, memory, start, end);
         else if (protocol === ipProtocol.udp) this.#hearDatagram(packet, memory, start, end);
       },
     };
+  }
+
+  #hearReport(packet: Packet, memory: Memory, start: number, end: number): void {
+    const source = wordOf(packet.addresses.subarray(4));
+    for (const querier of this.#queriers) querier.receive(copyOf(memory.bytes, start, end), source);
   }
 
   /** Datagrams to groups, from and to the port of a protocol. */
@@ -276,7 +301,7 @@ export class Site {
   };
 
   #fieldsOf(keys: Int32Array, at: number, path: number, protocol: number): HeaderFields | undefined {
-    if (protocol === ospfProtocol) return this.#fieldsWith(1);
+    if (protocol === ospfProtocol || protocol === igmpProtocol) return this.#fieldsWith(1);
     if (protocol !== ipProtocol.tcp && protocol !== ipProtocol.udp) return undefined;
     if (protocol === ipProtocol.udp && isMappedAddress(keys, at + 4) && (keys[at + 7] as number) >>> 28 === 0xe)
       return this.#fieldsWith(1);

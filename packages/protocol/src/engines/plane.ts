@@ -42,7 +42,7 @@ export const ControlPlaneConfig = Type.Object(
 export type ControlPlaneConfig = Static<typeof ControlPlaneConfig>;
 
 /** Protocols that emulated routers can run. */
-export const controlProtocols: readonly string[] = ['bfd', 'bgp', 'isis', 'ldp', 'ospf', 'rip'];
+export const controlProtocols: readonly string[] = ['bfd', 'bgp', 'igmp-querier', 'isis', 'ldp', 'ospf', 'rip'];
 
 /** Actions on the emulated sessions, routers or links of a job that runs. */
 export const planeActions = [

@@ -37,7 +37,27 @@ const ospfRefusals = ({ instance, authentication, topology, ...more }: ProtocolC
   ]);
 };
 
+/** Version 2 has a byte for tenths of seconds. */
+const maxResponseMs = 25_500;
+/** What hosts of version 1 are given, and what they have no messages for. */
+const version1 = { responseMs: 10_000, lastMemberMs: 1000, lastMemberCount: 2 } as const;
+
+const querierRefusals = ({ querier }: ProtocolConfig<'igmp-querier'>): Refusal[] => {
+  const { version, responseMs, queryIntervalSec } = querier;
+  const unknown = (['responseMs', 'lastMemberMs', 'lastMemberCount'] as const).filter(
+    (name) => version === 1 && querier[name] !== version1[name],
+  );
+  return [
+    ...unknown.map((name) => [`/querier/${name}`, 'version 1 has no field for it'] as const),
+    ...asked([
+      [version === 2 && responseMs > maxResponseMs, '/querier/responseMs', `version 2 has ${maxResponseMs} at most`],
+      [responseMs >= queryIntervalSec * 1000, '/querier/responseMs', 'must be less than the time between queries'],
+    ]),
+  ];
+};
+
 const refusals: Readonly<Record<string, (config: never) => Refusal[]>> = {
+  'igmp-querier': querierRefusals,
   ospf: ospfRefusals,
   rip: ripRefusals,
 };

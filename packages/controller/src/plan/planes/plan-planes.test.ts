@@ -86,6 +86,9 @@ profiles.set(
   34,
   ospfProfile({ interface: { bfd: true }, instance: { instanceId: 1 }, topology: { prefixesPerNode: 6000 } }),
 );
+const querierProfile = (querier: object) => ({ name: 'IGMP', protocol: 'igmp-querier', config: { querier } });
+profiles.set(35, querierProfile({ version: 1, lastMemberMs: 500 }));
+profiles.set(36, querierProfile({ version: 2, responseMs: 26_000, queryIntervalSec: 20 }));
 const planned = (definition: object, configuration: Parameters<typeof inputOf>[0] = []) =>
   planRun(inputOf(configuration, { agents: [agent(1), agent(2)], profiles, definition } as never));
 
@@ -232,8 +235,15 @@ it('protocols and values that emulated routers cannot do are refused with their 
 });
 
 it('members of routers that contradict others are refused with their pointers', () => {
-  const plan = planned({ controlPlane: [{ agent: { id: 1 }, interfaces: [[11]], rip: [30, 31, 32], ospf: [33, 34] }] });
+  const plan = planned({
+    controlPlane: [
+      { agent: { id: 1 }, interfaces: [[11]], rip: [30, 31, 32], ospf: [33, 34], 'igmp-querier': [35, 36] },
+    ],
+  });
   expect(plan.issues.map(({ path, message }) => `${path} ${message}`)).toEqual([
+    '/controlPlane/0/igmp-querier/0 /querier/lastMemberMs: version 1 has no field for it',
+    '/controlPlane/0/igmp-querier/1 /querier/responseMs: version 2 has 25500 at most',
+    '/controlPlane/0/igmp-querier/1 /querier/responseMs: must be less than the time between queries',
     '/controlPlane/0/ospf/0 /authentication/kind: version 3 cannot be authenticated yet',
     '/controlPlane/0/ospf/1 /instance/instanceId: version 2 has no instances',
     '/controlPlane/0/ospf/1 /topology/prefixesPerNode: routers of version 2 announce 5000 at most',
