@@ -103,6 +103,52 @@ describe('FreeRADIUS behind our concentrator', () => {
   });
 });
 
+describe('FreeRADIUS behind our server of DHCP', () => {
+  const cable = useCable('test', stopNeighbourDiscovery);
+
+  it.each([true, false])('decides which clients of DHCP get an address (it answers: %s)', async (answers) => {
+    const { left, right } = cable;
+    const records = answers
+      ? (
+          await startFreeRadius(right, [
+            '02:77:00:00:00:01 Cleartext-Password := "02:77:00:00:00:01"\n  Framed-IP-Address = 100.64.0.77',
+            '02:77:00:00:00:02 Cleartext-Password := "02:77:00:00:00:02"\n  Session-Timeout = 2000',
+          ])
+        ).records
+      : () => [];
+    const gateway = await startJobIn(right, {
+      ...accessJob('server', right.device, {
+        ipoe: profile('ipoe'),
+        dhcp: profile('dhcp', { server: { decision: 'radius' }, radius: radiusSection() }),
+      }),
+      duration: untilStopped,
+    });
+    const client = await startJobIn(left, {
+      ...accessJob('client', left.device, {
+        sessions: sessionsProfile(3, once),
+        ipoe: profile('ipoe'),
+        dhcp: profile('dhcp', { client: { timeoutSec: 3, retries: 1 } }),
+        links: profile('links', { link: { sourceMac: '02:77:00:00:00:01' } }),
+      }),
+      duration: seconds(5),
+    });
+    const totals = await client.totals;
+    const served = await gateway.stop();
+    const errors = rowsOf(served).flatMap(({ cells }) => cells['lastError'] ?? []);
+    if (!answers) {
+      expect(addressesOf(totals)).toEqual([]);
+      expect(new Set(errors)).toEqual(new Set(['RADIUS: no answer']));
+      return;
+    }
+    expect(addressesOf(totals)).toHaveLength(2);
+    expect(addressesOf(totals)).toContain('100.64.0.77');
+    expect(columnOf(totals, 'leaseSec').toSorted()).toEqual([2000, 3600]);
+    expect(errors).toEqual(['authentication: refused']);
+    const kinds = records().map((text) => /Acct-Status-Type = (\w+)/.exec(text)?.[1]);
+    expect(kinds.toSorted()).toEqual(['Start', 'Start', 'Stop', 'Stop']);
+  });
+});
+
 describe('FreeRADIUS behind our authenticator', () => {
   const cable = useCable('test', stopNeighbourDiscovery);
 

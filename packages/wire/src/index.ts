@@ -1,6 +1,7 @@
 export { AccessClient, type AccessClientOptions } from './access/access-client.ts';
 export { AccessGateway, type AccessGatewayOptions } from './access/access-gateway.ts';
 export type { SessionCause } from './access/causes.ts';
+export { type AdmittedClient, maxAdmitted } from './access/dhcp/admission.ts';
 export type { DhcpClientOptions } from './access/dhcp/client.ts';
 export type { Dhcpv6ClientOptions } from './access/dhcpv6/client.ts';
 export { maxPeers, type PortPeer } from './access/dot1x/authenticator.ts';

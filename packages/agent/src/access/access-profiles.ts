@@ -184,6 +184,7 @@ export interface DhcpProfile {
     readonly gatewayAddress?: string;
   };
   readonly server: {
+    readonly decision: 'accept' | 'radius';
     readonly poolStart: string;
     readonly poolSize: number;
     readonly netmask: string;
@@ -194,6 +195,7 @@ export interface DhcpProfile {
     readonly setupPerSec: number;
     readonly answerDelayMs: number;
   };
+  readonly radius: RadiusProfile;
 }
 
 export interface Dhcpv6Profile {

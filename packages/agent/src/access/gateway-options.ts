@@ -51,9 +51,10 @@ const pppoeOptions = (
   };
 };
 
-const dhcpOptions = (profiles: Profiles): AccessGatewayOptions['dhcp'] => {
-  const { server } = requireProfile(profiles, 'dhcp');
+const dhcpOptions = (profiles: Profiles, portName: string): AccessGatewayOptions['dhcp'] => {
+  const { server, radius } = requireProfile(profiles, 'dhcp');
   return {
+    radius: server.decision === 'radius' ? radiusSessionsOf(radius, portName) : undefined,
     poolStart: address4(server.poolStart),
     poolSize: server.poolSize,
     netmask: address4(server.netmask),
@@ -72,7 +73,8 @@ export const gatewayOptionsOf = (
   portName: string,
 ): Omit<AccessGatewayOptions, 'sink' | 'random' | 'mac' | 'radius'> => ({
   outerTpid: vlanPlanOf(profiles).outerTpid,
-  dhcp: profiles.dhcp === undefined || profiles.ipoe?.ipv4.enabled === false ? undefined : dhcpOptions(profiles),
+  dhcp:
+    profiles.dhcp === undefined || profiles.ipoe?.ipv4.enabled === false ? undefined : dhcpOptions(profiles, portName),
   dot1x: profiles.dot1x && authenticatorOptionsOf(profiles.dot1x, portName),
   ipv6: gateway6OptionsOf(profiles),
   pppoe: profiles.pppoe === undefined ? undefined : pppoeOptions(profiles, portName),

@@ -9,7 +9,8 @@ export const radiusSessionsOf = (
 ): Omit<RadiusSessionsOptions, 'isPpp'> => ({ nasIdentifier, portName, accounting, interimSec });
 
 /** The RADIUS server that an entry asks. */
-export const findRadius = ({ ppp, dot1x }: Profiles): RadiusProfile | undefined => {
+export const findRadius = ({ ppp, dot1x, dhcp }: Profiles): RadiusProfile | undefined => {
+  if (dhcp?.server.decision === 'radius') return dhcp.radius;
   if (ppp?.server.decision === 'radius') return ppp.radius;
   return dot1x?.authenticator.decision === 'radius' ? dot1x.radius : undefined;
 };

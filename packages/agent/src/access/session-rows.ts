@@ -2,6 +2,7 @@ import type { ResultRow } from '@rushhour/protocol';
 import {
   type AccessClient,
   type AccessGateway,
+  type AdmittedClient,
   formatAddress,
   formatMac,
   type PortPeer,
@@ -157,6 +158,20 @@ export const portRow = (peer: PortPeer, first: number, name: string): ResultRow 
     identity: peer.identity === '' ? null : peer.identity.slice(0, 255),
     ...{ attempts: peer.attempts, refusals: peer.refusals },
     lastError: peer.lastError === '' ? null : peer.lastError,
+  },
+});
+
+/** The row of a client of DHCP that a RADIUS server has refused, or let in after that. */
+export const admissionRow = (
+  { index, mac: own, tags, state, lastError }: AdmittedClient,
+  first: number,
+  name: string,
+) => ({
+  index: first + index,
+  state: state === 'granted' ? 'authorized' : 'refused',
+  cells: {
+    ...{ interface: name, mac: formatMac(own), vlan: textOfTags(tags) },
+    lastError: lastError === '' ? null : lastError,
   },
 });
 

@@ -3,6 +3,7 @@ import { EthernetHeader, etherType, macBytes } from '../ethernet/ethernet.ts';
 import type { FrameSink } from '../host-group/hosts.ts';
 import type { SessionCause } from './causes.ts';
 import { DelayedSink } from './delayed-sink.ts';
+import type { AdmittedClient } from './dhcp/admission.ts';
 import type { DhcpServerOptions } from './dhcp/server.ts';
 import { Authenticator, type AuthenticatorOptions } from './dot1x/authenticator.ts';
 import { eapolType } from './dot1x/eapol.ts';
@@ -25,6 +26,8 @@ export interface AccessGatewayOptions {
   /** A DHCP lease is confirmed, or over. */
   readonly onLease?: ((lease: number, isActive: boolean) => void) | undefined;
   readonly dhcp?: (DhcpServerOptions & { readonly answerDelayMs: number }) | undefined;
+  /** A client of DHCP has been let in or refused by the RADIUS server. */
+  readonly onAdmission?: ((client: AdmittedClient) => void) | undefined;
   /** Who is let in before anything else is taken of them. */
   readonly dot1x?: Omit<AuthenticatorOptions, 'mac'> | undefined;
   /** The RADIUS server that those parts ask whose options say so. */
@@ -55,13 +58,15 @@ export class AccessGateway {
     const { sink, mac, outerTpid, dhcp, pppoe, random, onEstablished, onEnded, onLease } = options;
     const onPacket = (memory: Memory, start: number, end: number) => this.onPacket?.(memory, start, end);
     this.frames = new FrameWriter(sink, outerTpid);
-    if (dhcp !== undefined) {
-      const dhcpFrames = this.#delayedFrames(options, dhcp.answerDelayMs);
-      this.ipoe = new IpoeGateway({ frames: this.frames, dhcpFrames, mac, onLease, onPacket }, dhcp);
-    }
-    const { ipv6, onLease6, dot1x, onPort } = options;
     const radius = options.radius && new RadiusClient({ random, send: options.radius.send }, options.radius);
     this.radius = radius;
+    if (dhcp !== undefined) {
+      const { onAdmission } = options;
+      const dhcpFrames = this.#delayedFrames(options, dhcp.answerDelayMs);
+      const host = { frames: this.frames, dhcpFrames, mac, random, radius, onLease, onAdmission, onPacket };
+      this.ipoe = new IpoeGateway(host, dhcp);
+    }
+    const { ipv6, onLease6, dot1x, onPort } = options;
     if (dot1x !== undefined)
       this.dot1x = new Authenticator(
         { frames: this.frames, random, radius, onChange: (index) => onPort?.(index) },

@@ -5,10 +5,12 @@ import { icmp4Type } from '../icmp/icmp.ts';
 import { ipProtocol } from '../ip/header-fields.ts';
 import { Ipv4Header, ipv4Bytes } from '../ip/ipv4.ts';
 import { udpBytes } from '../udp/udp.ts';
+import type { AdmittedClient } from './dhcp/admission.ts';
 import { dhcpPort } from './dhcp/message.ts';
 import { DhcpServer, type DhcpServerOptions } from './dhcp/server.ts';
 import { icmpTypeOf, writeEchoReply } from './echo.ts';
 import type { FrameWriter } from './frames.ts';
+import type { RadiusClient } from './radius/client.ts';
 
 export interface IpoeGatewayHost {
   readonly frames: FrameWriter;
@@ -17,6 +19,10 @@ export interface IpoeGatewayHost {
   readonly mac: Uint8Array;
   /** A lease is confirmed, or over. */
   onLease?: ((lease: number, isActive: boolean) => void) | undefined;
+  readonly radius?: RadiusClient | undefined;
+  readonly random?: () => number;
+  /** A client has been let in or refused by the RADIUS server. */
+  onAdmission?: ((client: AdmittedClient) => void) | undefined;
   /** An IP packet that is not for the gateway itself. */
   onPacket?(memory: Memory, start: number, end: number): void;
 }
@@ -34,8 +40,8 @@ export class IpoeGateway {
   constructor(host: IpoeGatewayHost, options: DhcpServerOptions) {
     this.#host = host;
     this.#address = options.router;
-    const { dhcpFrames: frames, mac, onLease } = host;
-    this.dhcp = new DhcpServer({ frames, mac, ...(onLease && { onLease }) }, options);
+    const { dhcpFrames: frames, mac, onLease, radius, random, onAdmission } = host;
+    this.dhcp = new DhcpServer({ frames, mac, radius, random, onAdmission, ...(onLease && { onLease }) }, options);
   }
 
   /** The payload [header.payload, end) of an Ethernet frame whose addresses stand at `frame`. */

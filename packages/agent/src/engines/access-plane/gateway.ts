@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessPlaneConfig } from '@rushhour/protocol';
-import { AccessGateway, maxPeers, sessionState } from '@rushhour/wire';
+import { AccessGateway, maxAdmitted, maxPeers, sessionState } from '@rushhour/wire';
 import { AccessMeters } from '../../access/access-meters.ts';
 import type { EntryPort } from '../../access/access-port.ts';
 import { firstProfiles, type Profiles } from '../../access/access-profiles.ts';
@@ -9,7 +9,7 @@ import { GatewayGroup, type GatewayLink } from '../../access/gateway-group.ts';
 import { gatewayOptionsOf } from '../../access/gateway-options.ts';
 import { LagPort } from '../../access/lag-port.ts';
 import { findRadius, RadiusLink } from '../../access/radius-link.ts';
-import { ChangedRows, gatewayRow, lease6Row, leaseRow, portRow } from '../../access/session-rows.ts';
+import { admissionRow, ChangedRows, gatewayRow, lease6Row, leaseRow, portRow } from '../../access/session-rows.ts';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { reportGroup } from './report-group.ts';
@@ -31,10 +31,12 @@ class GatewayPort implements GatewayLink {
   readonly #changedLeases: ChangedRows;
   readonly #changedLeases6: ChangedRows;
   readonly #changedPeers: ChangedRows;
+  readonly #changedClients: ChangedRows;
   readonly #first: number;
   readonly #poolSize: number;
   readonly #poolSize6: number;
   readonly #radius: RadiusLink | undefined;
+  readonly #refused = new Set<number>();
 
   constructor(port: EntryPort, profiles: Profiles, first: number, meters: AccessMeters) {
     this.name = port.name;
@@ -45,6 +47,7 @@ class GatewayPort implements GatewayLink {
     this.#changed = new ChangedRows(profiles.pppoe?.server.maxSessions ?? 0);
     this.#changedLeases = new ChangedRows(profiles.dhcp?.server.poolSize ?? 0);
     this.#changedLeases6 = new ChangedRows(profiles.dhcpv6?.server.poolSize ?? 0);
+    this.#changedClients = new ChangedRows(profiles.dhcp?.server.decision === 'radius' ? maxAdmitted : 0);
     this.#changedPeers = new ChangedRows(profiles.dot1x === undefined ? 0 : maxPeers);
     const radius = findRadius(profiles);
     this.#radius = radius && new RadiusLink(radius);
@@ -62,6 +65,12 @@ class GatewayPort implements GatewayLink {
         this.#changed.add(session);
         if (cause !== 'stopped' && cause !== 'LCP: ended by the peer')
           (wasUp ? meters.onFlap : meters.onFailed)(session, cause);
+      },
+      onAdmission: ({ index, lastError }) => {
+        // Rows of those that were never refused are their leases.
+        if (lastError !== '') meters.onFailed(index, lastError);
+        if (lastError !== '' || this.#refused.has(index)) this.#changedClients.add(index);
+        if (lastError !== '') this.#refused.add(index);
       },
       onPort: (index) => this.#changedPeers.add(index),
       onLease: (lease) => this.#changedLeases.add(lease),
@@ -123,6 +132,7 @@ class GatewayPort implements GatewayLink {
       context.putRow('sessions', leaseRow((ipoe as IpoeGateway).dhcp, { first, interface: name, session }));
     const first6 = first + this.#poolSize;
     this.#reportPeers(context, first6 + this.#poolSize6);
+    this.#reportClients(context, first6 + this.#poolSize6 + maxPeers);
     for (const session of this.#changedLeases6.take())
       if (ipoe6?.dhcpv6 !== undefined)
         context.putRow('sessions', lease6Row(ipoe6.dhcpv6, { first: first6, interface: name, session }));
@@ -136,8 +146,17 @@ class GatewayPort implements GatewayLink {
     }
   }
 
+  #reportClients(context: EngineContext<AccessPlaneConfig>, first: number): void {
+    const clients = this.gateway.ipoe?.dhcp.admission?.clients ?? [];
+    for (const index of this.#changedClients.take()) {
+      const client = clients[index];
+      if (client !== undefined) context.putRow('sessions', admissionRow(client, first, this.name));
+    }
+  }
+
   end(): void {
     this.gateway.pppoe?.closeAll();
+    this.gateway.ipoe?.dhcp.admission?.endAll();
     this.gateway.dot1x?.endAll();
     this.#port.flush();
   }
@@ -171,8 +190,7 @@ class GatewayRun implements PreparedEngine {
       for (const [index, port] of ports.entries()) {
         const { pppoe, dhcp, dhcpv6 } = profiles;
         const leases = (dhcp?.server.poolSize ?? 0) + (dhcpv6?.server.poolSize ?? 0);
-        const peers = profiles.dot1x === undefined ? 0 : maxPeers;
-        const first = index * ((pppoe?.server.maxSessions ?? 0) + leases + peers);
+        const first = index * ((pppoe?.server.maxSessions ?? 0) + leases + maxPeers + maxAdmitted);
         this.#ports.push(new GatewayPort(port, profiles, first, this.#meters));
       }
     } catch (error) {

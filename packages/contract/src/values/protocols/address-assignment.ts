@@ -16,6 +16,7 @@ import {
   text,
   whole,
 } from './field.ts';
+import { radiusServer } from './radius.ts';
 
 const patience = (timeoutSec: number, retries: number) => ({
   timeoutSec: whole('Wait for an answer before asking again', timeoutSec, [1, 120]),
@@ -46,6 +47,7 @@ export const dhcp = profile('DHCP for IPv4 (RFC 2131), client and server side', 
     gatewayAddress: optionalAddress('giaddr; unset sends directly'),
   }),
   server: section('What the server side offers', {
+    decision: choice('Every client gets an address, or those whose MAC RADIUS lets in', ['accept', 'radius']),
     poolStart: ipv4('First address', '100.64.0.2'),
     poolSize: whole('Addresses in the pool', 4096, [1, 16_777_216]),
     netmask: ipv4('Mask of the network', '255.192.0.0'),
@@ -56,6 +58,7 @@ export const dhcp = profile('DHCP for IPv4 (RFC 2131), client and server side', 
     setupPerSec: whole('Leases offered to new clients a second; 0 for no limit', 0, [0, 100_000]),
     answerDelayMs: whole('Wait before answering', 0, [0, 60_000]),
   }),
+  radius: radiusServer,
 });
 
 export const dhcpv6 = profile('DHCPv6 (RFC 8415), client and server side', {

@@ -130,18 +130,23 @@ const portRefusals = (profiles: Given, side: 'client' | 'server'): Refusal[] => 
 
 /** RADIUS servers behind a gateway. */
 const radiusRefusals = (profiles: Given): Refusal[] => {
-  const [ppp, dot1x] = [configOf(profiles, 'ppp'), configOf(profiles, 'dot1x')];
+  const [ppp, dot1x, dhcp] = [configOf(profiles, 'ppp'), configOf(profiles, 'dot1x'), configOf(profiles, 'dhcp')];
   const used = [
+    ...(dhcp?.server.decision === 'radius' ? [['dhcp', dhcp.radius] as const] : []),
     ...(ppp?.server.decision === 'radius' ? [['ppp', ppp.radius] as const] : []),
     ...(dot1x?.authenticator.decision === 'radius' ? [['dot1x', dot1x.radius] as const] : []),
   ];
-  const [first, other] = used;
+  const [first] = used;
+  const other = used.find(([, server]) => !isDeepStrictEqual(server, first?.[1]));
   return [
     ...used.flatMap(([protocol, { secret }]): Refusal[] =>
       secret === '' ? [[`/${protocol}/0`, '/radius/secret: is needed for the decision radius']] : [],
     ),
-    ...(first !== undefined && other !== undefined && !isDeepStrictEqual(first[1], other[1])
-      ? [['/dot1x/0', '/radius: the profile of ppp names another server'] as const]
+    ...(other !== undefined
+      ? [[`/${other[0]}/0`, `/radius: the profile of ${first?.[0]} names another server`] as const]
+      : []),
+    ...(dhcp?.server.decision === 'radius' && configOf(profiles, 'ipoe')?.ipv6.enabled
+      ? [['/ipoe/0', '/ipv6/enabled: RADIUS decides about DHCP alone, not about IPv6'] as const]
       : []),
     ...((ppp?.server.pools.length ?? 0) > 0 && ppp?.server.decision !== 'radius'
       ? [['/ppp/0', '/server/pools: only RADIUS chooses among pools'] as const]

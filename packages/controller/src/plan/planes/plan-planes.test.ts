@@ -61,6 +61,7 @@ const profiles = new Map<number, { name: string; protocol: string; config: objec
     },
   ],
   [42, { name: 'MSTP', protocol: 'stp', config: { bridge: { version: 'mstp' }, mst: { region: 'a' } } }],
+  [44, { name: 'DHCP', protocol: 'dhcp', config: { server: { decision: 'radius' }, radius: { secret: 'one' } } }],
   [43, { name: 'L2TP', protocol: 'l2tp', config: {} }],
   [20, { name: 'STP', protocol: 'stp', config: {} }],
   [
@@ -201,6 +202,11 @@ describe('entries of the access plane', () => {
       'a RADIUS server without a secret, and two of them',
       { pppoe: [7], ppp: [27], dot1x: [26], isServer: true },
       ['/accessPlane/0/ppp/0 NOT_SUPPORTED', '/accessPlane/0/dot1x/0 NOT_SUPPORTED'],
+    ],
+    [
+      'RADIUS that would not be asked about IPv6',
+      { ipoe: [11], dhcp: [44], isServer: true },
+      ['/accessPlane/0/ipoe/0 NOT_SUPPORTED'],
     ],
     ['groups of ports without addresses', { dot1x: [24], igmp: [8] }, ['/accessPlane/0 NOT_SUPPORTED']],
     ['two profiles', { dhcp: [5, 5] }, ['/accessPlane/0/dhcp/1 NOT_SUPPORTED']],

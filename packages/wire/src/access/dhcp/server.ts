@@ -1,11 +1,14 @@
 import { KeyTable } from '../../bytes/key-table.ts';
-import type { Memory } from '../../bytes/memory.ts';
+import { copyOf, type Memory } from '../../bytes/memory.ts';
 import { TimerWheel } from '../../bytes/timer-wheel.ts';
 import { copyMac, etherType, macBytes, vlanIds } from '../../ethernet/ethernet.ts';
 import { NumberPool } from '../address-pool.ts';
 import { broadcastMac, type FrameWriter, udp4HeaderBytes } from '../frames.ts';
 import { PeerLines } from '../lines.ts';
+import type { RadiusClient } from '../radius/client.ts';
+import type { RadiusSessionsOptions } from '../radius/sessions.ts';
 import { SetupPace } from '../setup-pace.ts';
+import { type AdmittedClient, DhcpAdmission, messageToKeep } from './admission.ts';
 import { DhcpMessage, DhcpWriter, dhcpOption, dhcpPort, dhcpType, maxDhcpBytes } from './message.ts';
 
 export interface DhcpServerOptions {
@@ -18,6 +21,8 @@ export interface DhcpServerOptions {
   readonly domain: Uint8Array;
   /** New clients that get an offer a second; 0: no limit. */
   readonly setupPerSec?: number;
+  /** A RADIUS server decides who gets an address. */
+  readonly radius?: Omit<RadiusSessionsOptions, 'isPpp'> | undefined;
 }
 
 export interface DhcpServerHost {
@@ -26,6 +31,10 @@ export interface DhcpServerHost {
   readonly mac: Uint8Array;
   /** A lease is confirmed, or over. */
   onLease?(lease: number, isActive: boolean): void;
+  readonly radius?: RadiusClient | undefined;
+  readonly random?: (() => number) | undefined;
+  /** A client has been let in or refused by the RADIUS server. */
+  onAdmission?: ((client: AdmittedClient) => void) | undefined;
 }
 
 /** An offer that is not accepted is forgotten after this time. */
@@ -50,6 +59,7 @@ export class DhcpServer {
   readonly counters = { received: 0, sent: 0, invalid: 0, offers: 0, acks: 0, naks: 0, exhausted: 0, declined: 0 };
   /** Leases that clients have confirmed. */
   active = 0;
+  readonly admission: DhcpAdmission | undefined;
   readonly #pool: NumberPool;
   readonly #options: DhcpServerOptions;
   readonly #host: DhcpServerHost;
@@ -61,12 +71,16 @@ export class DhcpServer {
   readonly #lines: PeerLines;
   readonly #wheel: TimerWheel;
   readonly #pace: SetupPace;
+  /** Leases of clients that a RADIUS server has let in. */
+  readonly #admitted = new Map<number, { readonly mac: Uint8Array; readonly tags: number }>();
   readonly #message = new DhcpMessage();
   readonly #writer = new DhcpWriter();
   readonly #key = new Int32Array(keyWords);
   readonly #clientMac = new Uint8Array(macBytes);
   readonly #frameMac = new Uint8Array(macBytes);
   #nowSec = 0;
+  /** The address that the client at hand is to have; 0: any. */
+  #address = 0;
 
   constructor(host: DhcpServerHost, options: DhcpServerOptions) {
     this.#host = host;
@@ -78,6 +92,15 @@ export class DhcpServer {
     this.#leaseOf = new Int32Array(options.poolSize).fill(-1);
     this.#lines = new PeerLines(options.poolSize);
     this.#pace = new SetupPace(options.setupPerSec ?? 0);
+    const { radius: client, random = () => 0, onAdmission } = host;
+    if (client !== undefined && options.radius !== undefined)
+      this.admission = new DhcpAdmission(
+        {
+          ...{ client, random, onChange: (one) => onAdmission?.(one) },
+          replay: (memory, tags) => this.receive(memory, macBytes, memory.bytes.length, { tags, macAt: 0 }),
+        },
+        options.radius,
+      );
     this.#wheel = new TimerWheel(0, options.poolSize * 2);
   }
 
@@ -116,6 +139,7 @@ export class DhcpServer {
   }
 
   advance(nowMs: number): void {
+    this.admission?.advance(nowMs);
     const now = Math.floor(nowMs / 1000);
     if (now <= this.#nowSec) return;
     this.#nowSec = now;
@@ -137,6 +161,14 @@ export class DhcpServer {
     copyMac(memory.bytes, message.macAt, this.#clientMac, 0);
     copyMac(memory.bytes, origin.macAt, this.#frameMac, 0);
     const { type } = message;
+    this.#address = 0;
+    const isAsking = type === dhcpType.discover || type === dhcpType.request;
+    if (isAsking && this.admission !== undefined) {
+      const keep = () => messageToKeep(memory, origin.macAt, start, end);
+      const grant = this.admission.grantOf(this.#clientMac, origin.tags, keep);
+      if (grant === undefined) return;
+      this.#address = grant.address;
+    }
     if (type === dhcpType.discover) this.#onDiscover(memory, origin.tags);
     else if (type === dhcpType.request) this.#onRequest(memory, origin.tags);
     else if (type === dhcpType.release) this.#onRelease();
@@ -196,7 +228,7 @@ export class DhcpServer {
 
   #onRelease(): void {
     const lease = this.#table.find(this.#key, 0);
-    if (lease >= 0) this.#free(lease);
+    if (lease >= 0) this.#free(lease, true);
   }
 
   #onDecline(memory: Memory): void {
@@ -213,6 +245,7 @@ export class DhcpServer {
   #leaseFor(memory: Memory): number {
     const known = this.#table.find(this.#key, 0);
     if (known >= 0) return known;
+    if (this.#address !== 0) return this.#claim(this.#address);
     const claimed = this.#claim(this.#message.word(memory, dhcpOption.requestedAddress));
     if (claimed >= 0) return claimed;
     const offset = this.#pool.take();
@@ -233,11 +266,16 @@ export class DhcpServer {
   }
 
   #bind(lease: number, tags: number): void {
-    const { leaseSec } = this.#options;
+    const leaseSec = this.#leaseSecOf(tags);
     this.#lines.set(lease, this.#frameMac, 0, tags);
     if (this.#isBound[lease] === 0) {
       this.#isBound[lease] = 1;
       this.active++;
+      if (this.admission !== undefined) {
+        const mac = copyOf(this.#clientMac);
+        this.#admitted.set(lease, { mac, tags });
+        this.admission.start(mac, tags, this.addressAt(lease));
+      }
       this.#host.onLease?.(lease, true);
     }
     // Clients rebind until the last second of a lease.
@@ -245,8 +283,17 @@ export class DhcpServer {
     else this.#wheel.set(lease, this.#nowSec + Math.min(leaseSec, maxLeaseTicks) + 1);
   }
 
-  #free(lease: number): void {
+  /** A lease ends with the session that a RADIUS server has granted. */
+  #leaseSecOf(tags: number): number {
+    const left = this.admission?.leftSec(this.#clientMac, tags) ?? Number.POSITIVE_INFINITY;
+    return Math.max(Math.min(this.#options.leaseSec, left), 1);
+  }
+
+  #free(lease: number, isReleased = false): void {
     this.#wheel.clear(lease);
+    const admitted = this.#admitted.get(lease);
+    if (admitted !== undefined) this.admission?.end(admitted.mac, admitted.tags, isReleased);
+    this.#admitted.delete(lease);
     if (this.#isBound[lease] === 1) {
       this.#isBound[lease] = 0;
       this.active--;
@@ -264,7 +311,7 @@ export class DhcpServer {
     const base = frames.begin(0, udp4HeaderBytes + maxDhcpBytes);
     if (base < 0) return;
     const at = base + udp4HeaderBytes;
-    const end = this.#write(request, at, type, address);
+    const end = this.#write(request, at, { type, address, leaseSec: this.#leaseSecOf(tags) });
     const { relayAddress } = message;
     const isDirect = relayAddress === 0;
     const isBroadcast = isDirect && (message.isBroadcast || type === dhcpType.nak) && message.clientAddress === 0;
@@ -281,7 +328,11 @@ export class DhcpServer {
     frames.send(packet, end, etherType.ipv4, { path: 0, tags, sourceMac: mac, destinationMac });
   }
 
-  #write(request: Memory, at: number, type: number, address: number): number {
+  #write(
+    request: Memory,
+    at: number,
+    { type, address, leaseSec }: { type: number; address: number; leaseSec: number },
+  ): number {
     const message = this.#message;
     const options = this.#options;
     const writer = this.#writer.begin(this.#host.frames.memory, at, {
@@ -297,9 +348,9 @@ export class DhcpServer {
     writer.word(dhcpOption.serverId, options.router);
     if (type !== dhcpType.nak) {
       if (address !== 0) {
-        writer.word(dhcpOption.leaseTime, options.leaseSec | 0);
-        writer.word(dhcpOption.renewalTime, Math.floor(options.leaseSec / 2));
-        writer.word(dhcpOption.rebindingTime, Math.floor(options.leaseSec * 0.875));
+        writer.word(dhcpOption.leaseTime, leaseSec | 0);
+        writer.word(dhcpOption.renewalTime, Math.floor(leaseSec / 2));
+        writer.word(dhcpOption.rebindingTime, Math.floor(leaseSec * 0.875));
       }
       if (type === dhcpType.ack && message.type === dhcpType.discover) writer.empty(dhcpOption.rapidCommit);
       writer.word(dhcpOption.netmask, options.netmask).word(dhcpOption.router, options.router);
