@@ -93,6 +93,36 @@ describe('a dialog with a form', () => {
   });
 });
 
+describe('choices of records', () => {
+  it('offer signatures where signatures are meant, found by the controller', async () => {
+    const { client } = lab.system;
+    const requests = [{ idx: 0, kind: 'http', method: 'GET', path: '/probe' }];
+    await client.cve.create({ body: { name: 'Probe of the lab', requests } as never });
+    await client.dictionaries.create({ body: { name: 'Words of the lab', type: 'list', values: ['a'] } as never });
+    const { page, problems, context } = await lab.signedIn(
+      '/new?template=IPS:%20one%20signature%20with%20its%20evasions',
+    );
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByRole('combobox', { name: 'Signature' }).fill('of the lab');
+    await page.getByRole('option', { name: 'Probe of the lab' }).waitFor();
+    await expect.poll(() => page.getByRole('option').allTextContents()).toEqual(['Probe of the lab']);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('the benchmark of RFC 2544', () => {
+  it('is among the test types and takes less than an hour unless told otherwise', async () => {
+    const { page, problems, context } = await lab.signedIn('/new');
+    await page.getByRole('button', { name: /^RFC 2544 throughput and latency/ }).click();
+    await page.getByRole('button', { name: 'Next' }).click();
+    // Minutes and seconds, no hours.
+    await page.getByText(/^2 agents .*· \d{1,2}:\d\d$/).waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
 describe('the list of templates', () => {
   it('is filtered by question, and shows what a template makes', async () => {
     const { page, problems, context } = await lab.signedIn('/resources/taskTemplates');

@@ -52,6 +52,8 @@ describe('schedules', () => {
     const dialog = page.getByRole('dialog', { name: 'New schedule' });
     await dialog.getByRole('combobox', { name: /^Task/ }).fill('Morn');
     await page.getByRole('option', { name: 'Morning' }).click();
+    // A new schedule is enabled, and says so.
+    expect(await dialog.getByRole('switch', { name: 'Enabled' }).isChecked()).toBe(true);
     await dialog.getByLabel(/^Start time( \*)?$/).fill(await page.evaluate(localText, next.getTime() + 300_000));
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText('Saved, with conflicts').waitFor();

@@ -29,8 +29,14 @@ describe('the profile page', () => {
     await page.getByRole('menuitem', { name: 'Profile' }).click();
     await page.getByRole('heading', { name: 'Profile' }).waitFor();
     expect(await page.title()).toBe('Profile · Rushhour');
-    const second = 'another-Harbour-64-lights';
     await page.getByLabel('Current password').fill(first);
+    for (const label of ['New password', 'Repeat new password']) await page.getByLabel(label).first().fill('short-1A');
+    await page.getByRole('button', { name: 'Change password' }).click();
+    // In words, by the label of the field, and with the length that the controller wants.
+    const refused = page.getByRole('alert').filter({ hasText: 'at least 12 characters' });
+    await refused.waitFor();
+    expect(await refused.textContent()).not.toMatch(/\/newPassword|\^|\\/);
+    const second = 'another-Harbour-64-lights';
     await page.getByLabel('New password').first().fill(second);
     await page.getByLabel('Repeat new password').fill(second);
     await page.getByRole('button', { name: 'Change password' }).click();

@@ -50,7 +50,8 @@ export const FormDialog = (props: FormDialogProps) => {
   const { title, size = 'lg', onClose, onSubmit, error, buttons, children, ...rest } = props;
   const [isChanged, setChanged] = useState(false);
   const [isAsking, setAsking] = useState(false);
-  const close = () => (isChanged ? setAsking(true) : onClose());
+  const hasProblem = error !== null && error !== undefined;
+  const close = () => (isChanged || hasProblem ? setAsking(true) : onClose());
   return (
     <Modal opened onClose={close} title={title} size={size} closeOnClickOutside={false}>
       {isAsking && <DiscardDialog onStay={() => setAsking(false)} onDiscard={onClose} />}
@@ -62,12 +63,13 @@ export const FormDialog = (props: FormDialogProps) => {
         onKeyDown={({ target, key }) => key === 'Enter' && isIn(target, '[role=combobox]') && setChanged(true)}
         onSubmit={(event) => {
           event.preventDefault();
+          setChanged(false);
           onSubmit();
         }}
       >
         <Stack>
           {children}
-          {error !== null && error !== undefined && <Problem error={error} />}
+          {hasProblem && <Problem error={error} />}
           {buttons ?? <DialogButtons onCancel={close} {...rest} />}
         </Stack>
       </form>
