@@ -6,7 +6,10 @@ import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { makeWithOpenssl } from '../../assets/certificates/testing/openssl.ts';
+import { statement } from '../../store/engine/statement.ts';
 import { admin, startTestController, type TestController } from '../../testing/controller.ts';
 import { refusalOf, signatureOf } from './webhook.ts';
 
@@ -20,13 +23,17 @@ let administrator: Awaited<ReturnType<TestController['signIn']>>;
 let receiver: Server;
 const received: Received[] = [];
 let hook = '';
+let brokenStatus = 503;
+const makeDue = statement((db, p: { target: string }) =>
+  db.updateTable('deliveries').set({ nextAt: '2020-01-01T00:00:00.000Z' }).where('target', '=', p.target),
+);
 
 beforeAll(async () => {
   controller = await startTestController();
   administrator = await controller.signIn();
   receiver = createServer(async (request, response) => {
     received.push({ headers: request.headers, body: await text(request) });
-    response.writeHead(request.url === '/broken' ? 503 : 204).end();
+    response.writeHead(request.url === '/broken' ? brokenStatus : 204).end();
   }).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
   hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
@@ -69,6 +76,9 @@ it('what a webhook refuses is tried again later, and the answer is in the log', 
   const latest = async () => (await deliveries('delivery.test')).find(({ target }) => target === broken);
   await expect.poll(latest).toMatchObject({ state: 'pending', attempts: 1, error: 'answered with status 503' });
   expect(Date.parse((await latest())?.nextAt ?? '') - Date.now()).toBeGreaterThan(1000);
+  brokenStatus = 204;
+  await controller.store.database.transaction((tx) => makeDue.all(tx, { target: broken }));
+  await expect.poll(latest).toMatchObject({ state: 'delivered', attempts: 2, error: '' });
 });
 
 it('a test names what it cannot reach', async () => {
@@ -84,34 +94,69 @@ it('the log of deliveries is for those who read settings', async () => {
   expect(data.every((one) => one.deliveries === undefined)).toBe(true);
 });
 
-it('notifications are mailed to those they are for', async () => {
+/** A mail server of another project, its mails, and what is given to it beside the address. */
+const withMailServer = async (
+  options: readonly string[],
+  use: (port: number, mails: () => string[]) => Promise<void>,
+) => {
   const box = mkdtempSync(join(tmpdir(), 'rushhour-mail-'));
   const port = 20_000 + (process.pid % 20_000);
-  const server = spawn(
-    '/usr/bin/python3',
-    ['-m', 'aiosmtpd', '-n', '-l', `127.0.0.1:${port}`, '-c', 'aiosmtpd.handlers.Mailbox', `${box}/mail`],
-    { stdio: 'ignore' },
-  );
+  const keeping = ['-c', 'aiosmtpd.handlers.Mailbox', `${box}/mail`];
+  const args = ['-m', 'aiosmtpd', '-n', ...options, '-l', `127.0.0.1:${port}`, ...keeping];
+  const server = spawn('/usr/bin/python3', args, { stdio: 'ignore' });
   try {
     await expect.poll(() => isListening(port)).toBe(true);
-    await configure({
-      mail: { host: '127.0.0.1', port, tls: 'none', from: 'rushhour@lab.test', events: ['settings.*'] },
-      sendTest: { mail: 'operator@lab.test' },
-    });
-    const mails = () => readdirSync(`${box}/mail/new`).map((name) => readFileSync(join(box, 'mail/new', name), 'utf8'));
-    await expect
-      .poll(() => mails().some((mail) => /X-RcptTo: operator@lab\.test/.test(mail) && mail.includes('[Rushhour] Test')))
-      .toBe(true);
-    await expect
-      .poll(() =>
-        mails().some((mail) => mail.includes('Settings changed') && mail.includes(`X-RcptTo: ${admin.email}`)),
-      )
-      .toBe(true);
+    await use(port, () =>
+      readdirSync(`${box}/mail/new`).map((name) => readFileSync(join(box, 'mail/new', name), 'utf8')),
+    );
   } finally {
     server.kill();
     await once(server, 'exit');
     rmSync(box, { recursive: true });
   }
+};
+const isTestFor = (address: string) => (mail: string) =>
+  mail.includes(`X-RcptTo: ${address}`) && mail.includes('[Rushhour] Test');
+
+it('notifications are mailed to those they are for', () =>
+  withMailServer([], async (port, mails) => {
+    await configure({
+      mail: { host: '127.0.0.1', port, tls: 'none', from: 'rushhour@lab.test', events: ['settings.*'] },
+      sendTest: { mail: 'operator@lab.test' },
+    });
+    await expect.poll(() => mails().some(isTestFor('operator@lab.test'))).toBe(true);
+    await expect
+      .poll(() =>
+        mails().some((mail) => mail.includes('Settings changed') && mail.includes(`X-RcptTo: ${admin.email}`)),
+      )
+      .toBe(true);
+  }));
+
+it.each([
+  ['tls', 'smtps'],
+  ['starttls', 'tls'],
+] as const)('mail goes out by %s, to a server with a certificate that can be verified only', async (tls, option) => {
+  const folder = mkdtempSync(join(tmpdir(), 'rushhour-mail-key-'));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '1'];
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-noenc'];
+  await makeWithOpenssl('req', '-x509', ...kind, '-keyout', key, '-out', cert, ...subject);
+  const trusted = getCACertificates('default');
+  onTestFinished(() => {
+    setDefaultCACertificates(trusted);
+    rmSync(folder, { recursive: true });
+  });
+  await withMailServer([`--${option}cert`, cert, `--${option}key`, key], async (port, mails) => {
+    const [before, after] = [`before-${tls}@lab.test`, `after-${tls}@lab.test`];
+    const mail = { host: '127.0.0.1', port, tls, from: 'rushhour@lab.test', events: [] };
+    await configure({ mail, sendTest: { mail: before } });
+    const errorOf = async () => (await deliveries('delivery.test')).find(({ target }) => target === before)?.error;
+    await expect.poll(errorOf).toMatch(/self-signed certificate/);
+    setDefaultCACertificates([...trusted, readFileSync(cert, 'utf8')]);
+    await configure({ sendTest: { mail: after } });
+    await expect.poll(() => mails().some(isTestFor(after))).toBe(true);
+    expect(mails().some(isTestFor(before))).toBe(false);
+  });
 });
 
 const isListening = (port: number) =>
