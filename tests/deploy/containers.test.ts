@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,12 +36,46 @@ describe('the Dockerfile', () => {
   });
 });
 
+type Services = Record<
+  string,
+  { networks: Record<string, { ipv4_address?: string }>; command?: string[]; build?: { target: string } }
+>;
+
+/** The way from agent to agent in namespaces with the addresses, routes and forwarding of the services. */
+const pathBetween = (services: Services): string => {
+  const ip = (...args: string[]) => execFileSync('ip', args, { encoding: 'utf8' });
+  const names = { client: `rhdc${process.pid}`, device: `rhdd${process.pid}`, server: `rhds${process.pid}` };
+  const addressOf = (service: string, network: string) => services[service]?.networks[network]?.ipv4_address ?? '';
+  const inside = (name: string, ...args: string[]) =>
+    execFileSync('ip', ['netns', 'exec', name, ...args], { encoding: 'utf8' });
+  try {
+    for (const name of Object.values(names)) ip('netns', 'add', name);
+    for (const [side, agent] of [
+      ['client', names.client],
+      ['server', names.server],
+    ] as const) {
+      ip('link', 'add', 'test', 'netns', agent, 'type', 'veth', 'peer', side, 'netns', names.device);
+      ip('-n', agent, 'address', 'add', `${addressOf(`agent-${side}`, `${side}-side`)}/24`, 'dev', 'test');
+      ip('-n', names.device, 'address', 'add', `${addressOf('device', `${side}-side`)}/24`, 'dev', side);
+      ip('-n', agent, 'link', 'set', 'test', 'up');
+      ip('-n', names.device, 'link', 'set', side, 'up');
+      inside(agent, ...(services[`route-${side}`]?.command ?? []));
+    }
+    inside(names.device, 'sysctl', '-qw', 'net.ipv4.ip_forward=1');
+    const target = addressOf('agent-server', 'server-side');
+    inside(names.client, 'ping', '-c', '1', '-W', '5', target);
+    return inside(names.client, 'ip', 'route', 'get', target);
+  } finally {
+    for (const name of Object.values(names)) ip('netns', 'del', name);
+  }
+};
+
 it('the compose file is valid, has both agents and a device between them', async () => {
   const { stdout } = await promisify(execFile)('docker-compose', ['-f', join(deploy, 'compose.yaml'), 'config'], {
     env: { ...process.env, ADMIN_PASSWORD: 'quiet-Harbour-27-lamps' },
   });
   const { services } = parse(stdout) as {
-    services: Record<string, { networks: object; build?: { target: string } }>;
+    services: Services;
   };
   const networksOf = (service: string) => Object.keys(services[service]?.networks ?? {}).toSorted();
   expect(networksOf('agent-client')).toEqual(['client-side', 'management']);
@@ -49,6 +83,7 @@ it('the compose file is valid, has both agents and a device between them', async
   expect(networksOf('device')).toEqual(['client-side', 'server-side']);
   for (const service of ['controller', 'agent-client', 'agent-server'])
     expect(Object.keys(stagesOf(dockerfile))).toContain(services[service]?.build?.target);
+  expect(pathBetween(services)).toContain('10.90.1.2');
 });
 
 describe('the manifests', () => {
