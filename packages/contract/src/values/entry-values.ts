@@ -120,7 +120,7 @@ export const EntryValues = Type.Object(
       integerArrays,
       Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), { maxItems: 10_000 }),
     ),
-    ...each(objectArrays, Type.Array(FreeObject, { maxItems: 1000 })),
+    ...each(objectArrays, Type.Array(FreeObject, { maxItems: 20_000 })),
   },
   {
     title: 'EntryValues',

@@ -23,21 +23,24 @@ interface Sides {
 /** What each agent does: planes first, then servers, then clients. */
 export const agentPlans = (input: PlanInput, guard: TargetGuard, sides: Sides): AgentPlan[] => {
   const byAgent = new Map<number, PlannedJob[]>();
-  const add = (agentId: number, job: PlannedJob) => byAgent.set(agentId, [...(byAgent.get(agentId) ?? []), job]);
+  const add = (agentId: number, job: PlannedJob) => {
+    const jobs = byAgent.get(agentId);
+    if (jobs === undefined) byAgent.set(agentId, [job]);
+    else jobs.push(job);
+  };
   for (const { agent, job } of sides.planes) add(agent.id, job);
   for (const server of sides.servers) add(server.agent.id, serverJob(server, sides));
   for (const client of sides.clients) add(client.agent.id, clientJob(client, input, guard));
+  const clientsOf = Map.groupBy(sides.clients, ({ agent }) => agent.id);
+  const known = knownFiles(input, sides.attempts);
   const capture = captureOf(input.definition.dumps, input.dumpLimits, byAgent.size);
   return [...byAgent].map(([agentId, jobs]) => ({
     agentId,
     role: roleOf(jobs),
     jobs,
-    files: filesOf(jobs, input, sides.attempts),
+    files: filesOf(jobs, known),
     ...(capture && { capture }),
-    gateways: gatewaysOf(
-      sides.clients.filter(({ agent }) => agent.id === agentId),
-      input,
-    ),
+    gateways: gatewaysOf(clientsOf.get(agentId) ?? [], input),
   }));
 };
 
@@ -124,19 +127,18 @@ const copiesIn = (samples: PlanInput['samples']) => [...samples.values()].flatMa
 const scriptsIn = (recordings: PlanInput['recordings']) =>
   [...recordings.values()].flatMap((one) => ('client' in one ? [one.client, one.server] : []));
 
-/** The files that configurations refer to, each once. */
-const filesOf = (
-  jobs: readonly PlannedJob[],
+/** Sizes of all files of the run by their hash. */
+const knownFiles = (
   { files, samples, recordings }: PlanInput,
   attempts: readonly PlannedAttempts[],
-): NeededFile[] => {
+): ReadonlyMap<string, number> => {
+  const all = [...files.values(), ...copiesIn(samples), ...scriptsIn(recordings), ...attempts];
+  return new Map(all.map(({ sha256, size }) => [sha256, size]));
+};
+
+/** The files that configurations refer to, each once. */
+const filesOf = (jobs: readonly PlannedJob[], known: ReadonlyMap<string, number>): NeededFile[] => {
   const named = new Set(jobs.flatMap(({ job }) => hashesIn(job.config)));
-  const known = new Map(
-    [...files.values(), ...copiesIn(samples), ...scriptsIn(recordings), ...attempts].map(({ sha256, size }) => [
-      sha256,
-      size,
-    ]),
-  );
   return [...named].map((sha256) => ({ sha256, size: known.get(sha256) ?? 0 }));
 };
 

@@ -34,26 +34,66 @@ export const activeWeights = (weights: readonly number[], wholes: Wholes): numbe
   }
 };
 
+// Multiples of a power of two add up without rounding.
+const fraction = 1024;
+
+/** The parts of one client after the other, without dividing for all of them each time. */
+export class Shares {
+  readonly #weights: readonly number[];
+  /** Sums of the weights up to and with each client. */
+  readonly #reached: readonly number[];
+  readonly #busyBefore: readonly number[];
+  readonly total: number;
+  /** Number of clients with a part. */
+  readonly busyCount: number;
+
+  constructor(weights: readonly number[]) {
+    let [reached, busy] = [0, 0];
+    this.#weights = weights;
+    this.#reached = weights.map((weight) => (reached += weight));
+    this.#busyBefore = weights.map((weight) => (weight > 0 ? busy++ : busy));
+    this.total = reached;
+    this.busyCount = busy;
+  }
+
+  weightAt(index: number): number {
+    return this.#weights[index] ?? 0;
+  }
+
+  /** Number of clients with a part before this one. */
+  busyBefore(index: number): number {
+    return this.#busyBefore[index] ?? 0;
+  }
+
+  /** What all clients before this one get of a whole. */
+  offset(whole: number, index: number): number {
+    if (index === 0) return 0;
+    if (index === this.#weights.length) return whole;
+    return Math.round(whole * ((this.#reached[index - 1] as number) / this.total));
+  }
+
+  /** As `divideWhole`. */
+  whole(whole: number, index: number): number {
+    return this.offset(whole, index + 1) - this.offset(whole, index);
+  }
+
+  /** As `divideRate`. */
+  rate(rate: number, index: number): number {
+    return this.whole(Math.round(rate * fraction), index) / fraction;
+  }
+}
+
 /**
  * Whole parts of a whole, by weight. They add up to it exactly, and none is off by more than one; small wholes leave
  * some with nothing.
  */
 export const divideWhole = (whole: number, weights: readonly number[]): number[] => {
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  let before = 0;
-  let reached = 0;
-  return weights.map((weight, index) => {
-    reached += weight;
-    const until = index === weights.length - 1 ? whole : Math.round(whole * (reached / total));
-    const part = until - before;
-    before = until;
-    return part;
-  });
+  const shares = new Shares(weights);
+  return weights.map((_, index) => shares.whole(whole, index));
 };
 
-// Multiples of a power of two add up without rounding.
-const fraction = 1024;
-
 /** Parts of a rate, by weight. They add up to it exactly, and each is above 0 as long as weights are of one kind. */
-export const divideRate = (rate: number, weights: readonly number[]): number[] =>
-  divideWhole(Math.round(rate * fraction), weights).map((part) => part / fraction);
+export const divideRate = (rate: number, weights: readonly number[]): number[] => {
+  const shares = new Shares(weights);
+  return weights.map((_, index) => shares.rate(rate, index));
+};

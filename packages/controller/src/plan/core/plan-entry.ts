@@ -5,7 +5,7 @@ import { type ListenEndpoint, listensFor, namedTargets, targetsFor } from '../en
 import { clientStackOf } from '../stack/host-stack.ts';
 import { sessionSenderOf } from '../stack/session-stack.ts';
 import { hasAddresses } from '../stack/stack-hosts.ts';
-import { activeWeights, divideRate, divideWhole } from './divide.ts';
+import { activeWeights, Shares } from './divide.ts';
 import { clientDuration } from './durations.ts';
 import type { PlanAgent } from './plan-input.ts';
 import { agentAt, type PlanScope, pointerIn } from './plan-scope.ts';
@@ -54,9 +54,9 @@ export const planEntry = (scope: PlanScope, traffic: Traffic): PlannedEntry => {
   const sources = endpointsOf(entry, 'sources');
   if (sources.length === 0) scope.issues.error(pointerIn(scope, 'sources'), 'NO_SOURCE', 'names no agent that sends');
   const named = traffic.needsTargets === false ? [] : namedTargets(scope, traffic.extraTargets);
-  const weights = weightsOf(scope, traffic, sources);
+  const shares = new Shares(weightsOf(scope, traffic, sources));
   const planned = sources.flatMap((endpoint, index) => {
-    const work = { scope, traffic, client, named, weights, endpoint, index };
+    const work = { scope, traffic, client, named, shares, endpoint, index };
     return planClient(work) ?? [];
   });
   return {
@@ -72,7 +72,7 @@ interface ClientWork {
   readonly traffic: Traffic;
   readonly client: (part: ClientPart) => ClientDraft;
   readonly named: ReturnType<typeof namedTargets>;
-  readonly weights: readonly number[];
+  readonly shares: Shares;
   readonly endpoint: Endpoint;
   readonly index: number;
 }
@@ -91,7 +91,7 @@ const weightsOf = (
 };
 
 const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenEndpoint[] } | undefined => {
-  const { scope, traffic, client, named, weights, endpoint, index } = work;
+  const { scope, traffic, client, named, shares, endpoint, index } = work;
   const path = pointerIn(scope, 'sources', index);
   const agent = agentAt(scope, endpoint.agent?.id ?? 0, path);
   const sender = agent && senderOf(scope, agent, { endpoint, path, index });
@@ -112,18 +112,18 @@ const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenE
         });
   if (found === undefined) return undefined;
   if (!scope.budget.takeTargets(found.targets.length - named.length)) return reportTooLarge(scope);
-  if (weights[index] === 0) {
+  if (shares.weightAt(index) === 0) {
     scope.issues.caveat({ path, agentId: agent.id }, 'NOTHING_TO_DO', `agent ${agent.name} gets nothing of the load`);
     return undefined;
   }
-  const part = partOf(scope, { weights, index, found, source, portRange: ports.range, agent });
+  const part = partOf(scope, { shares, index, found, source, portRange: ports.range, agent });
   const planned = {
     ...client(part),
     entry: scope.entry,
     agent,
     path,
     engine: traffic.engine,
-    share: (weights[index] ?? 1) / weights.reduce((sum, weight) => sum + weight, 0),
+    share: shares.weightAt(index) / shares.total,
     duration: clientDuration(scope.entry, Math.max(1, part.whole(scope.entry.values.duration.count ?? 1))),
     targets: found.targets,
     parts: found.parts,
@@ -153,7 +153,7 @@ const reportTooLarge = (scope: PlanScope): undefined =>
   scope.issues.error('/configuration', 'PLAN_TOO_LARGE', 'has too many sources and targets for one run');
 
 interface PartOptions {
-  readonly weights: readonly number[];
+  readonly shares: Shares;
   readonly index: number;
   readonly found: Pick<ClientPart, 'targets' | 'targetIndexes'>;
   readonly source: ClientSource;
@@ -162,7 +162,7 @@ interface PartOptions {
 }
 
 const partOf = (scope: PlanScope, options: PartOptions): ClientPart => {
-  const { weights, index, found, source, portRange, agent } = options;
+  const { shares, index, found, source, portRange, agent } = options;
   const { entry, issues } = scope;
   const rotation = entry.values.rotationMode ?? 'roundRobin';
   const srcMode = entry.values.ipLayer?.srcMode;
@@ -178,18 +178,12 @@ const partOf = (scope: PlanScope, options: PartOptions): ClientPart => {
     sources,
     sourceCount: source.count,
     rotation,
-    position: {
-      index: weights.slice(0, index).filter((weight) => weight > 0).length,
-      count: weights.filter((weight) => weight > 0).length,
-    },
-    rate: (whole) => (whole === undefined ? undefined : divideRate(whole, weights)[index]),
-    whole: (whole) => divideWhole(whole, weights)[index] ?? 0,
-    offset: (whole) =>
-      divideWhole(whole, weights)
-        .slice(0, index)
-        .reduce((sum, part) => sum + part, 0),
+    position: { index: shares.busyBefore(index), count: shares.busyCount },
+    rate: (whole) => (whole === undefined ? undefined : shares.rate(whole, index)),
+    whole: (whole) => shares.whole(whole, index),
+    offset: (whole) => shares.offset(whole, index),
     concurrentShare: (whole, max) => {
-      const part = Math.max(1, divideWhole(whole, weights)[index] ?? 0);
+      const part = Math.max(1, shares.whole(whole, index));
       if (part <= max) return part;
       const message = `agent ${agent.name} would keep ${part} connections open; ${max} is the maximum`;
       issues.error({ path: pointerIn(scope, 'sources', index), agentId: agent.id }, 'RATE_IMPOSSIBLE', message);

@@ -200,6 +200,19 @@ describe('a plan tells', () => {
     expect(issuesOf(both({ ip: '10.1.1.1' }, { ip: '10.1.1.1' }), { agents: near })).toEqual([]);
   });
 
+  it('none of ten thousand agents in one entry', () => {
+    const addressOf = (id: number) => `10.2.${id >> 8}.${id & 255}`;
+    const agents = Array.from({ length: 10_001 }, (_, i) => agentOf(i + 1, { addresses: [addressOf(i)] }));
+    const sources = agents.slice(1).map(({ id }) => ({ agent: { id } }));
+    const entry = http({ sources, targets: [{ agent: { id: 1 } }], requestsPerSecond: 100_000 });
+    const { issues, agents: planned } = planRun(inputOf([entry], { agents }));
+    expect([issues, planned.length]).toEqual([[], 10_001]);
+    const rates = planned.flatMap(({ jobs }) =>
+      jobs.flatMap(({ job }) => (job.config as { load?: { rate: number } }).load?.rate ?? []),
+    );
+    expect([rates.length, rates.reduce((sum, rate) => sum + rate, 0)]).toEqual([10_000, 100_000]);
+  });
+
   it('a task that would fill the memory', () => {
     const sources = Array.from({ length: 1000 }, (_, i) => ({ agent: { id: 1 }, ip: `10.2.${i >> 8}.${i & 255}` }));
     const targets = Array.from({ length: 1000 }, (_, i) => ({ ip: `10.3.${i >> 8}.${i & 255}` }));

@@ -7,7 +7,7 @@ import type { PlanIssues } from './plan-issues.ts';
 import type { TrafficEntry } from './traffic-entry.ts';
 
 /** Limits of a plan, so that it fits in memory: jobs, and targets of all clients together. */
-const maxJobs = 5000;
+const maxJobs = 20_000;
 const maxTargets = 200_000;
 
 /** What a plan may still grow by. */

@@ -17,6 +17,9 @@ const place = {
   weight,
 };
 
+/** Ten thousand agents and more may take part in one entry; how large a plan may become is decided when it is made. */
+const maxEndpoints = 20_000;
+
 export const sources = listOf(
   'Where traffic comes from. The rates of the entry are divided over the agents by weight',
   item({
@@ -34,6 +37,7 @@ export const sources = listOf(
       optionalText('Local ports are told by `clientPortRange`', { maxLength: 1024, pattern: portsPattern }),
     ),
   }),
+  maxEndpoints,
 );
 
 export const targets = listOf(
@@ -54,6 +58,7 @@ export const targets = listOf(
       pattern: portsPattern,
     }),
   }),
+  maxEndpoints,
 );
 
 export const isServer = Type.Boolean({
