@@ -24,7 +24,7 @@ interface DeviceFieldsProps {
   onChange: (device: Device | null) => void;
 }
 
-/** The device under test: a known one fills in its vendor, model and newest version. */
+/** The device under test, then its details: a known one fills in its vendor, model and newest version. */
 export const DeviceFields = ({ device, onChange }: DeviceFieldsProps) => {
   const known = useDevices() ?? [];
   const rename = (name: string) => {
@@ -40,18 +40,18 @@ export const DeviceFields = ({ device, onChange }: DeviceFieldsProps) => {
         maxLength={maxLength}
         onChange={rename}
       />
-      {details.map((detail) => (
-        <TextInput
-          key={detail}
-          label={words[detail]}
-          value={device?.[detail] ?? ''}
-          maxLength={maxLength}
-          disabled={device === null}
-          onChange={({ currentTarget: { value } }) =>
-            device && onChange({ name: device.name, ...without({ ...device, [detail]: value }) })
-          }
-        />
-      ))}
+      {device !== null &&
+        details.map((detail) => (
+          <TextInput
+            key={detail}
+            label={words[detail]}
+            value={device[detail] ?? ''}
+            maxLength={maxLength}
+            onChange={({ currentTarget: { value } }) =>
+              onChange({ name: device.name, ...without({ ...device, [detail]: value }) })
+            }
+          />
+        ))}
     </SimpleGrid>
   );
 };
