@@ -26,8 +26,14 @@ const withoutSql = inController([
   'tasks/transfer/import/hostile-imports',
 ]);
 
-/** They measure when frames leave and arrive, or detect silence within milliseconds: nothing else may run beside them. */
-const timed = ['engines/packets/{icmp,rfc2544,streams}', 'control/bfd'].map((name) => `tests/${name}.test.ts`);
+/**
+ * They measure when frames leave and arrive or how the event loop waits, or detect silence within milliseconds: nothing
+ * else may run beside them, nor before them in the same process.
+ */
+const timed = [
+  ...['engines/packets/{icmp,rfc2544,streams}', 'control/bfd'].map((name) => `tests/${name}.test.ts`),
+  'packages/agent/src/net/loop/kernel-event-loop.test.ts',
+];
 
 /** Behaviour tests run on both databases, unless the database has no part in them; everything else runs once. */
 export default defineConfig({
@@ -39,7 +45,7 @@ export default defineConfig({
           ...together,
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
-          exclude: [behaviour],
+          exclude: [behaviour, ...timed],
         },
       },
       { test: { ...together, name: 'sqlite', include: [behaviour], env: { RUSHHOUR_TEST_ENGINE: 'sqlite' } } },
