@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Side } from '../engines/namespaces.ts';
-import { runProgram, temporaryFolder } from './access-results.ts';
+import { runProgram } from './access-results.ts';
 
 export const radiusSecret = 'shared-by-both';
 
@@ -103,7 +103,9 @@ server inner {
 
 /** Starts FreeRADIUS on the loopback address of a namespace. */
 export const startFreeRadius = async (side: Side, users: readonly string[]) => {
-  const folder = temporaryFolder();
+  // Not in memory: FreeRADIUS cannot open its accounting file on tmpfs.
+  const folder = mkdtempSync('/tmp/rushhour-radius-');
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'certificate.pem')];
   execFileSync('openssl', ['req', '-x509', ...curve, '-days', '2', '-subj', '/CN=radius.rushhour.test', ...files], {
