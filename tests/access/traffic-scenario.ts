@@ -71,11 +71,13 @@ try {
     return data as RunTableRow[];
   };
   await untilStatus(client, id, [4, 9]);
-  const carrying = await until('all sessions to carry packets', async () => {
-    const rows = await rowsOf(near.id, 'up');
-    return rows.length === sessionCount ? rows : undefined;
-  });
-  const served = await rowsOf(other.id, 'up');
+  const allOf = (agentID: number) =>
+    until('all sessions to be up', async () => {
+      const rows = await rowsOf(agentID, 'up');
+      return rows.length === sessionCount ? rows : undefined;
+    });
+  const carrying = await allOf(near.id);
+  const served = await allOf(other.id);
   const command = { plane: 'access', index: 0, action: 'stop', from: 0, to: 4 } as const;
   await client.tasks.changeLoad({ body: { id, commands: [command] } });
   await until('five sessions to end', async () => ((await rowsOf(near.id, 'ended')).length === 5 ? true : undefined));
