@@ -111,6 +111,17 @@ describe('subscribers with PPPoE', () => {
     expect(client.pppoe?.ppp.auth.counters.refused).toBe(0);
   });
 
+  it.each([true, false])('come in as another program decides (let in: %s)', (isGood) => {
+    const wrong = { credentials: () => ({ userName: 'other', password: 'no' }) };
+    const { start } = createPair({
+      clientPpp: { auth: wrong },
+      serverPpp: {
+        auth: { ask: (_, __, answer) => answer({ isGood, text: undefined, cause: 'authentication: refused' }) },
+      },
+    });
+    expect(start(second)).toBe(isGood);
+  });
+
   it('authenticate by MS-CHAPv2 when one end insists on it', () => {
     const { start, client } = createPair({ clientPpp: { auth: { offer: 'msChapV2' } } });
     expect(start()).toBe(true);

@@ -216,7 +216,7 @@ export class PppoeServer {
       },
       {
         ...ppp,
-        auth: { ...ppp.auth, ask: radius && ((...question) => radius.ask(...question)) },
+        auth: { ...ppp.auth, ...(radius && { ask: (...question) => radius.ask(...question) }) },
         isServer: true,
         capacity,
       },
