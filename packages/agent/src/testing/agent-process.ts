@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { MessageOf, ProtocolServer } from './protocol-server.ts';
 
@@ -107,14 +109,29 @@ export class Bench {
   async close(): Promise<void> {
     await Promise.all(this.#agents.map((agent) => agent.stop()));
     for (const folder of this.#folders) {
-      const pid = Number(await readFile(join(folder, 'agent.pid'), 'utf8').catch(() => '0'));
-      if (pid > 0 && isAlive(pid)) process.kill(pid, 'SIGKILL');
+      // One of them may be about to start the version before an upgrade again.
+      for (let pids = processesOf(folder); pids.length > 0; pids = processesOf(folder)) {
+        for (const pid of pids) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+        await sleep(20);
+      }
       await rm(folder, { recursive: true, force: true });
     }
     this.#agents.length = 0;
     this.#folders.length = 0;
   }
 }
+
+/** Processes that were started with this data folder. */
+const processesOf = (dataDir: string): number[] =>
+  readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      return readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0').includes(dataDir) ? [Number(name)] : [];
+    } catch {
+      // It has ended meanwhile.
+      return [];
+    }
+  });
 
 const uuidIn = async (dataDir: string): Promise<string> =>
   (JSON.parse(await readFile(join(dataDir, 'identity.json'), 'utf8')) as { uuid: string }).uuid;
