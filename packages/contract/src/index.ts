@@ -126,6 +126,7 @@ export { PortableSignature } from './collections/tasks/transfer-records.ts';
 export type { TunnelDraft } from './collections/tunnels/routes.ts';
 export { type TunnelType, tunnelParams, tunnelSecretsOf } from './collections/tunnels/tunnel-params.ts';
 export type { AccessToken, ExtendedUser, LightUser, User, UserDraft } from './collections/users.ts';
+export { describedMembers } from './described-members.ts';
 export { ErrorBody } from './envelopes.ts';
 export { memberDescriptions } from './member-descriptions.ts';
 export { toOpenApi } from './openapi.ts';

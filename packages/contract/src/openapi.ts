@@ -1,11 +1,11 @@
 import type { TSchema } from 'typebox';
 import type { AiOperation } from './ai-scopes.ts';
+import { describedMembers } from './described-members.ts';
 import { ErrorBody } from './envelopes.ts';
 import { memberDescriptions } from './member-descriptions.ts';
 import { exampleOf } from './openapi-example.ts';
 import { headerParametersOf, responseHeadersOf } from './openapi-headers.ts';
 import { type Collection, permissionOf, type Route, statusesOf } from './route.ts';
-import { plugins } from './values/plugins/index.ts';
 
 type Json = Record<string, unknown>;
 
@@ -186,23 +186,6 @@ const annotated = (schema: Json): Json => {
     ...(properties && { properties: describedMembers(properties) }),
   };
 };
-
-/** What members of `values` mean, as the first plugin that takes them says. */
-const valueDescriptions = new Map(
-  plugins
-    .toReversed()
-    .flatMap(({ schema }) => Object.entries(schema.properties as Record<string, { description?: string }>))
-    .flatMap(([name, { description }]) => (description === undefined ? [] : [[name, description] as const])),
-);
-
-const describedMembers = (properties: Record<string, Json>) =>
-  Object.fromEntries(
-    Object.entries(properties).map(([name, member]) => {
-      const description = memberDescriptions[name] ?? valueDescriptions.get(name);
-      const isKnown = description === undefined || 'description' in member || '$ref' in member;
-      return [name, isKnown ? member : { ...member, description }];
-    }),
-  );
 
 const isSchema = (schema: object): boolean => 'type' in schema || 'properties' in schema;
 

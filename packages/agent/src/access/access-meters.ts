@@ -46,6 +46,11 @@ interface Traffic {
   readonly timeouts?: number;
 }
 
+const totalOf = (parts: readonly { readonly counters: Required<Traffic> }[]): Traffic => {
+  const sumOf = (name: keyof Traffic) => parts.reduce((sum, { counters }) => sum + counters[name], 0);
+  return { sent: sumOf('sent'), received: sumOf('received'), timeouts: sumOf('timeouts') };
+};
+
 /** Metrics of the access plane. Times are in microseconds. */
 export class AccessMeters implements SubscriberListener {
   readonly #samples: Samples;
@@ -145,13 +150,7 @@ export class AccessMeters implements SubscriberListener {
 
   /** Members of a link aggregation group. */
   followGroup(name: string, { members, active, counters }: LinkGroup): void {
-    const totals = { sent: 0, received: 0, timeouts: 0 };
-    for (const one of members) {
-      totals.sent += one.counters.sent;
-      totals.received += one.counters.received;
-      totals.timeouts += one.counters.timeouts;
-    }
-    this.#follow(name, 'lacp', totals);
+    this.#follow(name, 'lacp', totalOf(members));
     this.#samples.gauge('access.activeLinks').set(active.length);
     this.#set(name, 'access.linkChanges', counters.changes);
     this.#set(name, 'access.framesWithoutLink', counters.framesLost);
@@ -159,13 +158,7 @@ export class AccessMeters implements SubscriberListener {
 
   /** Ports of a bridge. */
   followBridge(name: string, { ports, counters }: SpanningTree): void {
-    const totals = { sent: 0, received: 0, timeouts: 0 };
-    for (const one of ports) {
-      totals.sent += one.counters.sent;
-      totals.received += one.counters.received;
-      totals.timeouts += one.counters.timeouts;
-    }
-    this.#follow(name, 'stp', totals);
+    this.#follow(name, 'stp', totalOf(ports));
     this.#set(name, 'access.topologyChanges', counters.topologyChanges);
     this.#set(name, 'access.rootChanges', counters.rootChanges);
   }

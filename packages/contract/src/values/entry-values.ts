@@ -98,6 +98,9 @@ const strings = names([
 const integerArrays = names(['malwareFiles', 'tunnelIDs']);
 const objectArrays = names(['sources', 'targets']);
 
+/** Ten thousand agents and more may take part in one entry; how large a plan may become is decided when it is made. */
+export const maxEndpoints = 20_000;
+
 /** Members of `values` that are stored sealed and read back masked. */
 export const secretValues = ['ipsecCipherKey', 'ipsecKey', 'ipsecPsk'] as const;
 
@@ -120,7 +123,7 @@ export const EntryValues = Type.Object(
       integerArrays,
       Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), { maxItems: 10_000 }),
     ),
-    ...each(objectArrays, Type.Array(FreeObject, { maxItems: 20_000 })),
+    ...each(objectArrays, Type.Array(FreeObject, { maxItems: maxEndpoints })),
   },
   {
     title: 'EntryValues',

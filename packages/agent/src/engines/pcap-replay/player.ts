@@ -18,8 +18,8 @@ export interface PlayerOptions {
   readonly copies: number;
   readonly part: Pick<ReplayPart, 'loops' | 'loopDelayMs' | 'renewEvery' | 'mostFrames'>;
   readonly samples: Samples;
-  /** Loops and the target load are reported by the client only. */
-  readonly isClient: boolean;
+  /** Loops are counted on one side only. */
+  readonly countsLoops: boolean;
   readonly onDown: () => void;
 }
 
@@ -78,8 +78,8 @@ export class Player {
   start(origin: number): void {
     this.#begun = origin;
     this.#end = this.#endOfLoop(0);
-    const { samples, isClient } = this.#options;
-    if (this.#loopMs > 0 && isClient) samples.gauge('pcap-replay.targetLoad').set((1000 * this.#single) / this.#loopMs);
+    if (this.#loopMs > 0)
+      this.#options.samples.gauge('pcap-replay.targetLoad').set((1000 * this.#single) / this.#loopMs);
     this.#alarm.set(origin);
   }
 
@@ -178,7 +178,7 @@ export class Player {
     // The driver does not report which frames were lost.
     this.#meters.txBytes.add(Math.round((bytes * (taken - lost)) / taken));
     this.#meters.flows.set(openFlows[last] as number);
-    if (this.#options.isClient) {
+    if (this.#options.countsLoops) {
       this.#meters.loops.add(Math.floor((last + 1) / this.#single) - Math.floor(this.#next / this.#single));
     }
     this.#next += taken;

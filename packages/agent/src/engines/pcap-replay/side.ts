@@ -88,7 +88,7 @@ export class Side {
     const samples: Samples = context.samples;
     const { timetable, frames } = this.schedule;
     this.#player = new Player({
-      ...{ feed: this.#feed, timetable, frames, part, samples, copies: this.#copies, isClient: role === 'client' },
+      ...{ feed: this.#feed, timetable, frames, part, samples, copies: this.#copies, countsLoops: role === 'client' },
       onDown: () => context.note(`the link of ${path.device.name} was down: frames that were due then were not sent`),
     });
     this.#player.start(origin);

@@ -6,8 +6,6 @@ import type { GeneratorLoad } from './generator-load-monitor.ts';
 const toleratedShare = 0.01;
 /** Engines whose frames are begun when they are sent. */
 const countsSent: ReadonlySet<string> = new Set(['convergence', 'pcap-replay', 'stream']);
-/** The server side of a replay keeps a schedule as well, but only clients have a target load. */
-const serverSchedule = 'pcap-replay.dropped';
 const busyPct = 85;
 const machineBusyPct = 95;
 
@@ -35,7 +33,7 @@ export class ShortfallWatch {
 
   /** Undefined if the load was reached, or if there was no rate to reach. */
   result(metrics: readonly Metric[], { engine, cores }: { engine: string; cores: number }): LoadShortfall | undefined {
-    if (!metrics.some(({ name }) => name === `${engine}.targetLoad` || name === serverSchedule)) return undefined;
+    if (!metrics.some(({ name }) => name === `${engine}.targetLoad`)) return undefined;
     const begun = countOf(metrics, new RegExp(`^${engine}\\.${countsSent.has(engine) ? 'sent' : 'begun'}$`));
     const dropped = countOf(metrics, new RegExp(`^${engine}\\.dropped$`));
     const wanted = begun + dropped;

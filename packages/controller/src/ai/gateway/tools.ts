@@ -1,4 +1,4 @@
-import { type AiOperation, api, memberDescriptions, type Route } from '@rushhour/contract';
+import { type AiOperation, api, describedMembers, type Route } from '@rushhour/contract';
 import type { TSchema } from 'typebox';
 import type { Parts } from './pipeline.ts';
 
@@ -22,14 +22,8 @@ const described = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(described);
   if (typeof schema !== 'object' || schema === null) return schema;
   const parts = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, described(part)]));
-  const { properties } = parts as { properties?: Record<string, object> };
-  if (typeof properties !== 'object') return parts;
-  const meaning = (name: string) => memberDescriptions[name];
-  const members = Object.entries(properties).map(([name, member]) => [
-    name,
-    'description' in member || meaning(name) === undefined ? member : { ...member, description: meaning(name) },
-  ]);
-  return { ...parts, properties: Object.fromEntries(members) };
+  const { properties } = parts as { properties?: Record<string, Record<string, unknown>> };
+  return typeof properties === 'object' ? { ...parts, properties: describedMembers(properties) } : parts;
 };
 
 const inputOf = ({ params, query, body }: Route) => ({

@@ -53,7 +53,7 @@ const derivations: Readonly<Record<string, Derivation>> = {
   agentCpuPct: { isSource: standing(/^agent\.cpuPct$/), kind: 'level' },
   agentDrops: { isSource: counted(/^(?!stateless-server)[^.]+\.dropped$/), kind: 'amount' },
   scheduleLagMs: { isSource: standing(/^agent\.scheduleLagMs$/), kind: 'level' },
-  targetLoad: { isSource: standing(/\.targetLoad$/), kind: 'level' },
+  targetLoad: { isSource: standing(/\.targetLoad$/), kind: 'level', isOfClients: true },
   achievedLoad: { isSource: begun, kind: 'rate', isOfClients: true },
 };
 

@@ -101,8 +101,8 @@ const withMailServer = async (
 ) => {
   const box = mkdtempSync(join(tmpdir(), 'rushhour-mail-'));
   const port = 20_000 + (process.pid % 20_000);
-  const keeping = ['-c', 'aiosmtpd.handlers.Mailbox', `${box}/mail`];
-  const args = ['-m', 'aiosmtpd', '-n', ...options, '-l', `127.0.0.1:${port}`, ...keeping];
+  const handler = ['-c', 'aiosmtpd.handlers.Mailbox', `${box}/mail`];
+  const args = ['-m', 'aiosmtpd', '-n', ...options, '-l', `127.0.0.1:${port}`, ...handler];
   const server = spawn('/usr/bin/python3', args, { stdio: 'ignore' });
   try {
     await expect.poll(() => isListening(port)).toBe(true);

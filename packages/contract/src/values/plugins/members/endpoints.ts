@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { maxEndpoints } from '../../entry-values.ts';
 import { choice } from '../../protocols/field.ts';
 import { optionalIdOf, recordOf } from './reference.ts';
 import { address, ignored, item, listOf, optionalText, portsPattern } from './values.ts';
@@ -16,9 +17,6 @@ const place = {
   ip: address('Address; wins over `network`'),
   weight,
 };
-
-/** Ten thousand agents and more may take part in one entry; how large a plan may become is decided when it is made. */
-const maxEndpoints = 20_000;
 
 export const sources = listOf(
   'Where traffic comes from. The rates of the entry are divided over the agents by weight',
