@@ -7,11 +7,14 @@ export type { Dhcpv6ClientOptions } from './access/dhcpv6/client.ts';
 export { maxPeers, type PortPeer } from './access/dot1x/authenticator.ts';
 export { portAccessMac } from './access/dot1x/eapol.ts';
 export type { SupplicantOptions } from './access/dot1x/supplicants.ts';
+export { FrameWriter } from './access/frames.ts';
 export type { IgmpOptions } from './access/igmp/hosts.ts';
 export { alertHeaderBytes, igmpProtocol, writeAlertHeader } from './access/igmp/message.ts';
 export type { IpoeOptions } from './access/ipoe.ts';
 export type { Ipoe6Options } from './access/ipv6/ipoe6.ts';
 export type { Ipoe6GatewayOptions } from './access/ipv6/ipoe6-gateway.ts';
+export type { L2tpLns } from './access/l2tp/lns.ts';
+export { l2tpPort } from './access/l2tp/tunnels.ts';
 export { lacpState } from './access/lag/lacp-message.ts';
 export { LinkGroup } from './access/lag/link-group.ts';
 export { lineCapacity, untagged, type VlanPlan } from './access/lines.ts';
@@ -21,7 +24,13 @@ export type { PppOptions } from './access/ppp/ppp.ts';
 export type { PppoeClientOptions } from './access/pppoe/client.ts';
 export type { PppoeServerOptions } from './access/pppoe/server.ts';
 export type { RadiusSessionsOptions } from './access/radius/sessions.ts';
-export { type SessionStep, sessionState, sessionStates } from './access/session-table.ts';
+export {
+  type SessionStep,
+  type SessionTable,
+  sessionState,
+  sessionStates,
+  sessionSteps,
+} from './access/session-table.ts';
 export { SpanningTree, type SpanningTreeOptions } from './access/stp/spanning-tree.ts';
 export type { TreePort } from './access/stp/tree-port.ts';
 export type { SubscriberListener } from './access/subscribers.ts';
@@ -29,12 +38,19 @@ export { checksumOf, foldSum, isSumValid, sumBytes, updateChecksum } from './byt
 export { KeyTable } from './bytes/key-table.ts';
 export { bytesOfHex, copyOf, createMemory, hexOfBytes, Memory } from './bytes/memory.ts';
 export { TimerWheel } from './bytes/timer-wheel.ts';
+export { bytesOfAddress, textOfAddress } from './control/address-bytes.ts';
+export { BfdSigner, bfdAuthentication } from './control/bfd/authentication.ts';
 export { parseBfd } from './control/bfd/packet.ts';
 export { BfdSession } from './control/bfd/session.ts';
 export type { PathAttributes } from './control/bgp/attributes.ts';
 export type { BgpConnection, BgpStream } from './control/bgp/connection.ts';
 export { describeAttributes } from './control/bgp/describe-attributes.ts';
+export { EvpnRoutes } from './control/bgp/evpn/generated-routes.ts';
+export { type HostMove, HostMoves } from './control/bgp/evpn/host-moves.ts';
+export type { EvpnOptions } from './control/bgp/evpn/options.ts';
 export { type BgpFamily, type BgpFamilyName, familyOf } from './control/bgp/families.ts';
+export { ImportedTable } from './control/bgp/mrt/imported-table.ts';
+export { MrtReader, type MrtRoute } from './control/bgp/mrt/reader.ts';
 export { ceaseReason } from './control/bgp/notification.ts';
 export { createPrefixSource, nextHopOf, type RouteSource } from './control/bgp/route-source.ts';
 export { BgpSession, type BgpSessionOptions } from './control/bgp/session.ts';
@@ -46,9 +62,18 @@ export type { IsisAdjacency, IsisOptions } from './control/isis/options.ts';
 export { hexOf as isisHex, idText as isisIdText, type Level } from './control/isis/pdu.ts';
 export { IsisRouter } from './control/isis/router.ts';
 export { LdpBindings } from './control/ldp/bindings.ts';
+export type { LdpExtension } from './control/ldp/extension.ts';
+export type { LdpNeighbour } from './control/ldp/neighbour.ts';
 export { ldpPort } from './control/ldp/pdu.ts';
-export { type LdpNeighbour, LdpRouter } from './control/ldp/router.ts';
+export { LdpRouter } from './control/ldp/router.ts';
 export type { LdpSession, LdpStream } from './control/ldp/session.ts';
+export type { TreeName } from './control/ldp/trees/tree-fec.ts';
+export { TreeService } from './control/ldp/trees/tree-service.ts';
+export { wireTypes } from './control/ldp/wires/wire-fec.ts';
+export { generalizedNames, numberedNames, type WireNames } from './control/ldp/wires/wire-names.ts';
+export { WireService } from './control/ldp/wires/wire-service.ts';
+export { LinkOam } from './control/link-oam/link.ts';
+export { oamFlag, oamGroup, slowProtocols } from './control/link-oam/pdu.ts';
 export { type AreaKind, ospfProtocol, type PacketEnds } from './control/ospf/format.ts';
 export { type OspfNeighbour, ospfStateName } from './control/ospf/neighbour.ts';
 export type { OspfOptions } from './control/ospf/options.ts';
@@ -58,12 +83,19 @@ export { Version2Area } from './control/ospf/version2/generated-area.ts';
 export type { OspfAuthentication } from './control/ospf/version2/packet.ts';
 export { ospfVersion3 } from './control/ospf/version3/format.ts';
 export { Version3Area } from './control/ospf/version3/generated-area.ts';
+export { pimProtocol } from './control/pim/message.ts';
+export type { PimNeighbour } from './control/pim/neighbours.ts';
+export type { PimOptions } from './control/pim/options.ts';
+export type { ReceivedTree } from './control/pim/received-trees.ts';
+export { allPimRouters, PimRouter } from './control/pim/router.ts';
 export { PrefixSequence } from './control/prefix-sequence.ts';
 export { type RipAuthentication, ripFormat, ripPort } from './control/rip/packet.ts';
 export { ripngFormat, ripngPort } from './control/rip/packet-next-generation.ts';
 export { RipRouter, ripGroups } from './control/rip/router.ts';
 export type { TopologyKind } from './control/topology.ts';
+export { PeapMsChap, TtlsMsChap, TtlsPap } from './eap/inner-methods.ts';
 export { MsChapClient } from './eap/ms-chap-client.ts';
+export { type EapTls, type InnerMethod, TlsMethod, tlsEapType } from './eap/tls-method.ts';
 export { ArpMessage, arpOperation, writeArp } from './ethernet/arp.ts';
 export {
   EthernetHeader,
@@ -74,6 +106,8 @@ export {
   vlanTags,
   writeEtherTypes,
 } from './ethernet/ethernet.ts';
+export { type GptpMessage, gptpGroupMac, gptpType, maxGptpBytes, writeGptp } from './gptp/message.ts';
+export { TimePort, type TimePortOptions } from './gptp/time-port.ts';
 export { flowMix, groupOfFlow } from './host-group/flow-share.ts';
 export {
   HostGroup,
@@ -138,6 +172,7 @@ export type {
 export { IkeEndpoint, type IkeEndpointOptions } from './ipsec/ike/ike-endpoint.ts';
 export type { IkeEvents, IkeSa, IkeState } from './ipsec/ike/ike-sa.ts';
 export { espKeyLines, ikeKeyLine } from './ipsec/ike/key-lines.ts';
+export type { IkeKeys } from './ipsec/ike/key-schedule.ts';
 export { authMethod, encryptionId, exchangeType, groupId, hashId, integrityId, prfId } from './ipsec/ike/numbers.ts';
 export type { Identification, TrafficSelector } from './ipsec/ike/payloads.ts';
 export {
@@ -160,7 +195,11 @@ export type { LinkCarrier, LinkCodec, LinkPayload } from './links/link.ts';
 export { createMpls, type MplsLabel } from './links/mpls.ts';
 export { createVxlan } from './links/vxlan.ts';
 export { NeighbourCache } from './neighbours/neighbour-cache.ts';
-export { AckTracker } from './quic/ack-tracker.ts';
+export { OpenFlowFabric } from './openflow/fabric.ts';
+export { type OpenFlowVersion, openFlowVersion } from './openflow/message.ts';
+export type { OpenFlowSwitch } from './openflow/switch.ts';
+export type { OpenFlowTopology } from './openflow/topology.ts';
+export { AckTracker } from './quic/loss-detection.ts';
 export { type ConnectionHandler, RdmaNode } from './rdma/node.ts';
 export type { QueuePair, QueuePairOptions } from './rdma/queue-pair.ts';
 export { type Dcqcn, defaultDcqcn } from './rdma/rate-control.ts';
@@ -170,6 +209,7 @@ export { type CloseCause, TcpConnection, type TcpEvents, tcpState } from './tcp/
 export {
   defaultTcpLimits,
   type SegmentSink,
+  type SignatureKeyOf,
   type TcpCounters,
   type TcpLimits,
   type TcpListener,

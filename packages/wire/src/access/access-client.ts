@@ -9,6 +9,8 @@ import { FrameWriter } from './frames.ts';
 import { ClientIgmp, type ClientIgmpHost } from './igmp/client-igmp.ts';
 import type { IgmpOptions } from './igmp/hosts.ts';
 import { Ipoe, type IpoeOptions } from './ipoe.ts';
+import { FrameLink, type TunnelAddress } from './l2tp/frame-link.ts';
+import { L2tpLac, type L2tpLacHost, type L2tpLacOptions } from './l2tp/lac.ts';
 import { Lines, type VlanPlan } from './lines.ts';
 import { Pppoe, type PppoeClientOptions } from './pppoe/client.ts';
 import { sessionState } from './session-table.ts';
@@ -34,7 +36,12 @@ export interface AccessClientOptions {
   readonly onJoined?: ClientIgmpHost['onJoined'];
   readonly onLeft?: ClientIgmpHost['onLeft'];
   /** What sessions do once the port is open; neither: they are only let in by 802.1X. */
-  readonly access: { readonly ipoe?: IpoeOptions; readonly pppoe?: PppoeClientOptions };
+  readonly access: {
+    readonly ipoe?: IpoeOptions;
+    readonly pppoe?: PppoeClientOptions;
+    /** All subscribers are behind one concentrator, whose address is on the port. */
+    readonly l2tp?: L2tpLacOptions & { readonly port: TunnelAddress };
+  };
   /** How sessions are let in before. */
   readonly dot1x?: SupplicantOptions | undefined;
 }
@@ -66,14 +73,17 @@ export class AccessClient {
   readonly subscribers: Subscribers;
   readonly ipoe: Ipoe | undefined;
   readonly pppoe: Pppoe | undefined;
+  readonly l2tp: L2tpLac | undefined;
   /** Undefined: sessions have no addresses. */
-  readonly protocol: Ipoe | Pppoe | undefined;
+  readonly protocol: Ipoe | Pppoe | L2tpLac | undefined;
   readonly supplicants: Supplicants | undefined;
   readonly frames: FrameWriter;
   readonly igmp: ClientIgmp | undefined;
   readonly #ethernet = new EthernetHeader();
+  readonly #tunnelLink: FrameLink | undefined;
   readonly #proof: ProofPace;
   readonly #proof6: ProofPace;
+  readonly #dscp: number;
   #isLinkUp = true;
   /** Takes IP packets of sessions for the hosts above them. */
   onPacket: ((session: number, memory: Memory, start: number, end: number) => void) | undefined;
@@ -108,14 +118,26 @@ export class AccessClient {
     const { access } = options;
     this.ipoe = access.ipoe && new Ipoe(host, access.ipoe);
     this.pppoe = access.pppoe && new Pppoe(host, access.pppoe);
-    this.protocol = this.ipoe ?? this.pppoe;
+    this.#tunnelLink =
+      access.l2tp && new FrameLink(frames, { ...access.l2tp.port, mac: firstMac, tags: lines.tagsOf(0) });
+    this.l2tp = this.#createLac(host, access.l2tp);
+    this.protocol = this.ipoe ?? this.pppoe ?? this.l2tp;
     subscribers.protocol = this.protocol;
     this.supplicants = options.dot1x && this.#createGate(options.dot1x);
     const { igmp, onJoined, onLeft } = options;
     if (igmp !== undefined && this.protocol !== undefined)
       this.igmp = new ClientIgmp({ frames, lines, protocol: this.protocol, random, onJoined, onLeft }, igmp);
+    this.#dscp = (access.pppoe ?? access.l2tp)?.dscp ?? 0;
     this.#proof = new ProofPace(options.proofPerSec);
     this.#proof6 = new ProofPace(options.proof6PerSec ?? 0);
+  }
+
+  #createLac(host: Omit<L2tpLacHost, 'link'>, options: L2tpLacOptions | undefined): L2tpLac | undefined {
+    const link = this.#tunnelLink;
+    if (options === undefined || link === undefined) return undefined;
+    const lac = new L2tpLac({ ...host, link }, options);
+    link.onDatagram = (peer, memory, start, end) => lac.receive(peer, memory, start, end);
+    return lac;
   }
 
   /** The port of a session is opened by 802.1X before its protocol starts. */
@@ -167,16 +189,28 @@ export class AccessClient {
     const header = this.#ethernet;
     if (!header.parse(memory, start, end)) return;
     if (header.type === eapolType) this.supplicants?.receive(memory, start, header, end);
-    else this.protocol?.receive(memory, start, header, end);
+    else if (this.#tunnelLink !== undefined) this.#tunnelLink.receive(memory, header, end);
+    else (this.ipoe ?? this.pppoe)?.receive(memory, start, header, end);
+  }
+
+  #prove6(session: number): void {
+    const protocol = this.pppoe ?? this.l2tp;
+    if (protocol === undefined) this.ipoe?.ipv6?.prove(session);
+    else if (protocol.ppp.ip6cp.isOpen(session)) {
+      const sent = protocol.ppp.sessionIpv6.prove(session, this.#dscp);
+      if (sent > 0) this.subscribers.table.countSent(session, sent);
+    }
   }
 
   /** Milliseconds since the start. */
   advance(nowMs: number): void {
     const before = this.subscribers.timers.nowMs;
+    this.#tunnelLink?.advance(nowMs);
     this.subscribers.advance(nowMs);
+    this.l2tp?.advance(nowMs);
     this.igmp?.hosts.advance(nowMs);
     const elapsedMs = this.subscribers.timers.nowMs - before;
     this.#proof.run(elapsedMs, this.subscribers, (session) => this.protocol?.prove(session));
-    this.#proof6.run(elapsedMs, this.subscribers, (session) => this.ipoe?.ipv6?.prove(session));
+    this.#proof6.run(elapsedMs, this.subscribers, (session) => this.#prove6(session));
   }
 }

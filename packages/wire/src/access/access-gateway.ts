@@ -10,6 +10,8 @@ import { eapolType } from './dot1x/eapol.ts';
 import { FrameWriter } from './frames.ts';
 import { IpoeGateway } from './ipoe-gateway.ts';
 import { Ipoe6Gateway, type Ipoe6GatewayOptions } from './ipv6/ipoe6-gateway.ts';
+import { FrameLink, type TunnelAddress } from './l2tp/frame-link.ts';
+import { L2tpLns, type L2tpLnsHost, type L2tpLnsOptions } from './l2tp/lns.ts';
 import { PppoeServer, type PppoeServerOptions } from './pppoe/server.ts';
 import { RadiusClient, type RadiusClientHost, type RadiusClientOptions } from './radius/client.ts';
 
@@ -19,10 +21,16 @@ export interface AccessGatewayOptions {
   readonly mac: Uint8Array;
   readonly outerTpid?: number;
   readonly pppoe?: (PppoeServerOptions & { readonly answerDelayMs: number }) | undefined;
-  /** A PPPoE session is up. */
+  /** Sessions in tunnels to one address on the port. */
+  readonly l2tp?: (L2tpLnsOptions & { readonly port: TunnelAddress }) | undefined;
+  /** A session of PPPoE is up. */
   readonly onEstablished?: ((session: number, setupMs: number) => void) | undefined;
-  /** A PPPoE session is gone. */
+  /** A session of PPPoE is gone. */
   readonly onEnded?: ((session: number, cause: SessionCause, wasUp: boolean) => void) | undefined;
+  /** A session in a tunnel is up. */
+  readonly onTunnelled?: ((session: number, setupMs: number) => void) | undefined;
+  /** A session in a tunnel is gone. */
+  readonly onTunnelledEnd?: ((session: number, cause: SessionCause, wasUp: boolean) => void) | undefined;
   /** A DHCP lease is confirmed, or over. */
   readonly onLease?: ((lease: number, isActive: boolean) => void) | undefined;
   readonly dhcp?: (DhcpServerOptions & { readonly answerDelayMs: number }) | undefined;
@@ -45,14 +53,16 @@ export class AccessGateway {
   readonly ipoe: IpoeGateway | undefined;
   readonly ipoe6: Ipoe6Gateway | undefined;
   readonly pppoe: PppoeServer | undefined;
+  readonly l2tp: L2tpLns | undefined;
   readonly dot1x: Authenticator | undefined;
   readonly radius: RadiusClient | undefined;
   readonly frames: FrameWriter;
   readonly #ethernet = new EthernetHeader();
   readonly #delayed: DelayedSink[] = [];
+  readonly #tunnelLink: FrameLink | undefined;
   /** Takes IP packets of subscribers for hosts behind the gateway. */
   onPacket: ((memory: Memory, start: number, end: number) => void) | undefined;
-  #receiver: { readonly link: IpoeGateway | PppoeServer; readonly index: number } | undefined;
+  #receiver: { readonly link: IpoeGateway | PppoeServer | L2tpLns; readonly index: number } | undefined;
 
   constructor(options: AccessGatewayOptions) {
     const { sink, mac, outerTpid, dhcp, pppoe, random, onEstablished, onEnded, onLease } = options;
@@ -78,11 +88,26 @@ export class AccessGateway {
       const host = { frames: this.frames, offerFrames, mac, random, radius, onEstablished, onEnded, onPacket };
       this.pppoe = new PppoeServer(host, pppoe);
     }
+    const { l2tp, onTunnelled, onTunnelledEnd } = options;
+    this.#tunnelLink = l2tp && new FrameLink(this.frames, { ...l2tp.port, mac, tags: 0 });
+    this.l2tp = this.#createLns(
+      { random, radius, onEstablished: onTunnelled, onEnded: onTunnelledEnd, onPacket },
+      l2tp,
+    );
+  }
+
+  #createLns(host: Omit<L2tpLnsHost, 'link'>, options: L2tpLnsOptions | undefined): L2tpLns | undefined {
+    const link = this.#tunnelLink;
+    if (options === undefined || link === undefined) return undefined;
+    const lns = new L2tpLns({ ...host, link }, options);
+    link.onDatagram = (peer, memory, start, end) => lns.receive(peer, memory, start, end);
+    lns.start();
+    return lns;
   }
 
   /** Largest IP packet to any subscriber. */
   get mtu(): number {
-    return this.pppoe?.mtu ?? this.frames.mtu;
+    return this.l2tp?.mtu ?? this.pppoe?.mtu ?? this.frames.mtu;
   }
 
   /** Whether a subscriber has the IPv4 address. */
@@ -111,6 +136,7 @@ export class AccessGateway {
     this.ipoe?.receive(memory, start, header, end);
     if (header.type === etherType.ipv6) this.ipoe6?.receive(memory, start, header, end);
     this.pppoe?.receive(memory, start, header, end);
+    this.#tunnelLink?.receive(memory, header, end);
   }
 
   /** Milliseconds since the start. */
@@ -120,12 +146,16 @@ export class AccessGateway {
     this.ipoe?.dhcp.advance(nowMs);
     this.ipoe6?.advance(nowMs);
     this.pppoe?.advance(nowMs);
+    this.#tunnelLink?.advance(nowMs);
+    this.l2tp?.advance(nowMs);
     for (const sink of this.#delayed) sink.advance(nowMs);
   }
 
-  #find(address: number): { readonly link: IpoeGateway | PppoeServer; readonly index: number } | undefined {
+  #find(address: number): { readonly link: IpoeGateway | PppoeServer | L2tpLns; readonly index: number } | undefined {
     const session = this.pppoe?.sessionOf(address) ?? -1;
     if (session >= 0) return { link: this.pppoe as PppoeServer, index: session };
+    const tunnelled = this.l2tp?.sessionOf(address) ?? -1;
+    if (tunnelled >= 0) return { link: this.l2tp as L2tpLns, index: tunnelled };
     const lease = this.ipoe?.dhcp.leaseOf(address) ?? -1;
     return lease < 0 ? undefined : { link: this.ipoe as IpoeGateway, index: lease };
   }

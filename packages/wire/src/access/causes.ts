@@ -39,6 +39,14 @@ export const sessionCauses = [
   '802.1X: refused',
   'RADIUS: no answer',
   'RADIUS: session time over',
+  'L2TP: no tunnel',
+  'L2TP: tunnel refused',
+  'L2TP: tunnel ended by the peer',
+  'L2TP: tunnel without answer',
+  'L2TP: no call',
+  'L2TP: call refused',
+  'L2TP: call ended by the peer',
+  'L2TP: protocol error',
 ] as const;
 export type SessionCause = (typeof sessionCauses)[number];
 

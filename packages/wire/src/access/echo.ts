@@ -4,13 +4,16 @@ import { ipProtocol } from '../ip/header-fields.ts';
 import { type Ipv4Header, ipv4Bytes } from '../ip/ipv4.ts';
 import type { FrameWriter } from './frames.ts';
 
+/** Writes packets into the frame or datagram begun last. */
+export type PacketWriter = Pick<FrameWriter, 'memory' | 'writeIpv4'>;
+
 const bodyBytes = 32;
 /** Length of the IPv4 packet of an echo request. */
 export const echoPacketBytes: number = ipv4Bytes + icmpBytes + bodyBytes;
 
 /** Writes an echo request as an IPv4 packet at `at` of the frame begun last; returns its end. */
 export const writeEcho = (
-  frames: FrameWriter,
+  frames: PacketWriter,
   at: number,
   fields: { source: number; destination: number; word: number; dscp: number },
 ): number => {
@@ -30,7 +33,7 @@ export const icmpTypeOf = ({ view }: Memory, ip: Ipv4Header): number =>
     : -1;
 
 /** Writes the answer to an echo request `ip` of `memory` at `at` of the frame begun last; returns its end. */
-export const writeEchoReply = (frames: FrameWriter, at: number, memory: Memory, ip: Ipv4Header): number => {
+export const writeEchoReply = (frames: PacketWriter, at: number, memory: Memory, ip: Ipv4Header): number => {
   const icmp = at + ipv4Bytes;
   const end = icmp + ip.end - ip.payload;
   frames.memory.bytes.set(memory.bytes.subarray(ip.payload, ip.end), icmp);

@@ -28,8 +28,17 @@ export interface FrameRoute {
   readonly destinationMac: Uint8Array;
 }
 
+/** Takes packets that are written in place: frames of an interface, or those of sessions of PPP. */
+export interface PacketSink {
+  readonly memory: Memory;
+  /** Where a packet of up to `length` bytes is written, or -1. */
+  begin(path: number, length: number): number;
+  /** Sends the packet [at, end) of an EtherType. */
+  send(at: number, end: number, type: number, route: FrameRoute): void;
+}
+
 /** Writes frames with VLAN tags in place into a sink. A frame the sink has no room for is lost, as on any wire. */
-export class FrameWriter {
+export class FrameWriter implements PacketSink {
   readonly counters = { frames: 0, bytes: 0, refused: 0 };
   readonly #sink: FrameSink;
   readonly #outerTpid: number;

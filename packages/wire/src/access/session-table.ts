@@ -17,6 +17,8 @@ export const sessionSteps = [
   'gateway',
   'IPv6',
   '802.1X',
+  'L2TP tunnel',
+  'L2TP call',
 ] as const;
 export type SessionStep = (typeof sessionSteps)[number];
 const stepCodes = new Map<SessionStep, number>(sessionSteps.map((step, code) => [step, code]));

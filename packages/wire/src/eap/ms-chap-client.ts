@@ -1,6 +1,6 @@
-import { md4 } from '../access/crypto/md5.ts';
 import { type MsChapExchange, msChapResponse, msChapSuccess } from '../access/crypto/ms-chap.ts';
 import { sha1 } from '../access/crypto/sha1.ts';
+import { md4 } from '../bytes/md5.ts';
 import { copyOf } from '../bytes/memory.ts';
 import type { EapClient, EapStep } from '../ipsec/ike/peer.ts';
 import { type EapPacket, eapCode, eapType, readEap, writeEap } from './eap-packet.ts';
@@ -61,6 +61,11 @@ export class MsChapClient implements EapClient {
 
   constructor(options: MsChapClientOptions) {
     this.#options = options;
+  }
+
+  /** The server has proven that it knows the password. */
+  get isProven(): boolean {
+    return this.#isProven;
   }
 
   get identity(): string {

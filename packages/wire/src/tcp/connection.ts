@@ -57,6 +57,8 @@ export class TcpConnection {
   events: TcpEvents = noEvents;
   /** For the application above. */
   user: unknown = undefined;
+  /** Its segments are signed with it (RFC 2385); undefined: they are not. */
+  signatureKey: Uint8Array | undefined = undefined;
   /** Half-open connections count against the backlog of their listener, which has this index; -1: opened by us. */
   listener = -1;
 
@@ -225,6 +227,7 @@ export const resetConnection = (c: TcpConnection): void => {
   c.settings = defaultTcpSettings;
   c.events = noEvents;
   c.user = undefined;
+  c.signatureKey = undefined;
   c.listener = -1;
   c.iss = 0;
   c.sndUna = 0;

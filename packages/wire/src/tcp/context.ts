@@ -44,6 +44,9 @@ export interface TcpCounters {
   segmentsSent: number;
   badChecksums: number;
   badSegments: number;
+  /** Segments of signed flows (RFC 2385) that were dropped: with a wrong signature, and without any. */
+  badSignatures: number;
+  missingSignatures: number;
   retransmits: number;
   timeouts: number;
   lossProbes: number;
@@ -64,11 +67,16 @@ export interface TcpCounters {
   keepAliveProbes: number;
 }
 
+/** The key with which segments of a flow (see `flowWords`) are signed; undefined: they are not. */
+export type SignatureKeyOf = (flow: Int32Array) => Uint8Array | undefined;
+
 const zeroCounters = (): TcpCounters => ({
   segmentsReceived: 0,
   segmentsSent: 0,
   badChecksums: 0,
   badSegments: 0,
+  badSignatures: 0,
+  missingSignatures: 0,
   retransmits: 0,
   timeouts: 0,
   lossProbes: 0,
@@ -143,6 +151,8 @@ export class TcpContext {
   challengeSecond = 0;
   challengeCount = 0;
   readonly cookieSecret: KeyedHash;
+  /** Undefined: nothing is signed. */
+  signatureKeyOf: SignatureKeyOf | undefined = undefined;
 
   constructor(sink: SegmentSink, options: { nowUs: number; random: () => number; limits: TcpLimits }) {
     const { random, limits } = options;

@@ -5,10 +5,18 @@ import { retransmitTimer, type TcpConnection, tcpState } from './connection.ts';
 import type { TcpContext, TcpListener } from './context.ts';
 import { abortConnection, leaveBacklog } from './end.ts';
 import { flowWords, portsWord } from './flow-key.ts';
-import { announcedMss, clearRetransmitTimer, emitSyn, setRetransmitTimer } from './output.ts';
+import {
+  announcedMss,
+  clearRetransmitTimer,
+  emitSyn,
+  mayUseTimestamps,
+  optionBytesOf,
+  setRetransmitTimer,
+} from './output.ts';
 import { minHeaderLength, type Segment, type SynOptions, tcpFlag, writeHeader, writeSynOptions } from './segment.ts';
 import { isAfter } from './sequence.ts';
 import { type TcpSettings, windowShiftOf } from './settings.ts';
+import { signatureBytes, signSegment } from './signature.ts';
 
 const defaultPeerMss = 536;
 const minMss = 48;
@@ -17,7 +25,7 @@ const minMss = 48;
 export const updateMss = (c: TcpConnection): void => {
   const byPath = c.pathMtu - (c.isV6 ? 60 : 40);
   const limit = c.settings.mss > 0 ? Math.min(c.settings.mss, c.peerMss) : c.peerMss;
-  c.mss = Math.max(Math.min(limit, byPath) - (c.usesTimestamps ? 12 : 0), minMss);
+  c.mss = Math.max(Math.min(limit, byPath) - optionBytesOf(c), minMss);
 };
 
 /** Initial sequence number (RFC 6528). */
@@ -39,6 +47,7 @@ export const createConnection = (
   c.path = options.path;
   c.pseudoSum = options.pseudoSum;
   c.isV6 = !isMappedAddress(key, 0);
+  c.signatureKey = context.signatureKeyOf?.(key);
   c.iss = initialSequence(context, key);
   c.sndUna = c.iss;
   c.sndNxt = (c.iss + 1) | 0;
@@ -62,7 +71,7 @@ export const applySynOptions = (context: TcpContext, c: TcpConnection, segment: 
   c.sndShift = c.usesScale ? segment.windowShift : 0;
   if (!c.usesScale) c.rcvShift = 0;
   c.usesSack = settings.sack && segment.isSackPermitted;
-  c.usesTimestamps = settings.timestamps && segment.hasTimestamps;
+  c.usesTimestamps = mayUseTimestamps(c) && segment.hasTimestamps;
   if (c.usesTimestamps) {
     c.tsRecent = segment.tsValue;
     c.tsRecentAt = context.nowMs;
@@ -166,7 +175,8 @@ const sendCookie = (context: TcpContext, listener: TcpListener, flow: { path: nu
   const peerMss = segment.mss === 0 ? defaultPeerMss : segment.mss;
   let mssIndex = 0;
   while (mssIndex + 1 < cookieMss.length && (cookieMss[mssIndex + 1] as number) <= peerMss) mssIndex++;
-  const hasTimestamps = settings.timestamps && segment.hasTimestamps;
+  const secret = context.signatureKeyOf?.(key);
+  const hasTimestamps = settings.timestamps && secret === undefined && segment.hasTimestamps;
   const hasScale = hasTimestamps && settings.windowScale && segment.windowShift >= 0;
   const hasSack = hasTimestamps && settings.sack && segment.isSackPermitted;
   options.mss = announcedMss(settings.mss, sink.mtuOf(flow.path), isV6);
@@ -179,11 +189,13 @@ const sendCookie = (context: TcpContext, listener: TcpListener, flow: { path: nu
   const at = sink.begin(key, 0, flow.path, 60);
   if (at < 0) return;
   const { view } = sink.memory;
-  const end = writeSynOptions(view, at + minHeaderLength, options);
+  const optionsAt = at + minHeaderLength + (secret === undefined ? 0 : signatureBytes);
+  const end = writeSynOptions(view, optionsAt, options);
   const cookie = cookieOf(context, segment.seq, Math.floor(context.nowMs / cookiePeriodMs) & 0xff, mssIndex);
   const head = ((end - at) << 10) | tcpFlag.syn | tcpFlag.ack;
   const ack = (segment.seq + 1) | 0;
   writeHeader(view, at, key[portsWord] as number, cookie, ack, head, Math.min(settings.window, 0xffff));
+  if (secret !== undefined) signSegment(sink.memory, at, end, { keys: key, at: 0, secret });
   view.setUint16(at + 16, checksumOf(flow.pseudoSum + (end - at) + sumBytes(sink.memory, at, end)));
   context.counters.cookiesSent++;
   context.counters.segmentsSent++;

@@ -9,6 +9,7 @@ import { type Disguise, disguiseSegment, type ShapedPiece, shapedPieces, urgent 
 import { copyQueued } from './send-queue.ts';
 import { type SentSegment, sentMark } from './sent-segment.ts';
 import { distance, isAfter } from './sequence.ts';
+import { signatureBytes, signSegment } from './signature.ts';
 
 const ectZero = 2;
 const minProbeMs = 10;
@@ -58,10 +59,12 @@ const windowToAnnounce = (c: TcpConnection): number => {
 };
 
 const maxSackBlocks = 4;
+/** As many as fit beside a signature. */
+const maxSignedBlocks = 2;
 
 /** Writes SACK blocks with two NOPs before them and returns the bytes they take; the latest run comes first. */
 const writeSacks = (c: TcpConnection, view: DataView, at: number): number => {
-  const maxBlocks = c.usesTimestamps ? maxSackBlocks - 1 : maxSackBlocks;
+  const maxBlocks = c.signatureKey !== undefined ? maxSignedBlocks : maxSackBlocks - (c.usesTimestamps ? 1 : 0);
   let count = 0;
   const add = (start: number, end: number) => {
     view.setInt32(at + 4 + count * 8, start);
@@ -90,6 +93,14 @@ const writeSacks = (c: TcpConnection, view: DataView, at: number): number => {
 
 const maxSackOptionLength = 40;
 
+/** Options that every segment has. */
+export const optionBytesOf = (c: TcpConnection): number =>
+  (c.usesTimestamps ? 12 : 0) + (c.signatureKey === undefined ? 0 : signatureBytes);
+
+/** Beside a signature and timestamps SACK blocks find no room: signed connections do without timestamps, as Linux does. */
+export const mayUseTimestamps = ({ settings, signatureKey }: TcpConnection): boolean =>
+  settings.timestamps && signatureKey === undefined;
+
 /**
  * Writes and sends one segment of a synchronized connection with `length` bytes of the send queue from `seq` on.
  * Returns false if the sink has no room; the connection is then asked again later.
@@ -106,7 +117,7 @@ export const emitSegment = (
   const keys = flows.keys;
   const key = c.slot * flowWords;
   const hasSacks = length === 0 && c.usesSack && (c.earlyHead !== undefined || c.duplicateStart !== c.duplicateEnd);
-  const room = minHeaderLength + (c.usesTimestamps ? 12 : 0) + (hasSacks ? maxSackOptionLength : 0) + length;
+  const room = minHeaderLength + optionBytesOf(c) + (hasSacks ? maxSackOptionLength : 0) + length;
   const at = sink.begin(keys, key, c.path, room, length > 0 ? c.shape?.fragmentBytes : 0);
   if (at < 0) {
     block(context, c);
@@ -114,7 +125,7 @@ export const emitSegment = (
   }
   const { memory } = sink;
   const { view } = memory;
-  let end = at + minHeaderLength;
+  let end = at + minHeaderLength + (c.signatureKey === undefined ? 0 : signatureBytes);
   if (c.usesTimestamps) {
     writeTimestamps(view, end, (context.nowMs + c.tsOffset) | 0, c.tsRecent);
     end += 12;
@@ -128,6 +139,7 @@ export const emitSegment = (
     if (disguise !== undefined) disguiseSegment(memory, at, end, length, disguise);
     end += length;
   }
+  if (c.signatureKey !== undefined) signSegment(memory, at, end, { keys, at: key, secret: c.signatureKey });
   const sum = checksumOf(c.pseudoSum + (end - at) + sumBytes(memory, at, end));
   view.setUint16(at + 16, disguise?.hasWrongChecksum ? sum ^ 0x5555 : sum);
   context.counters.segmentsSent++;
@@ -176,7 +188,7 @@ export const emitSyn = (context: TcpContext, c: TcpConnection): boolean => {
   synOptions.mss = announcedMss(settings.mss, sink.mtuOf(c.path), c.isV6);
   synOptions.windowShift = (isAnswer ? c.usesScale : settings.windowScale) ? c.rcvShift : -1;
   synOptions.isSackPermitted = isAnswer ? c.usesSack : settings.sack;
-  synOptions.hasTimestamps = isAnswer ? c.usesTimestamps : settings.timestamps;
+  synOptions.hasTimestamps = isAnswer ? c.usesTimestamps : mayUseTimestamps(c);
   synOptions.tsValue = (context.nowMs + c.tsOffset) | 0;
   synOptions.tsEcho = isAnswer ? c.tsRecent : 0;
   const key = c.slot * flowWords;
@@ -188,13 +200,16 @@ export const emitSyn = (context: TcpContext, c: TcpConnection): boolean => {
   }
   const { memory } = sink;
   const { view } = memory;
-  const end = writeSynOptions(view, at + minHeaderLength, synOptions);
+  const secret = c.signatureKey;
+  const optionsAt = at + minHeaderLength + (secret === undefined ? 0 : signatureBytes);
+  const end = writeSynOptions(view, optionsAt, synOptions);
   let flags: number = tcpFlag.syn;
   if (isAnswer) flags |= c.usesEcn ? tcpFlag.ack | tcpFlag.ece : tcpFlag.ack;
   else if (settings.ecn && c.retries === 0) flags |= tcpFlag.ece | tcpFlag.cwr;
   const window = Math.min(settings.window, 0xffff);
   const ports = flows.keys[key + portsWord] as number;
   writeHeader(view, at, ports, c.iss, isAnswer ? c.rcvNxt : 0, ((end - at) << 10) | flags, window);
+  if (secret !== undefined) signSegment(memory, at, end, { keys: flows.keys, at: key, secret });
   view.setUint16(at + 16, checksumOf(c.pseudoSum + (end - at) + sumBytes(memory, at, end)));
   context.counters.segmentsSent++;
   if (isAnswer) c.rcvAdvertised = (c.rcvNxt + window) | 0;

@@ -5,7 +5,8 @@ import { keyFor } from '../testing/simulated-wire.ts';
 import { Recorder, testSettings } from '../testing/transfer.ts';
 import { tcpFlag } from './segment.ts';
 
-const sequences = 20_000;
+/** The long form: RUSHHOUR_SEGMENT_SEQUENCES=200000 vitest run --project unit packages/wire/src/tcp/random-segments.test.ts */
+const sequences = Number(process.env['RUSHHOUR_SEGMENT_SEQUENCES'] ?? 20_000);
 const segmentsEach = 20;
 const data = new Uint8Array(3000).fill(7);
 

@@ -2,6 +2,7 @@ import { checksumOf, sumBytes } from '../bytes/checksum.ts';
 import type { TcpContext } from './context.ts';
 import { portsWord } from './flow-key.ts';
 import { minHeaderLength, tcpFlag, writeHeader, writeTimestamps } from './segment.ts';
+import { signatureBytes, signSegment } from './signature.ts';
 
 export interface ReplyFlow {
   path: number;
@@ -23,15 +24,17 @@ export const emitReply = (
   },
 ): void => {
   const { sink, key } = context;
-  const at = sink.begin(key, 0, flow.path, 32);
+  const secret = context.signatureKeyOf?.(key);
+  const at = sink.begin(key, 0, flow.path, 32 + (secret === undefined ? 0 : signatureBytes));
   if (at < 0) return;
   const { view } = sink.memory;
-  let end = at + minHeaderLength;
+  let end = at + minHeaderLength + (secret === undefined ? 0 : signatureBytes);
   if (reply.hasTimestamps) {
     writeTimestamps(view, end, reply.tsValue, reply.tsEcho);
     end += 12;
   }
   writeHeader(view, at, key[portsWord] as number, reply.seq, reply.ack, ((end - at) << 10) | reply.flags, reply.window);
+  if (secret !== undefined) signSegment(sink.memory, at, end, { keys: key, at: 0, secret });
   view.setUint16(at + 16, checksumOf(flow.pseudoSum + (end - at) + sumBytes(sink.memory, at, end)));
   context.counters.segmentsSent++;
   sink.commit(at, end - at, 0);

@@ -26,6 +26,8 @@ export class Segment {
   hasTimestamps = false;
   tsValue = 0;
   tsEcho = 0;
+  /** Where a signature (RFC 2385) stands in the memory; -1: there is none. */
+  signatureAt = -1;
   sackCount = 0;
   /** Starts and ends of SACK blocks. */
   readonly sacks: Int32Array = new Int32Array(maxSackBlocks * 2);
@@ -57,6 +59,7 @@ export class Segment {
     this.windowShift = -1;
     this.isSackPermitted = false;
     this.sackCount = 0;
+    this.signatureAt = -1;
     if (headerLength === 32 && view.getInt32(start + 20) === timestampPrefix) {
       this.hasTimestamps = true;
       this.tsValue = view.getInt32(start + 24);
@@ -96,7 +99,7 @@ export class Segment {
       this.hasTimestamps = true;
       this.tsValue = view.getInt32(at + 2);
       this.tsEcho = view.getInt32(at + 6);
-    }
+    } else if (kind === 19 && length === 18) this.signatureAt = at + 2;
   }
 }
 

@@ -4,6 +4,7 @@ import { type CloseCause, type TcpConnection, type TcpEvents, tcpState } from '.
 import {
   defaultTcpLimits,
   type SegmentSink,
+  type SignatureKeyOf,
   TcpContext,
   type TcpCounters,
   type TcpLimits,
@@ -20,6 +21,7 @@ import {
   updateMss,
 } from './handshake.ts';
 import { askForMore, receiveSegment } from './input.ts';
+import { LocalPorts } from './local-ports.ts';
 import { emitSyn, output, setRetransmitTimer } from './output.ts';
 import { resumeReading } from './receive-data.ts';
 import { repeatTooLarge } from './recovery.ts';
@@ -29,12 +31,11 @@ import type { SegmentShape } from './segment-shape.ts';
 import { queueCopy, queueReference } from './send-queue.ts';
 import { isAfter, isBefore } from './sequence.ts';
 import type { TcpSettings } from './settings.ts';
-import { createTimeWaitRecord } from './time-wait.ts';
+import { isSignatureRight } from './signature-check.ts';
 import { receiveInTimeWait } from './time-wait-input.ts';
 import { fireTimers } from './timers.ts';
 
 const minPathMtu = 296;
-const timeWaitReuseMs = 1000;
 const urgentByte = Uint8Array.of(0x2e);
 /** Refusals of the sink after which `unblock` gives up until it is called again. */
 const maxRefused = 64;
@@ -59,19 +60,23 @@ export class Tcp {
   readonly #answersClosedPorts: boolean;
   readonly #fire: (slot: number) => void;
   readonly #flow: IncomingFlow = { path: 0, pseudoSum: 0, minIss: 0, hasMinIss: false };
-  readonly #waiting = createTimeWaitRecord();
+  readonly #ports: LocalPorts;
   #lastCookieMs = 0;
-  #nextPort: number;
 
   constructor({ sink, nowUs, random, limits, answersClosedPorts = true }: TcpOptions) {
     const context = new TcpContext(sink, { nowUs, random, limits: { ...defaultTcpLimits, ...limits } });
     this.#context = context;
     this.#answersClosedPorts = answersClosedPorts;
-    this.#nextPort = Math.floor(random() * 0x4000);
+    this.#ports = new LocalPorts(context, random);
     this.#fire = (slot) => {
       const c = context.connections[slot];
       if (c !== undefined) fireTimers(context, c);
     };
+  }
+
+  /** Which flows are signed (RFC 2385): connections and answers from now on; what comes unsigned is dropped. */
+  set signatureKeyOf(find: SignatureKeyOf | undefined) {
+    this.#context.signatureKeyOf = find;
   }
 
   get counters(): Readonly<TcpCounters> {
@@ -106,17 +111,17 @@ export class Tcp {
     options: { settings: TcpSettings; events: TcpEvents; path: number; shape?: SegmentShape | undefined },
   ): TcpConnection | undefined {
     const context = this.#context;
-    if ((key[portsWord] as number) >>> 16 === 0 && !this.#choosePort(key)) return undefined;
+    if ((key[portsWord] as number) >>> 16 === 0 && !this.#ports.choose(key)) return undefined;
     if (context.flows.find(key, 0) >= 0) return undefined;
     const waiting = context.timeWait.find(key, 0);
-    if (waiting >= 0 && !this.#canReuse(waiting)) return undefined;
+    if (waiting >= 0 && !this.#ports.canReuse(waiting)) return undefined;
     const c = createConnection(context, key, {
       settings: options.settings,
       path: options.path,
       pseudoSum: pseudoSumOf(key),
     });
     if (c === undefined) return undefined;
-    if (waiting >= 0) this.#takeOver(c, waiting);
+    if (waiting >= 0) this.#ports.takeOver(c, waiting);
     c.events = options.events;
     c.shape = options.shape;
     c.state = tcpState.synSent;
@@ -215,6 +220,7 @@ export class Tcp {
         return;
       }
     }
+    if (!isSignatureRight(context, c, memory, start)) return;
     if (c !== undefined) receiveSegment(context, c, memory.bytes, packet.ecn === 3);
     else this.#receiveUnknown(memory, packet.path, packet.ecn === 3);
   }
@@ -361,36 +367,5 @@ export class Tcp {
     if ((segment.flags & tcpFlag.syn) === 0) return;
     if (listener.halfOpen >= listener.backlog) this.#lastCookieMs = context.nowMs;
     receiveSyn(context, listener, flow);
-  }
-
-  /** Our own new connection may take over a flow in TIME-WAIT whose timestamps prove what is old. */
-  #canReuse(slot: number): boolean {
-    const record = this.#waiting;
-    this.#context.timeWait.read(slot, record);
-    return record.hasTimestamps && this.#context.nowMs - record.tsRecentAt > timeWaitReuseMs;
-  }
-
-  #takeOver(c: TcpConnection, slot: number): void {
-    c.iss = (this.#waiting.sndNxt + 0x10001) | 0;
-    c.sndUna = c.iss;
-    c.sndNxt = (c.iss + 1) | 0;
-    c.queueEnd = c.sndNxt;
-    this.#context.timeWait.remove(slot);
-  }
-
-  /** Sets a free local port of the dynamic range in the key (RFC 6056, algorithm 3). */
-  #choosePort(key: Int32Array): boolean {
-    const { hash, flows, timeWait } = this.#context;
-    const ports = key[portsWord] as number;
-    const first = hash.of(key, 0, flowWords, 3) >>> 0;
-    for (let attempt = 0; attempt < 64; attempt++) {
-      const port = 0x8000 + ((first + this.#nextPort++) % 0x7000);
-      key[portsWord] = (port << 16) | (ports & 0xffff);
-      if (flows.find(key, 0) >= 0) continue;
-      const waiting = timeWait.find(key, 0);
-      if (waiting < 0 || this.#canReuse(waiting)) return true;
-    }
-    key[portsWord] = ports;
-    return false;
   }
 }

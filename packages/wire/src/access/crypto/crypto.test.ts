@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { md4, md5 } from '../../bytes/md5.ts';
 import { bytesOfHex, hexOfBytes } from '../../bytes/memory.ts';
 import { desEncrypt } from './des.ts';
-import { md4, md5 } from './md5.ts';
 import { msChapResponse, msChapSuccess } from './ms-chap.ts';
 import { sha1 } from './sha1.ts';
 

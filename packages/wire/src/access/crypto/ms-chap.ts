@@ -1,5 +1,5 @@
+import { md4 } from '../../bytes/md5.ts';
 import { desEncrypt } from './des.ts';
-import { md4 } from './md5.ts';
 import { sha1 } from './sha1.ts';
 
 const encoder = new TextEncoder();

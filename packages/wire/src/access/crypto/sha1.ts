@@ -1,4 +1,4 @@
-import { padBlocks } from './md5.ts';
+import { padBlocks } from '../../bytes/md5.ts';
 
 const rotate = (value: number, bits: number): number => (value << bits) | (value >>> (32 - bits));
 const constants = [0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6] as const;

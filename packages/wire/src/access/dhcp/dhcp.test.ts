@@ -4,6 +4,7 @@ import { bytesOfHex, createMemory, hexOfBytes, Memory } from '../../bytes/memory
 import { parseMac } from '../../ethernet/ethernet.ts';
 import { createEnds, dhcpClientOptions, dhcpServerOptions, ip4, ipoeOptions } from '../../testing/access-ends.ts';
 import { AccessLab } from '../../testing/access-lab.ts';
+import { mutationRuns } from '../../testing/mutation-runs.ts';
 import type { VlanPlan } from '../lines.ts';
 import { sessionState } from '../session-table.ts';
 import { DhcpMessage, DhcpWriter, dhcpOption, dhcpType } from './message.ts';
@@ -245,7 +246,7 @@ it('mutated packets of DHCP break neither end', () => {
         gateway.receive(new Memory(frame), 0, frame.length);
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: mutationRuns(3000) },
   );
   lab.run(300 * second, () => client.subscribers.table.counts[up] === 20, 5);
   expect(client.subscribers.table.counts[up]).toBe(20);

@@ -2,9 +2,9 @@ import { createMemory, type Memory } from '../../bytes/memory.ts';
 import { macBytes } from '../../ethernet/ethernet.ts';
 import { copyAddress, writeAddress6 } from '../../ip/address.ts';
 import type { SessionCause } from '../causes.ts';
-import type { FrameWriter } from '../frames.ts';
+import type { PacketSink } from '../frames.ts';
 import { addressWords, allDhcpAgents, PacketWriter6, unspecified, writeLinkLocal } from '../ipv6/packets.ts';
-import type { Lines } from '../lines.ts';
+import type { LineDirectory } from '../lines.ts';
 import { type SessionTimers, timerKind } from '../timers.ts';
 import { ClientId, type DuidKind, ServerIds } from './client-id.ts';
 import {
@@ -52,10 +52,12 @@ export interface Dhcpv6ClientOptions {
 }
 
 export interface Dhcpv6ClientHost {
-  readonly frames: FrameWriter;
-  readonly lines: Lines;
+  readonly frames: PacketSink;
+  readonly lines: LineDirectory & { readonly count: number };
   readonly timers: SessionTimers;
   readonly random: () => number;
+  /** Writes the link-local address of a session; left out: that of its MAC. */
+  writeOwn?(session: number, words: Int32Array): void;
   /** A lease is obtained; false: it was renewed. */
   onBound(session: number, isNew: boolean): void;
   onFailed(session: number, cause: SessionCause): void;
@@ -115,6 +117,11 @@ export class Dhcpv6Clients {
   /** Answers are for the relay of the access node. */
   get isRelayed(): boolean {
     return this.#options.relay !== undefined;
+  }
+
+  /** A session has or wants a lease: its timer is in use. */
+  isActive(session: number): boolean {
+    return this.#state[session] !== state.init;
   }
 
   start(session: number): void {
@@ -326,7 +333,8 @@ export class Dhcpv6Clients {
     const { relay } = this.#options;
     const packets = this.#packets;
     lines.writeMac(session, this.#mac, 0);
-    writeLinkLocal(this.#mac, this.#own, 0);
+    if (this.#host.writeOwn === undefined) writeLinkLocal(this.#mac, this.#own, 0);
+    else this.#host.writeOwn(session, this.#own);
     const at = packets.beginUdp(session, maxDhcpv6Bytes + (relay === undefined ? 0 : maxRelayBytes));
     if (at < 0) return;
     const end =

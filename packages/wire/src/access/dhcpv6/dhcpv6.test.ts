@@ -11,6 +11,7 @@ import {
   ipoeOptions,
 } from '../../testing/access-ends.ts';
 import { AccessLab } from '../../testing/access-lab.ts';
+import { mutationRuns } from '../../testing/mutation-runs.ts';
 import type { Ipoe6Options } from '../ipv6/ipoe6.ts';
 import type { Ipoe6GatewayOptions } from '../ipv6/ipoe6-gateway.ts';
 import type { VlanPlan } from '../lines.ts';
@@ -257,7 +258,7 @@ it('mutated packets of IPv6 and DHCPv6 break neither end', () => {
         gateway.receive(new Memory(frame), 0, frame.length);
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: mutationRuns(3000) },
   );
   // Most mutations fail a checksum: the codec itself gets them all.
   const message = new Dhcpv6Message();
@@ -265,7 +266,7 @@ it('mutated packets of IPv6 and DHCPv6 break neither end', () => {
     fc.property(fc.uint8Array({ minLength: 0, maxLength: 120 }), (bytes) => {
       message.parse(new Memory(bytes), 0, bytes.length);
     }),
-    { numRuns: 3000 },
+    { numRuns: mutationRuns(3000) },
   );
   lab.run(300 * second, isUp(ends, 20), 5);
   expect(client.subscribers.table.counts[up]).toBe(20);

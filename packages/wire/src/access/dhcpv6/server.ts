@@ -1,11 +1,10 @@
 import { KeyTable } from '../../bytes/key-table.ts';
 import { createMemory, type Memory } from '../../bytes/memory.ts';
 import { TimerWheel } from '../../bytes/timer-wheel.ts';
-import { macBytes, vlanIds } from '../../ethernet/ethernet.ts';
 import { copyAddress } from '../../ip/address.ts';
 import { NumberPool } from '../address-pool.ts';
-import type { FrameWriter } from '../frames.ts';
-import { addressWords, addToAddress, PacketWriter6, replyRoute, writeLinkLocal } from '../ipv6/packets.ts';
+import type { FrameRoute, PacketSink } from '../frames.ts';
+import { addressWords, addToAddress, PacketWriter6, writeLinkLocal } from '../ipv6/packets.ts';
 import { PeerLines } from '../lines.ts';
 import {
   Dhcpv6Message,
@@ -45,9 +44,20 @@ export interface Dhcpv6ServerOptions {
 }
 
 export interface Dhcpv6ServerHost {
-  readonly frames: FrameWriter;
+  readonly frames: PacketSink;
   readonly mac: Uint8Array;
   onLease?: ((lease: number, isActive: boolean) => void) | undefined;
+}
+
+/** Where a message has come from. */
+export interface Dhcpv6Sender {
+  /** The way back. */
+  readonly route: FrameRoute;
+  /** Its line: clients are known within it. */
+  readonly line: number;
+  /** Address of the sender, and of the server. */
+  readonly source: Int32Array;
+  readonly own?: Int32Array;
 }
 
 /** A DHCPv6 server (RFC 8415) with one pool of addresses and one of prefixes. */
@@ -75,7 +85,6 @@ export class Dhcpv6Server {
   readonly #words = new Int32Array(addressWords);
   readonly #prefixWords = new Int32Array(addressWords);
   readonly #own = new Int32Array(addressWords);
-  readonly #peerMac = new Uint8Array(macBytes);
   readonly #serverId: Uint8Array;
   #nowSec = 0;
 
@@ -146,13 +155,15 @@ export class Dhcpv6Server {
     this.#wheel.advance(now, (lease) => this.#free(lease));
   }
 
-  /** A payload of UDP for the port of servers; `source`: address of its sender, `frame`: where its MACs stand. */
-  receive(
-    memory: Memory,
-    payload: { readonly start: number; readonly end: number },
-    { frame, tags, source }: { readonly frame: number; readonly tags: number; readonly source: Int32Array },
-  ): void {
+  /** The lease is over: its line is gone. */
+  release(lease: number): void {
+    this.#free(lease);
+  }
+
+  /** A payload of UDP for the port of servers. */
+  receive(memory: Memory, payload: { readonly start: number; readonly end: number }, sender: Dhcpv6Sender): void {
     const { start, end } = payload;
+    const { route, source, own = this.#own } = sender;
     const isRelayed = this.#relay.parse(memory, start, end) && this.#relay.type === dhcpv6Type.relayForward;
     const [from, to] = isRelayed ? [this.#relay.innerAt, this.#relay.innerEnd] : [start, end];
     if (!this.#message.parse(memory, from, to) || this.#message.clientIdAt < 0) {
@@ -160,16 +171,15 @@ export class Dhcpv6Server {
       return;
     }
     this.counters.received++;
-    const route = replyRoute(memory, frame, { tags, mac: this.#host.mac, peerMac: this.#peerMac });
-    const length = this.#answer(memory, tags);
+    const length = this.#answer(memory, sender);
     if (length === 0) return;
-    const at = this.#packets.beginUdp(0, maxDhcpv6Bytes + maxRelayBytes);
+    const at = this.#packets.beginUdp(route.path, maxDhcpv6Bytes + maxRelayBytes);
     if (at < 0) return;
     const inner = this.#inner.bytes.subarray(0, length);
     let last = at + length;
     if (isRelayed) last = this.#wrap(memory, at, inner);
     else this.#packets.memory.bytes.set(inner, at);
-    this.#packets.setAddresses(this.#own, 0, source, 0);
+    this.#packets.setAddresses(own, 0, source, 0);
     this.counters.sent++;
     const port = isRelayed ? dhcpv6Port.server : dhcpv6Port.client;
     this.#packets.sendUdp(at, last, (dhcpv6Port.server << 16) | port, route);
@@ -188,19 +198,19 @@ export class Dhcpv6Server {
   }
 
   /** Writes the answer to the message at hand; returns its length, 0: there is none. */
-  #answer(memory: Memory, tags: number): number {
+  #answer(memory: Memory, sender: Dhcpv6Sender): number {
     const message = this.#message;
     if (message.serverIdAt >= 0 && !this.#isForUs(memory)) return 0;
-    this.#readKey(memory, tags);
+    this.#readKey(memory, sender.line);
     switch (message.type) {
       case dhcpv6Type.solicit: {
         const isRapid = message.hasRapidCommit;
-        return this.#give(memory, isRapid ? dhcpv6Type.reply : dhcpv6Type.advertise, { binds: isRapid, tags });
+        return this.#give(memory, isRapid ? dhcpv6Type.reply : dhcpv6Type.advertise, { binds: isRapid, sender });
       }
       case dhcpv6Type.request:
       case dhcpv6Type.renew:
       case dhcpv6Type.rebind:
-        return this.#give(memory, dhcpv6Type.reply, { binds: true, tags });
+        return this.#give(memory, dhcpv6Type.reply, { binds: true, sender });
       case dhcpv6Type.release:
       case dhcpv6Type.decline:
         return this.#takeBack(memory);
@@ -217,8 +227,7 @@ export class Dhcpv6Server {
     return serverIdLength === own.length && own.every((byte, i) => bytes[serverIdAt + i] === byte);
   }
 
-  /** A client is known by its identifier within its VLAN. */
-  #readKey({ bytes }: Memory, tags: number): void {
+  #readKey({ bytes }: Memory, line: number): void {
     const { clientIdAt, clientIdLength } = this.#message;
     let [a, b] = [0x811c9dc5, 0x1b873593];
     for (let at = clientIdAt; at < clientIdAt + clientIdLength; at++) {
@@ -228,10 +237,10 @@ export class Dhcpv6Server {
     }
     this.#key[0] = a;
     this.#key[1] = b;
-    this.#key[2] = vlanIds(tags);
+    this.#key[2] = line;
   }
 
-  #give(memory: Memory, type: number, { binds, tags }: { binds: boolean; tags: number }): number {
+  #give(memory: Memory, type: number, { binds, sender }: { binds: boolean; sender: Dhcpv6Sender }): number {
     const { address, prefix, hasRapidCommit } = this.#message;
     const known = this.#table.find(this.#key, 0);
     const lease = known >= 0 ? known : this.#add();
@@ -250,7 +259,7 @@ export class Dhcpv6Server {
       this.#associate(dhcpv6Option.iaPd, prefix.iaid, given);
     }
     if (!hasAddress && !hasPrefix) this.counters.exhausted++;
-    if (lease >= 0) this.#keep(lease, { isBinding: binds && (hasAddress || hasPrefix), tags });
+    if (lease >= 0) this.#keep(lease, sender.route, binds && (hasAddress || hasPrefix));
     return this.#end();
   }
 
@@ -312,8 +321,8 @@ export class Dhcpv6Server {
     if (prefix.isPresent && this.#prefixOf[lease] === none) this.#prefixOf[lease] = this.#prefixes.take();
   }
 
-  #keep(lease: number, { isBinding, tags }: { isBinding: boolean; tags: number }): void {
-    this.#lines.set(lease, this.#peerMac, 0, tags);
+  #keep(lease: number, { destinationMac, tags }: FrameRoute, isBinding: boolean): void {
+    this.#lines.set(lease, destinationMac, 0, tags);
     if (!isBinding) {
       if (this.#isBound[lease] === 0) this.#wheel.set(lease, this.#nowSec + advertisedSec);
       return;

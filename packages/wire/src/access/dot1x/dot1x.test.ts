@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bytesOfHex, createMemory, hexOfBytes, Memory } from '../../bytes/memory.ts';
 import { createEnds, dhcpServerOptions, ipoeOptions } from '../../testing/access-ends.ts';
 import { AccessLab } from '../../testing/access-lab.ts';
+import { mutationRuns } from '../../testing/mutation-runs.ts';
 import { sessionState } from '../session-table.ts';
 import type { AuthenticatorOptions } from './authenticator.ts';
 import { EapolFrame, md5Proof, portAccessMac, writeEapol } from './eapol.ts';
@@ -152,7 +153,7 @@ it('mutated packets of EAPOL break neither end', () => {
         gateway.receive(new Memory(frame), 0, frame.length);
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: mutationRuns(3000) },
   );
   expect(lab.run(300 * second, areUp, 5)).toBe(true);
 });

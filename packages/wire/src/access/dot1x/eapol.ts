@@ -1,5 +1,5 @@
+import { md5 } from '../../bytes/md5.ts';
 import type { Memory } from '../../bytes/memory.ts';
-import { md5 } from '../crypto/md5.ts';
 
 /** EtherType of EAP over LAN, and the group that its frames are sent to (IEEE 802.1X). */
 export const eapolType = 0x888e;

@@ -1,4 +1,4 @@
-import type { Memory } from '../../bytes/memory.ts';
+import { copyOf, type Memory } from '../../bytes/memory.ts';
 import { isSameMac, macBytes, vlanIds } from '../../ethernet/ethernet.ts';
 import type { SessionCause } from '../causes.ts';
 import type { FrameWriter } from '../frames.ts';
@@ -10,6 +10,7 @@ import {
   EapolFrame,
   eapCode,
   eapMethod,
+  eapolBytes,
   eapolKind,
   eapolType,
   maxEapolBytes,
@@ -19,6 +20,15 @@ import {
   writeEapol,
   writeMd5Value,
 } from './eapol.ts';
+
+/** A method of EAP that has state, for one conversation. */
+export interface SupplicantMethod {
+  /** Both sides have proven who they are. */
+  readonly isDone: boolean;
+  /** Answers the data of a request by those of the response; undefined: the request is not valid. */
+  answer(data: Uint8Array, id: number): Uint8Array | undefined;
+  close(): void;
+}
 
 export interface SupplicantOptions {
   readonly version: number;
@@ -33,6 +43,18 @@ export interface SupplicantOptions {
   readonly reauthMs: number;
   readonly identity: (session: number) => Uint8Array;
   readonly password: (session: number) => Uint8Array;
+  /** How results name the method. */
+  readonly methodName?: string;
+  /** Another method than MD5. */
+  readonly method?: { readonly type: number; readonly create: (session: number) => SupplicantMethod } | undefined;
+}
+
+/** A conversation by a method that has state. */
+interface Conversation {
+  readonly method: SupplicantMethod;
+  /** The last request and its answer, which is repeated with it; -1: none. */
+  id: number;
+  answer: Uint8Array;
 }
 
 export interface SupplicantHost {
@@ -49,7 +71,7 @@ const state = { idle: 0, connecting: 1, authenticating: 2, open: 3, held: 4 } as
 type State = (typeof state)[keyof typeof state];
 const isWaiting = (value: number | undefined) => value === state.connecting || value === state.authenticating;
 
-/** The side of 802.1X that asks to be let in, for all sessions of a port. The method is EAP-MD5. */
+/** The side of 802.1X that asks to be let in, for all sessions of a port. */
 export class Supplicants {
   readonly counters: { sent: number; received: number; invalid: number; timeouts: number } = {
     ...{ sent: 0, received: 0, invalid: 0, timeouts: 0 },
@@ -62,6 +84,7 @@ export class Supplicants {
   readonly #hasAnswered: Uint8Array;
   readonly #isProven: Uint8Array;
   readonly #heldUntilMs: Float64Array;
+  readonly #conversations = new Map<number, Conversation>();
   readonly #frame = new EapolFrame();
   readonly #mac = new Uint8Array(macBytes);
 
@@ -74,6 +97,10 @@ export class Supplicants {
     this.#hasAnswered = new Uint8Array(count);
     this.#isProven = new Uint8Array(count);
     this.#heldUntilMs = new Float64Array(count);
+  }
+
+  get methodName(): string {
+    return this.#options.methodName ?? 'EAP-MD5';
   }
 
   /** Whether the authenticator has let a session in, and not only kept silent. */
@@ -99,6 +126,7 @@ export class Supplicants {
   drop(session: number): void {
     this.#state[session] = state.idle;
     this.#isProven[session] = 0;
+    this.#forget(session);
     this.#host.subscribers.timers.clear(session, timerKind.port);
   }
 
@@ -147,8 +175,9 @@ export class Supplicants {
     this.counters.received++;
     const { code } = this.#frame;
     if (code === eapCode.request) this.#onRequest(session, memory);
-    else if (code === eapCode.success && this.#hasAnswered[session] === 1 && isWaiting(current)) {
+    else if (code === eapCode.success && this.#isConvinced(session) && isWaiting(current)) {
       this.#isProven[session] = 1;
+      this.#forget(session);
       this.#open(session);
     } else if (code === eapCode.failure && current !== state.connecting) {
       this.#heldUntilMs[session] = this.#host.subscribers.timers.nowMs + this.#options.heldPeriodMs;
@@ -159,23 +188,58 @@ export class Supplicants {
   #onRequest(session: number, memory: Memory): void {
     const { id, method, data, end } = this.#frame;
     const { identity, password, authPeriodMs } = this.#options;
-    const challenge = method === eapMethod.md5 ? readMd5Value(memory, data, end) : undefined;
+    const wanted = this.#options.method;
+    const challenge = wanted === undefined && method === eapMethod.md5 ? readMd5Value(memory, data, end) : undefined;
     const answer = (type: number, bytes: Uint8Array) =>
       this.#send(session, eapolKind.eap, { code: eapCode.response, id, method: type, data: bytes });
     this.#enter(session, state.authenticating, authPeriodMs);
     if (method === eapMethod.identity) {
       this.#hasAnswered[session] = 0;
+      this.#forget(session);
       answer(eapMethod.identity, identity(session));
     } else if (method === eapMethod.notification) answer(eapMethod.notification, noData);
     else if (challenge !== undefined) {
       this.#hasAnswered[session] = 1;
       answer(eapMethod.md5, writeMd5Value(md5Proof(id, password(session), challenge), identity(session)));
-    } else answer(eapMethod.nak, Uint8Array.of(eapMethod.md5));
+    } else if (method === wanted?.type) this.#converse(session, id, copyOf(memory.bytes, data, end));
+    else answer(eapMethod.nak, Uint8Array.of(wanted?.type ?? eapMethod.md5));
+  }
+
+  #converse(session: number, id: number, data: Uint8Array): void {
+    const { method: wanted } = this.#options;
+    if (wanted === undefined) return;
+    let talk = this.#conversations.get(session);
+    if (talk === undefined) {
+      talk = { method: wanted.create(session), id: -1, answer: noData };
+      this.#conversations.set(session, talk);
+    }
+    if (talk.id !== id) {
+      const answer = talk.method.answer(data, id);
+      if (answer === undefined) {
+        this.counters.invalid++;
+        return;
+      }
+      Object.assign(talk, { id, answer });
+    }
+    this.#hasAnswered[session] = 1;
+    this.#send(session, eapolKind.eap, { code: eapCode.response, id, method: wanted.type, data: talk.answer });
+  }
+
+  /** The session believes that the authenticator may let it in. */
+  #isConvinced(session: number): boolean {
+    const isDone = this.#options.method === undefined || this.#conversations.get(session)?.method.isDone === true;
+    return this.#hasAnswered[session] === 1 && isDone;
+  }
+
+  #forget(session: number): void {
+    this.#conversations.get(session)?.method.close();
+    this.#conversations.delete(session);
   }
 
   #connect(session: number): void {
     this.#starts[session] = 0;
     this.#hasAnswered[session] = 0;
+    this.#forget(session);
     this.#sendStart(session);
   }
 
@@ -206,7 +270,7 @@ export class Supplicants {
 
   #send(session: number, kind: number, eap?: EapMessage): void {
     const { frames, lines } = this.#host;
-    const at = frames.begin(session, maxEapolBytes);
+    const at = frames.begin(session, Math.max(maxEapolBytes, eap === undefined ? 0 : eapolBytes(eap)));
     if (at < 0) return;
     const { version, groupMac } = this.#options;
     const end = writeEapol(frames.memory, at, { version, kind, ...(eap && { eap }) });

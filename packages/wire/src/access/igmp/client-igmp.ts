@@ -3,6 +3,7 @@ import { vlanIds } from '../../ethernet/ethernet.ts';
 import type { Ipv4Header } from '../../ip/ipv4.ts';
 import type { FrameWriter } from '../frames.ts';
 import type { Ipoe } from '../ipoe.ts';
+import type { L2tpLac } from '../l2tp/lac.ts';
 import type { Lines } from '../lines.ts';
 import type { Pppoe } from '../pppoe/client.ts';
 import { type IgmpHost, IgmpHosts, type IgmpOptions } from './hosts.ts';
@@ -11,7 +12,7 @@ import { igmpProtocol } from './message.ts';
 export interface ClientIgmpHost extends Pick<IgmpHost, 'random' | 'onJoined' | 'onLeft'> {
   readonly frames: FrameWriter;
   readonly lines: Lines;
-  readonly protocol: Ipoe | Pppoe;
+  readonly protocol: Ipoe | Pppoe | L2tpLac;
 }
 
 /** VLAN tags as a number below 2^24. */
@@ -27,7 +28,7 @@ export class ClientIgmp {
 
   constructor({ frames, lines, protocol, random, onJoined, onLeft }: ClientIgmpHost, options: IgmpOptions) {
     this.#lines = lines;
-    // Packets of PPPoE are for one session; without PPP those to groups are for all of a VLAN.
+    // Packets of PPP are for one session; without PPP those to groups are for all of a VLAN.
     this.#isShared = 'sendMulticast' in protocol;
     this.hosts = new IgmpHosts(
       {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOfHex, createMemory, hexOfBytes, Memory } from '../../bytes/memory.ts';
 import { ip4 } from '../../testing/access-ends.ts';
+import { mutationRuns } from '../../testing/mutation-runs.ts';
 import { createRandom } from '../../testing/random.ts';
 import { IgmpHosts, type IgmpOptions } from './hosts.ts';
 import { IgmpQuery, writeIgmp, writeReport3 } from './message.ts';
@@ -71,7 +72,7 @@ describe('messages of IGMP', () => {
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         one.parse(new Memory(bytes), 0, bytes.length);
       }),
-      { numRuns: 2000 },
+      { numRuns: mutationRuns(2000) },
     );
   });
 });

@@ -1,5 +1,5 @@
 import type { Memory } from '../../bytes/memory.ts';
-import { macBytes } from '../../ethernet/ethernet.ts';
+import { macBytes, vlanIds } from '../../ethernet/ethernet.ts';
 import { IcmpMessage, icmp6Type } from '../../icmp/icmp.ts';
 import {
   advertisementFlags,
@@ -105,7 +105,8 @@ export class Ipoe6Gateway {
       return;
     }
     if (udp.destinationPort !== dhcpv6Port.server) return;
-    this.dhcpv6.receive(memory, { start: udp.payload, end: udp.end }, { frame, tags, source });
+    const route = replyRoute(memory, frame, { tags, mac: this.#host.mac, peerMac: this.#peerMac });
+    this.dhcpv6.receive(memory, { start: udp.payload, end: udp.end }, { route, line: vlanIds(tags), source });
   }
 
   #receiveIcmp(memory: Memory, frame: number, tags: number): void {

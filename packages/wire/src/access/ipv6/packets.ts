@@ -7,7 +7,7 @@ import { ipProtocol } from '../../ip/header-fields.ts';
 import { ipv6Bytes, writeIpv6 } from '../../ip/ipv6.ts';
 import { pseudoHeaderSum } from '../../ip/pseudo-header.ts';
 import { udpBytes, writeUdp } from '../../udp/udp.ts';
-import type { FrameRoute, FrameWriter } from '../frames.ts';
+import type { FrameRoute, PacketSink } from '../frames.ts';
 
 export const addressWords = 4;
 /** Room before a UDP payload for the headers of IPv6 and UDP. */
@@ -70,11 +70,11 @@ export const readAddresses6 = ({ view }: Memory, packet: number, words: Int32Arr
 /** Writes IPv6 packets into frames. The addresses of a packet are eight words: source and destination. */
 export class PacketWriter6 {
   readonly addresses = new Int32Array(2 * addressWords);
-  readonly #frames: FrameWriter;
+  readonly #frames: PacketSink;
   readonly #multicastMac = new Uint8Array(macBytes);
   readonly #multicastView = new DataView(this.#multicastMac.buffer);
 
-  constructor(frames: FrameWriter) {
+  constructor(frames: PacketSink) {
     this.#frames = frames;
   }
 

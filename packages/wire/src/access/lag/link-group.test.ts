@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOfHex, createMemory, hexOfBytes, Memory } from '../../bytes/memory.ts';
 import type { FrameSink } from '../../host-group/hosts.ts';
+import { mutationRuns } from '../../testing/mutation-runs.ts';
 import type { LacpOptions } from './lacp-member.ts';
 import { readLacp, writeLacp } from './lacp-message.ts';
 import { LinkChoice } from './link-choice.ts';
@@ -180,7 +181,7 @@ it('mutated packets of LACP break no group', () => {
         choice.linkOf(new Memory(frame), 0, frame.length, 3);
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: mutationRuns(3000) },
   );
   run(10_000);
   for (const group of groups) expect(group.active).toEqual([0, 1, 2]);

@@ -1,6 +1,6 @@
+import { md5 } from '../../bytes/md5.ts';
 import { copyOf, isSameBytes, type Memory } from '../../bytes/memory.ts';
 import type { SessionCause } from '../causes.ts';
-import { md5 } from '../crypto/md5.ts';
 import { type MsChapExchange, msChapResponse, msChapSuccess } from '../crypto/ms-chap.ts';
 import { type SessionTimers, timerKind } from '../timers.ts';
 import { type AuthMethod, authMethod } from './lcp.ts';
@@ -87,7 +87,7 @@ const lengthPrefixed = (...parts: readonly Uint8Array[]): Uint8Array => {
   return bytes;
 };
 
-const chapDigest = (id: number, password: string, challenge: Uint8Array): Uint8Array => {
+export const chapDigest = (id: number, password: string, challenge: Uint8Array): Uint8Array => {
   const secret = encoder.encode(password);
   const text = new Uint8Array(1 + secret.length + challenge.length);
   text[0] = id;
@@ -122,6 +122,14 @@ const questionOf = ({ method, id, challenge }: Attempt, body: Uint8Array): AuthQ
   const wordLength = rest[0] ?? 0;
   if (rest.length < 1 + wordLength) return undefined;
   return { userName: decoder.decode(first), method, id, challenge, value: rest.subarray(1, 1 + wordLength) };
+};
+
+/** The packet in which a client says a question of it. */
+const packetOf = ({ method, userName, value }: AuthQuestion): Attempt['packet'] => {
+  const name = encoder.encode(userName);
+  if (method === authMethod.pap)
+    return { code: papCode.request, protocol: pppProtocol.pap, body: lengthPrefixed(name, value) };
+  return { code: chapCode.response, protocol: pppProtocol.chap, body: joined(lengthPrefixed(value), name) };
 };
 
 /** PAP (RFC 1334), CHAP with MD5 (RFC 1994) and MS-CHAPv2 (RFC 2759) of all sessions of a port. */
@@ -167,6 +175,18 @@ export class Authentication {
       attempt.packet = { code: papCode.request, protocol: pppProtocol.pap, body };
     }
     this.#transmit(session, attempt);
+  }
+
+  /** Goes on after the client has answered another machine: the server decides, the client waits for it. */
+  resume(session: number, question: AuthQuestion): void {
+    const { isServer, retries, timeoutMs } = this.#options;
+    this.reset(session);
+    const { method, id, challenge } = question;
+    const packet = isServer ? undefined : packetOf(question);
+    const attempt: Attempt = { method, left: retries, id, packet, challenge, expected: undefined, isAsked: false };
+    this.#attempts.set(session, attempt);
+    this.#host.timers.set(session, timerKind.link, timeoutMs);
+    if (isServer) this.#judge(session, attempt, question);
   }
 
   reset(session: number): void {
@@ -264,7 +284,10 @@ export class Authentication {
     if (isPap ? code !== papCode.request : code !== chapCode.response || id !== attempt.id) return;
     attempt.id = id;
     if (attempt.isAsked) return;
-    const question = questionOf(attempt, body);
+    this.#judge(session, attempt, questionOf(attempt, body));
+  }
+
+  #judge(session: number, attempt: Attempt, question: AuthQuestion | undefined): void {
     if (question === undefined) this.#decide(session, attempt, refusal);
     else if (this.#options.ask === undefined) this.#decide(session, attempt, this.#check(question));
     else {

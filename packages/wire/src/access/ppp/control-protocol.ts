@@ -83,6 +83,13 @@ export class ControlProtocol {
     this.#enter(session, controlState.requestSent);
   }
 
+  /** It is open by the work of another machine. */
+  adopt(session: number): void {
+    this.#failures[session] = 0;
+    this.#rounds[session] = 0;
+    this.#opened(session);
+  }
+
   /** Ends it in order: `onClosed` follows. */
   close(session: number): void {
     const state = this.state[session] as number;

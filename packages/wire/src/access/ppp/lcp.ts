@@ -2,9 +2,10 @@ import { copyOf, type Memory } from '../../bytes/memory.ts';
 import { type ControlPolicy, type Verdict, verdict } from './control-protocol.ts';
 import { type OptionList, type PppPacket, pppCode, pppProtocol } from './packet.ts';
 
-const option = { mru: 1, authentication: 3, magic: 5 } as const;
+/** Options that are understood, by number. */
+export const lcpOption = { mru: 1, authentication: 3, magic: 5 } as const;
 const chapAlgorithm = { md5: 5, msChapV2: 0x81 } as const;
-const defaultMru = 1500;
+export const defaultMru = 1500;
 const minMru = 64;
 const minEcho = 4;
 
@@ -31,12 +32,12 @@ export interface LcpEvents extends Pick<ControlPolicy, 'onOpened' | 'onReopened'
   onNoMethod(session: number): void;
 }
 
-const firstMethod: Record<AuthOffer, AuthMethod> = { any: 2, chap: 2, pap: 1, msChapV2: 3, none: 0 };
+export const firstMethod: Record<AuthOffer, AuthMethod> = { any: 2, chap: 2, pap: 1, msChapV2: 3, none: 0 };
 
-const isAccepted = (offer: AuthOffer, method: AuthMethod): boolean =>
+export const isMethodAccepted = (offer: AuthOffer, method: AuthMethod): boolean =>
   offer === 'any' || (offer === 'chap' ? method > authMethod.pap : method === firstMethod[offer]);
 
-const methodAt = ({ view }: Memory, at: number, length: number): AuthMethod => {
+export const methodAt = ({ view }: Memory, at: number, length: number): AuthMethod => {
   const protocol = length >= 4 ? view.getUint16(at + 2) : 0;
   if (protocol === pppProtocol.pap && length === 4) return authMethod.pap;
   if (protocol !== pppProtocol.chap || length !== 5) return authMethod.none;
@@ -45,13 +46,21 @@ const methodAt = ({ view }: Memory, at: number, length: number): AuthMethod => {
   return algorithm === chapAlgorithm.msChapV2 ? authMethod.msChapV2 : authMethod.none;
 };
 
-const addMethod = (options: OptionList, method: AuthMethod): void => {
-  if (method === authMethod.pap) options.half(option.authentication, pppProtocol.pap);
+export const addMethod = (options: OptionList, method: AuthMethod): void => {
+  if (method === authMethod.pap) options.half(lcpOption.authentication, pppProtocol.pap);
   else if (method !== authMethod.none) {
     const algorithm = method === authMethod.chapMd5 ? chapAlgorithm.md5 : chapAlgorithm.msChapV2;
-    options.halfAndByte(option.authentication, pppProtocol.chap, algorithm);
+    options.halfAndByte(lcpOption.authentication, pppProtocol.chap, algorithm);
   }
 };
+
+/** A link as another machine has negotiated it. */
+export interface AdoptedLcp {
+  readonly method: AuthMethod;
+  /** Of this end. */
+  readonly magic: number;
+  readonly peerMru: number;
+}
 
 /** Options of LCP (RFC 1661) of all sessions of a port, and its echoes and rejects. */
 export class Lcp implements ControlPolicy {
@@ -83,43 +92,58 @@ export class Lcp implements ControlPolicy {
     this.#newMagic(session);
   }
 
+  /** Takes over what another machine has negotiated. */
+  adopt(session: number, { method, magic, peerMru }: AdoptedLcp): void {
+    this.begin(session);
+    this.method[session] = method;
+    this.magic[session] = magic;
+    this.peerMru[session] = peerMru;
+  }
+
   request(session: number, options: OptionList): void {
     const { mru, magicNumber, isServer } = this.#options;
     const refused = this.#refused[session] as number;
-    if ((refused & (1 << option.mru)) === 0) options.half(option.mru, mru);
+    if ((refused & (1 << lcpOption.mru)) === 0) options.half(lcpOption.mru, mru);
     if (isServer) addMethod(options, this.method[session] as AuthMethod);
-    if (magicNumber && (refused & (1 << option.magic)) === 0) options.word(option.magic, this.magic[session] as number);
+    if (magicNumber && (refused & (1 << lcpOption.magic)) === 0)
+      options.word(lcpOption.magic, this.magic[session] as number);
   }
 
   judge(session: number, memory: Memory, at: number, length: number, wanted: OptionList): Verdict {
     switch (memory.view.getUint8(at)) {
-      case option.mru:
+      case lcpOption.mru:
         if (length !== 4) return verdict.reject;
         this.peerMru[session] = memory.view.getUint16(at + 2);
         if ((this.peerMru[session] as number) >= minMru) return verdict.ack;
-        wanted.half(option.mru, defaultMru);
+        wanted.half(lcpOption.mru, defaultMru);
         return verdict.nak;
-      case option.magic:
+      case lcpOption.magic:
         return this.#judgeMagic(session, memory, at, length, wanted);
-      case option.authentication:
+      case lcpOption.authentication:
         return this.#options.isServer ? verdict.reject : this.#judgeMethod(session, memory, at, length, wanted);
       default:
         return verdict.reject;
     }
   }
 
+  /** Of a client: a request without the option takes back what the server asked for before. */
+  judgeMissing(session: number, seen: number): void {
+    const isAsked = (seen & (1 << lcpOption.authentication)) !== 0;
+    if (!this.#options.isServer && !isAsked) this.method[session] = authMethod.none;
+  }
+
   onNak(session: number, memory: Memory, at: number, length: number): void {
     const type = memory.view.getUint8(at);
-    if (type === option.magic) this.#newMagic(session);
-    else if (type === option.authentication && this.#options.isServer) {
+    if (type === lcpOption.magic) this.#newMagic(session);
+    else if (type === lcpOption.authentication && this.#options.isServer) {
       const method = methodAt(memory, at, length);
-      if (method !== authMethod.none && isAccepted(this.#options.offer, method)) this.method[session] = method;
+      if (method !== authMethod.none && isMethodAccepted(this.#options.offer, method)) this.method[session] = method;
       else this.#events.onNoMethod(session);
     }
   }
 
   onReject(session: number, type: number): void {
-    if (type === option.authentication) this.#events.onNoMethod(session);
+    if (type === lcpOption.authentication) this.#events.onNoMethod(session);
     else if (type < 8) this.#refused[session] = (this.#refused[session] as number) | (1 << type);
   }
 
@@ -129,7 +153,6 @@ export class Lcp implements ControlPolicy {
 
   onReopened(session: number): void {
     this.#events.onReopened(session);
-    if (!this.#options.isServer) this.method[session] = authMethod.none;
   }
 
   onClosed(session: number, isPeer: boolean): void {
@@ -173,7 +196,7 @@ export class Lcp implements ControlPolicy {
     if (length !== 6) return verdict.reject;
     const magic = memory.view.getInt32(at + 2);
     if (magic !== 0 && (magic !== this.magic[session] || !this.#options.magicNumber)) return verdict.ack;
-    wanted.word(option.magic, Math.floor(this.#events.random() * 2 ** 32) | 1);
+    wanted.word(lcpOption.magic, Math.floor(this.#events.random() * 2 ** 32) | 1);
     return verdict.nak;
   }
 
@@ -181,7 +204,7 @@ export class Lcp implements ControlPolicy {
     const { offer } = this.#options;
     if (offer === 'none') return verdict.reject;
     const method = methodAt(memory, at, length);
-    if (method !== authMethod.none && isAccepted(offer, method)) {
+    if (method !== authMethod.none && isMethodAccepted(offer, method)) {
       this.method[session] = method;
       return verdict.ack;
     }

@@ -1,13 +1,14 @@
 import type { Memory } from '../../bytes/memory.ts';
 import type { SessionCause } from '../causes.ts';
+import type { LineDirectory } from '../lines.ts';
 import type { SessionStep } from '../session-table.ts';
 import { type SessionTimers, type TimerKind, timerKind } from '../timers.ts';
-import { Authentication, type AuthenticationOptions } from './authentication.ts';
+import { Authentication, type AuthenticationOptions, type AuthQuestion } from './authentication.ts';
 import { ControlProtocol } from './control-protocol.ts';
-import { type AuthMethod, type AuthOffer, authMethod, Lcp } from './lcp.ts';
+import { type AdoptedLcp, type AuthMethod, type AuthOffer, authMethod, Lcp } from './lcp.ts';
 import { Ip6cp, Ipcp, type NetworkEvents } from './network-control.ts';
 import { type PppLink, pppCode, pppProtocol } from './packet.ts';
-import { RouterDiscovery } from './router-discovery.ts';
+import { SessionIpv6, type SessionIpv6Options } from './session-ipv6.ts';
 
 export interface PppOptions {
   readonly isServer: boolean;
@@ -29,11 +30,7 @@ export interface PppOptions {
     readonly requestDns: boolean;
     readonly dns?: readonly [number, number];
   };
-  readonly ip6cp: {
-    readonly enabled: boolean;
-    /** Client: a session is up only after a router advertisement. */
-    readonly autoconfigure: boolean;
-  };
+  readonly ip6cp: { readonly enabled: boolean } & Omit<SessionIpv6Options, 'capacity' | 'isServer'>;
 }
 
 export interface PppHost {
@@ -42,6 +39,10 @@ export interface PppHost {
   readonly random: () => number;
   /** Writes the interface identifier of IPv6 of a session into two words. */
   interfaceId(session: number): readonly [number, number];
+  /** MACs of subscribers. */
+  readonly lines?: LineDirectory | undefined;
+  /** The server has sent a packet of its own in a session. */
+  onSent?(session: number, bytes: number): void;
   /** Server: an address for the session; 0: the pool is exhausted. */
   takeAddress?(session: number): number;
   onStep(session: number, step: SessionStep): void;
@@ -50,6 +51,12 @@ export interface PppHost {
   /** LCP is closed; nothing of the session is left. */
   onDown(session: number, cause: SessionCause): void;
   onPacket?(session: number, protocol: number, memory: Memory, start: number, end: number): void;
+}
+
+/** A link that another machine has set up, with what the client has answered it. */
+export interface AdoptedLink extends AdoptedLcp {
+  /** Undefined: the client has not been asked. */
+  readonly question: AuthQuestion | undefined;
 }
 
 /** Network protocols of a session: bits. */
@@ -64,7 +71,7 @@ export class Ppp {
   readonly link: Lcp;
   readonly ipv4: Ipcp;
   readonly ipv6: Ip6cp;
-  readonly routers: RouterDiscovery;
+  readonly sessionIpv6: SessionIpv6;
   readonly counters = { echoSent: 0, echoTimeouts: 0, renegotiations: 0, unknownProtocols: 0 };
   readonly #options: PppOptions;
   readonly #host: PppHost;
@@ -72,6 +79,8 @@ export class Ppp {
   readonly #open: Uint8Array;
   readonly #unanswered: Uint8Array;
   readonly #cause: (SessionCause | undefined)[] = [];
+  /** What the client of the link that is being adopted has answered. */
+  #question: AuthQuestion | undefined;
 
   constructor(host: PppHost, options: PppOptions) {
     const { isServer, capacity, lcp, auth, ipcp } = options;
@@ -107,14 +116,16 @@ export class Ppp {
     this.ipcp = create(this.ipv4, pppProtocol.ipcp, timerKind.ipv4);
     this.ip6cp = create(this.ipv6, pppProtocol.ip6cp, timerKind.ipv6);
     this.auth = this.#createAuthentication();
-    this.routers = new RouterDiscovery({
-      link: host.link,
-      timers: host.timers,
-      ipv6: this.ipv6,
-      capacity,
-      onRouter: (session) => host.onUp(session),
-      onNone: (session) => this.close(session, 'router advertisement: none'),
-    });
+    const { link, timers, lines } = host;
+    this.sessionIpv6 = new SessionIpv6(
+      {
+        ...{ link, timers, random, lines, ipv6: this.ipv6 },
+        onReady: (session) => host.onUp(session),
+        onFailed: (session, cause) => this.close(session, cause),
+        onSent: (session, bytes) => host.onSent?.(session, bytes),
+      },
+      { ...options.ip6cp, capacity, isServer },
+    );
   }
 
   open(session: number): void {
@@ -124,9 +135,19 @@ export class Ppp {
     this.lcp.open(session);
   }
 
+  /** Goes on with a link that another machine has set up. */
+  adopt(session: number, link: AdoptedLink): void {
+    this.reset(session);
+    this.link.adopt(session, link);
+    this.#question = link.question;
+    this.lcp.adopt(session);
+    this.#question = undefined;
+  }
+
   /** Ends a session in order, with the cause it is reported with. */
   close(session: number, cause: SessionCause): void {
     this.#cause[session] = cause;
+    if (this.ip6cp.isOpen(session)) this.sessionIpv6.end(session);
     this.#closeNetworks(session);
     this.auth.reset(session);
     this.#host.timers.clear(session, timerKind.keepAlive);
@@ -144,7 +165,7 @@ export class Ppp {
 
   onTimer(session: number, kind: TimerKind): void {
     if (kind === timerKind.ipv4) this.ipcp.onTimer(session);
-    else if (kind === timerKind.ipv6 && this.routers.isActive(session)) this.routers.onTimer(session);
+    else if (kind === timerKind.ipv6 && this.sessionIpv6.isActive(session)) this.sessionIpv6.onTimer(session);
     else if (kind === timerKind.ipv6) this.ip6cp.onTimer(session);
     else if (kind === timerKind.keepAlive) this.#onEchoTimer(session);
     else if (this.auth.isActive(session)) this.auth.onTimer(session);
@@ -177,7 +198,7 @@ export class Ppp {
         );
         break;
       case pppProtocol.ipv6:
-        if (!this.ip6cp.isOpen(session) || !this.routers.receive(session, memory, start, end))
+        if (!this.ip6cp.isOpen(session) || !this.sessionIpv6.receive(session, memory, start, end))
           this.#host.onPacket?.(session, protocol, memory, start, end);
         break;
       case pppProtocol.ipv4:
@@ -209,6 +230,7 @@ export class Ppp {
     return {
       onOpened: (session) => this.#onNetwork(session, bit, true),
       onReopened: (session) => {
+        if (bit === network.ipv6) this.sessionIpv6.reset(session);
         this.#open[session] = (this.#open[session] as number) & ~bit;
         this.#pending[session] = (this.#pending[session] as number) | bit;
       },
@@ -226,7 +248,8 @@ export class Ppp {
     if (method === authMethod.none) this.#openNetworks(session);
     else {
       this.#host.onStep(session, 'authentication');
-      this.auth.begin(session, method);
+      if (this.#question === undefined) this.auth.begin(session, method);
+      else this.auth.resume(session, this.#question);
     }
   }
 
@@ -260,7 +283,7 @@ export class Ppp {
   #closeNetworks(session: number): void {
     this.#pending[session] = 0;
     this.#open[session] = 0;
-    this.routers.reset(session);
+    this.sessionIpv6.reset(session);
     this.ipcp.reset(session);
     this.ip6cp.reset(session);
   }
@@ -274,14 +297,8 @@ export class Ppp {
   }
 
   #onNetworksOpen(session: number): void {
-    const { isServer, ip6cp } = this.#options;
-    const waits = !isServer && ip6cp.autoconfigure && this.ip6cp.isOpen(session);
-    if (!waits) {
-      this.#host.onUp(session);
-      return;
-    }
-    this.#host.onStep(session, 'IPv6');
-    this.routers.begin(session);
+    if (!this.ip6cp.isOpen(session) || !this.sessionIpv6.begin(session)) this.#host.onUp(session);
+    else this.#host.onStep(session, 'IPv6');
   }
 
   /** A session lives on with one protocol of two, and not with none. */

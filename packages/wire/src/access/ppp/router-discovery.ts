@@ -18,12 +18,16 @@ const prefixBits = 64;
 /** Flags, lifetimes and timers of an advertisement behind the first word of ICMP. */
 const advertisementBytes = 8;
 const routerLifetimeSec = 1800;
+/** Flags of an advertisement: addresses and all else by DHCPv6. */
+const managedFlags = 0xc0 << 16;
 
 export interface RouterDiscoveryHost {
   readonly link: PppLink;
   readonly timers: SessionTimers;
   readonly ipv6: Ip6cp;
   readonly capacity: number;
+  /** Server: it hands out addresses by DHCPv6. */
+  readonly isManaged: boolean;
   /** Client: a router has answered. */
   onRouter(session: number): void;
   /** Client: no router answers. */
@@ -121,7 +125,7 @@ export class RouterDiscovery {
   /** A router without a prefix: it is the default gateway, addresses come from elsewhere. */
   #advertise(session: number): void {
     this.#setAddresses(session, 1);
-    const word = (hopLimit << 24) | routerLifetimeSec;
+    const word = (hopLimit << 24) | (this.#host.isManaged ? managedFlags : 0) | routerLifetimeSec;
     this.#send(session, { type: icmp6Type.routerAdvertisement, word, bodyBytes: advertisementBytes });
   }
 

@@ -107,6 +107,7 @@ export class Pppoe implements AccessProtocol {
         link,
         random,
         timers: subscribers.timers,
+        lines,
         interfaceId: (session) => this.#interfaceId(session),
         onStep: (session, step) => subscribers.onStep(session, step),
         onUp: (session) => subscribers.onUp(session),

@@ -1,4 +1,4 @@
-import { md5 } from '../crypto/md5.ts';
+import { md5 } from '../../bytes/md5.ts';
 
 const secretBytes = 16;
 

@@ -5,6 +5,7 @@ import { bytesOfHex, createMemory, hexOfBytes, Memory } from '../../bytes/memory
 import { formatAddress } from '../../ip/address.ts';
 import { createEnds, ip4, pppoeClientOptions, pppoeServerOptions } from '../../testing/access-ends.ts';
 import { AccessLab } from '../../testing/access-lab.ts';
+import { mutationRuns } from '../../testing/mutation-runs.ts';
 import type { VlanPlan } from '../lines.ts';
 import { authMethod } from '../ppp/lcp.ts';
 import type { PppOptions } from '../ppp/ppp.ts';
@@ -176,7 +177,9 @@ describe('subscribers with PPPoE', () => {
       return isAdvertisement ? withPrefix(frame) : frame;
     };
     expect(start()).toBe(true);
-    expect(formatAddress(client.pppoe?.ppp.routers.address ?? new Int32Array(4), 4)).toBe('2001:db8:7::ff:fe00:2');
+    expect(formatAddress(client.pppoe?.ppp.sessionIpv6.routers.address ?? new Int32Array(4), 4)).toBe(
+      '2001:db8:7::ff:fe00:2',
+    );
     const silent = createPair({ count: 1 });
     silent.lab.tamper = (frame) => (hexOfBytes(frame, 20, 22) === '0057' ? undefined : frame);
     expect(silent.start(13 * second)).toBe(false);
@@ -252,7 +255,7 @@ it('mutated packets of PPPoE and PPP break neither end', () => {
         gateway.receive(new Memory(frame), 0, frame.length);
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: mutationRuns(3000) },
   );
   expect(lab.run(300 * second, () => table.counts[up] === 20, 5)).toBe(true);
 });

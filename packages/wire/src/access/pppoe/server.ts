@@ -24,7 +24,6 @@ import {
   pppoeTag,
   wrapSession,
 } from './message.ts';
-
 import { OfferCookies } from './offer-cookies.ts';
 
 export interface PppoeServerOptions {
@@ -107,6 +106,7 @@ export class PppoeServer {
 
   advance(nowMs: number): void {
     this.#radius?.advance(nowMs);
+    this.ppp.sessionIpv6.advance(nowMs);
     this.timers.advance(nowMs, (session, kind) => {
       if (kind === timerKind.life) this.ppp.close(session, 'RADIUS: session time over');
       else this.ppp.onTimer(session, kind);
@@ -210,6 +210,7 @@ export class PppoeServer {
         interfaceId: (session) => [0, session + 1],
         takeAddress: (session) => this.#takeAddress(session),
         onStep: (session, step) => void this.table.enterStep(session, step, this.timers.nowMs),
+        onSent: (session, bytes) => this.table.countSent(session, bytes),
         onUp: (session) => this.#onUp(session),
         onDown: (session, cause) => this.#end(session, cause, true),
         onPacket: (session, protocol, memory, start, end) => this.#onPacket(session, protocol, memory, start, end),

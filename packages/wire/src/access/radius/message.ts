@@ -1,5 +1,5 @@
+import { md5 } from '../../bytes/md5.ts';
 import { isSameBytes } from '../../bytes/memory.ts';
-import { md5 } from '../crypto/md5.ts';
 
 export const radiusCode = {
   accessRequest: 1,

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { md5 } from '../../bytes/md5.ts';
 import { bytesOfHex, hexOfBytes } from '../../bytes/memory.ts';
 import { createEnds, ip4, pppoeClientOptions, pppoeServerOptions } from '../../testing/access-ends.ts';
-import { md5 } from '../crypto/md5.ts';
+import { mutationRuns } from '../../testing/mutation-runs.ts';
 import { sessionState } from '../session-table.ts';
 import { RadiusClient, type RadiusOutcome } from './client.ts';
 import {
@@ -64,14 +65,14 @@ describe('messages of RADIUS', () => {
         if (at < bytes.length) bytes[at] = (bytes[at] as number) ^ change;
         expect(isGenuine(bytes, asked, secret)).toBe(false);
       }),
-      { numRuns: 20_000 },
+      { numRuns: mutationRuns(20_000) },
     );
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 120 }), (bytes) => {
         bytes.set([2, 0, 0, bytes.length].slice(0, bytes.length));
         readRadius(bytes);
       }),
-      { numRuns: 20_000 },
+      { numRuns: mutationRuns(20_000) },
     );
   });
 });

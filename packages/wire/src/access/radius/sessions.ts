@@ -57,7 +57,8 @@ export interface RadiusSessionsOptions {
 export interface RadiusSessionsHost {
   readonly client: RadiusClient;
   readonly random: () => number;
-  lineOf(session: number): { readonly mac: Uint8Array; readonly tags: number };
+  /** Without a MAC: the subscriber is at no port, as behind a tunnel. */
+  lineOf(session: number): { readonly mac: Uint8Array | undefined; readonly tags: number };
   usageOf(session: number): RadiusUsage;
 }
 
@@ -78,12 +79,15 @@ const terminateCauses: Partial<Record<EndCause, number>> = {
   'link down': terminate.lostCarrier,
   'PPPoE: ended by the concentrator': terminate.userRequest,
   'LCP: ended by the peer': terminate.userRequest,
+  'L2TP: call ended by the peer': terminate.userRequest,
+  'L2TP: tunnel ended by the peer': terminate.lostCarrier,
+  'L2TP: tunnel without answer': terminate.lostCarrier,
   'LCP: echo without answer': terminate.lostCarrier,
   'DHCP: lease expired': terminate.lostCarrier,
   'RADIUS: session time over': terminate.sessionTimeout,
 };
 
-const portType = { ethernet: 15, pppoe: 33, pppoeVlan: 34, pppoeQinQ: 35 } as const;
+const portType = { virtual: 5, ethernet: 15, pppoe: 33, pppoeVlan: 34, pppoeQinQ: 35 } as const;
 const service = { framed: 2 } as const;
 const framed = { ppp: 1 } as const;
 const authentic = { radius: 1 } as const;
@@ -117,16 +121,18 @@ export const grantOf = (name: string, attributes: readonly RadiusAttribute[], in
 /** Who a gateway is and where a subscriber is, for every request. */
 export const lineAttributes = (
   { nasIdentifier, portName, isPpp }: Omit<RadiusSessionsOptions, 'accounting' | 'interimSec'>,
-  { mac, tags }: { readonly mac: Uint8Array; readonly tags: number },
+  { mac, tags }: { readonly mac: Uint8Array | undefined; readonly tags: number },
 ): RadiusAttribute[] => {
   const [outer, inner] = [(tags >>> 16) & 0xfff, tags & 0xfff];
   const vlans = [outer, inner].filter((vlan) => vlan > 0);
   const pppType = [portType.pppoe, portType.pppoeVlan, portType.pppoeQinQ][vlans.length] as number;
+  const lineType = isPpp ? pppType : portType.ethernet;
+  const stationId = mac === undefined ? [] : [formatMac(mac).replaceAll(':', '-').toUpperCase()];
   return [
     textAttribute(radiusAttribute.nasIdentifier, nasIdentifier),
-    numberAttribute(radiusAttribute.nasPortType, isPpp ? pppType : portType.ethernet),
+    numberAttribute(radiusAttribute.nasPortType, mac === undefined ? portType.virtual : lineType),
     textAttribute(radiusAttribute.nasPortId, [portName, ...vlans].join('.')),
-    textAttribute(radiusAttribute.callingStationId, formatMac(mac).replaceAll(':', '-').toUpperCase()),
+    ...stationId.map((id) => textAttribute(radiusAttribute.callingStationId, id)),
   ];
 };
 

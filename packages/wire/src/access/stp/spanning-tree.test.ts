@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOfHex, copyOf, createMemory, hexOfBytes, Memory } from '../../bytes/memory.ts';
 import type { FrameSink } from '../../host-group/hosts.ts';
+import { mutationRuns } from '../../testing/mutation-runs.ts';
 import { bpduKind, readBpdu, writeBpdu } from './bpdu.ts';
 import { SpanningTree, type SpanningTreeOptions } from './spanning-tree.ts';
 
@@ -144,7 +145,7 @@ describe('a spanning tree', () => {
         if (at < bytes.length) bytes[at] = value;
         for (const bridge of bridges) bridge.receive(at % 2, new Memory(bytes), 0, bytes.length);
       }),
-      { numRuns: 30_000 },
+      { numRuns: mutationRuns(30_000) },
     );
     run(60_000);
     expect(bridges.map(({ isRoot }) => isRoot)).toEqual([true, false, false]);

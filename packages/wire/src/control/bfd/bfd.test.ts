@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOfHex, hexOfBytes } from '../../bytes/memory.ts';
 import { createRandom } from '../../testing/random.ts';
+import { BfdSigner, bfdAuthentication } from './authentication.ts';
 import { bfdState, parseBfd, writeBfd } from './packet.ts';
 import { BfdSession } from './session.ts';
 
@@ -90,6 +92,59 @@ describe('BFD', () => {
     pair.run(2000);
     pair.sessions[0]?.stop();
     expect(pair.sessions[1]?.lastError).toBe('neighbour is administratively down');
+  });
+
+  const kinds = Object.keys(bfdAuthentication) as (keyof typeof bfdAuthentication)[];
+  const signerOf = (kind: (typeof kinds)[number], key: string) =>
+    new BfdSigner({
+      ...{ kind, keyId: 3, key: new TextEncoder().encode(key), multiplier: 3, random: () => 0.5 },
+      hash: (bytes) =>
+        createHash(kind.endsWith('sha1') ? 'sha1' : 'md5')
+          .update(bytes)
+          .digest(),
+    });
+  const plain = bytesOfHex('20 c0 03 18 00000001 00000002 000493e0 000493e0 0000c350');
+
+  it.each(kinds)('signs packets with %s and refuses those of other keys and from the past', (kind) => {
+    const [ours, theirs, stranger] = [signerOf(kind, 'secret'), signerOf(kind, 'secret'), signerOf(kind, 'public')];
+    const accepts = (bytes: Uint8Array, now = 0) =>
+      // Received bytes are Buffers, parts of which share their memory.
+      theirs.verify(Buffer.from(bytes), 0, bytes.length, { now, forgetMs: 1000 }) &&
+      parseBfd(bytes, 0, bytes.length, true) !== undefined;
+    const first = ours.sign(plain);
+    expect(accepts(first)).toBe(true);
+    expect(accepts(ours.sign(plain))).toBe(true);
+    expect(accepts(stranger.sign(plain))).toBe(false);
+    expect(parseBfd(first, 0, first.length)).toBeUndefined();
+    // A repeated packet counts only where numbers are not changed with each.
+    expect(accepts(first)).toBe(!kind.startsWith('meticulous'));
+    expect(accepts(first, 2000)).toBe(true);
+    const changed = first.slice();
+    changed[20] = 1;
+    expect(accepts(changed, 4000)).toBe(kind === 'simple');
+    expect(parseBfd(plain, 0, plain.length, true)).toBeUndefined();
+  });
+
+  it('reads changed packets with authentication without failure', () => {
+    const signed = kinds.map((kind) => signerOf(kind, 'secret').sign(plain));
+    fc.assert(
+      fc.property(
+        fc.nat({ max: kinds.length - 1 }),
+        fc.array(fc.tuple(fc.nat({ max: 51 }), fc.nat({ max: 255 })), { minLength: 1, maxLength: 8 }),
+        fc.nat({ max: 52 }),
+        (which, changes, end) => {
+          const bytes = (signed[which] as Uint8Array).slice();
+          for (const [at, value] of changes) bytes[at % bytes.length] = value;
+          const length = Math.min(bytes.length, end);
+          if (parseBfd(bytes, 0, length, true) !== undefined)
+            signerOf(kinds[which] as (typeof kinds)[number], 'secret').verify(bytes, 0, length, {
+              now: 0,
+              forgetMs: 0,
+            });
+        },
+      ),
+      { numRuns: 5000 },
+    );
   });
 
   it('reads changed packets without failure', () => {

@@ -15,7 +15,7 @@ const version = 1;
 export const bfdBytes = 24;
 const flag = { poll: 0x20, final: 0x10, control: 8, authentication: 4, demand: 2, multipoint: 1 } as const;
 
-/** A control packet without authentication. Times are microseconds. */
+/** A control packet. Times are microseconds. */
 export interface BfdPacket {
   diagnostic: number;
   state: number;
@@ -49,8 +49,11 @@ export const writeBfd = (packet: BfdPacket): Uint8Array => {
   return bytes;
 };
 
-/** Reads a packet [start, end); undefined where RFC 5880, section 6.8.6 discards it. */
-export const parseBfd = (bytes: Uint8Array, start: number, end: number): BfdPacket | undefined => {
+/**
+ * Reads a packet [start, end); undefined where RFC 5880, section 6.8.6 discards it. `isSigned`: packets must have
+ * authentication, which is checked elsewhere; otherwise they must have none.
+ */
+export const parseBfd = (bytes: Uint8Array, start: number, end: number, isSigned = false): BfdPacket | undefined => {
   if (end - start < bfdBytes) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset + start, end - start);
   const flags = view.getUint8(1);
@@ -60,7 +63,8 @@ export const parseBfd = (bytes: Uint8Array, start: number, end: number): BfdPack
     length < bfdBytes ||
     length > end - start ||
     view.getUint8(2) === 0 ||
-    (flags & (flag.multipoint | flag.authentication)) !== 0 ||
+    (flags & flag.multipoint) !== 0 ||
+    ((flags & flag.authentication) !== 0) !== isSigned ||
     view.getUint32(4) === 0 ||
     (view.getUint32(8) === 0 && flags >>> 6 > bfdState.down);
   if (isDiscarded) return undefined;

@@ -28,6 +28,8 @@ interface EndOfRib {
 const { optional, extended } = attributeFlag;
 /** Flags, type and a length of 16 bits. */
 const attributeHeadBytes = 4;
+/** Batches that are done before they leave the queue. */
+const maxDone = 4096;
 
 /** Writes UPDATE messages for ranges of routes, as many routes in each as fit. */
 export class Announcer {
@@ -36,17 +38,20 @@ export class Announcer {
   activeRoutes = 0;
   readonly #writer = new MessageWriter(1 << 17);
   readonly #scratch = new MessageWriter(512);
+  /** What waits, from `#head` on: a table of many attributes has hundreds of thousands of batches. */
   #queue: (Batch | EndOfRib)[] = [];
+  #head = 0;
   #options: AnnounceOptions = { fourByteAs: true, maxMessage: 4096, sendsPathIds: () => false };
 
   get isIdle(): boolean {
-    return this.#queue.length === 0;
+    return this.#head === this.#queue.length;
   }
 
   /** Forgets what waits; used at the start of a session. */
   reset(options: AnnounceOptions): void {
     this.#options = options;
     this.#queue = [];
+    this.#head = 0;
     this.activeRoutes = 0;
   }
 
@@ -63,16 +68,22 @@ export class Announcer {
   /** The next messages: at most `maxMessages`, and about `maxBytes`. Undefined if nothing waits. */
   next(maxBytes: number, maxMessages = Number.POSITIVE_INFINITY): Uint8Array | undefined {
     const writer = this.#writer.clear();
-    for (let count = 0; count < maxMessages && writer.length < maxBytes && this.#queue.length > 0; count++) {
-      const batch = this.#queue[0] as Batch | EndOfRib;
+    for (let count = 0; count < maxMessages && writer.length < maxBytes && !this.isIdle; count++) {
+      const batch = this.#queue[this.#head] as Batch | EndOfRib;
       const start = beginMessage(writer, bgpType.update);
       if ('family' in batch) this.#writeEndOfRib(writer, batch.family);
       else this.#writeBatch(writer, batch);
       endMessage(writer, start);
       this.counters.messages++;
-      if ('family' in batch || batch.next >= batch.end) this.#queue.shift();
+      if ('family' in batch || batch.next >= batch.end) this.#head++;
     }
+    if (this.isIdle || this.#head >= maxDone) this.#forgetDone();
     return writer.length === 0 ? undefined : writer.take();
+  }
+
+  #forgetDone(): void {
+    this.#queue.splice(0, this.#head);
+    this.#head = 0;
   }
 
   #writeBatch(writer: MessageWriter, batch: Batch): void {
@@ -113,9 +124,10 @@ export class Announcer {
     const { source } = batch;
     const attributes = this.#scratch.clear();
     const nextHop4 = isPlain ? source.nextHop : undefined;
+    const given = source.attributes;
     // Paths to the same prefix differ in their MED.
-    const med = source.attributes.med === undefined ? undefined : source.attributes.med + Math.max(batch.pathId - 1, 0);
-    writeAttributes(attributes, { ...source.attributes, med }, { fourByteAs: this.#options.fourByteAs, nextHop4 });
+    const med = given.med === undefined ? undefined : given.med + Math.max(batch.pathId - 1, 0);
+    writeAttributes(attributes, { ...given, med }, { fourByteAs: this.#options.fourByteAs, nextHop4 });
     const own = attributes.bytes.subarray(0, attributes.length);
     writer.u16(0);
     const lengthAt = writer.reserve(2);

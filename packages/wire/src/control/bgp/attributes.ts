@@ -16,6 +16,7 @@ export const attributeType = {
   extendedCommunities: 16,
   as4Path: 17,
   as4Aggregator: 18,
+  pmsiTunnel: 22,
   largeCommunities: 32,
 } as const;
 
@@ -25,11 +26,27 @@ const asTrans = 23_456;
 const asSequence = 2;
 const maxSegment = 255;
 
+/** Numbers of an AS path. */
+export interface PathSegment {
+  /** 1: set, 2: sequence, 3 and 4: the same of a confederation. */
+  readonly kind: number;
+  readonly numbers: readonly number[];
+}
+
+/** An attribute that is passed on as it is. AGGREGATOR has an AS number of four bytes. */
+export interface OtherAttribute {
+  readonly flags: number;
+  readonly type: number;
+  readonly value: Uint8Array;
+}
+
 /** Path attributes without next hop and routes, which depend on the family. */
 export interface PathAttributes {
   /** 0: IGP, 1: EGP, 2: incomplete. */
   readonly origin: number;
   readonly asPath: readonly number[];
+  /** Segments behind that sequence. */
+  readonly pathTail?: readonly PathSegment[];
   readonly med: number | undefined;
   /** To neighbours of the same AS only. */
   readonly localPreference: number | undefined;
@@ -37,6 +54,9 @@ export interface PathAttributes {
   readonly communities: readonly number[];
   /** 8 bytes each. */
   readonly extendedCommunities: readonly Uint8Array[];
+  /** How broadcasts reach a router (RFC 6514, section 5). */
+  readonly pmsiTunnel?: Uint8Array | undefined;
+  readonly others?: readonly OtherAttribute[];
 }
 
 export const writeAttribute = (
@@ -60,16 +80,32 @@ export const writeAttribute = (
   writer.view.setUint16(start + 2, length);
 };
 
-const writeAsPath = (writer: MessageWriter, path: readonly number[], size: 2 | 4): void => {
-  for (let from = 0; from < path.length; from += maxSegment) {
-    const part = path.slice(from, from + maxSegment);
-    writer.u8(asSequence).u8(part.length);
-    for (const as of part) {
-      if (size === 4) writer.u32(as);
-      else writer.u16(as > 0xffff ? asTrans : as);
-    }
+const writeSegment = (writer: MessageWriter, { kind, numbers }: PathSegment, size: 2 | 4): void => {
+  writer.u8(kind).u8(numbers.length);
+  for (const as of numbers) {
+    if (size === 4) writer.u32(as);
+    else writer.u16(as > 0xffff ? asTrans : as);
   }
 };
+
+const writeAsPath = (writer: MessageWriter, { asPath, pathTail = [] }: PathAttributes, size: 2 | 4): void => {
+  for (let from = 0; from < asPath.length; from += maxSegment)
+    writeSegment(writer, { kind: asSequence, numbers: asPath.slice(from, from + maxSegment) }, size);
+  for (const segment of pathTail) writeSegment(writer, segment, size);
+};
+
+const isWidePath = ({ asPath, pathTail = [] }: PathAttributes): boolean =>
+  [asPath, ...pathTail.map(({ numbers }) => numbers)].some((numbers) => numbers.some((as) => as > 0xffff));
+
+/** AGGREGATOR to a neighbour that knows AS numbers of two bytes only (RFC 6793, section 4.2.2). */
+const writeShortAggregator = (writer: MessageWriter, { flags, type, value }: OtherAttribute): void => {
+  const as = new DataView(value.buffer, value.byteOffset, value.byteLength).getUint32(0);
+  const isWide = as > 0xffff;
+  writeAttribute(writer, flags, type, (w) => w.u16(isWide ? asTrans : as).copy(value.subarray(4)));
+  if (isWide) writeAttribute(writer, flags, attributeType.as4Aggregator, (w) => w.copy(value));
+};
+
+const aggregatorBytes = 8;
 
 const { optional, transitive } = attributeFlag;
 
@@ -79,9 +115,9 @@ export const writeAttributes = (
   attributes: PathAttributes,
   { fourByteAs, nextHop4 }: { readonly fourByteAs: boolean; readonly nextHop4: Uint8Array | undefined },
 ): void => {
-  const { origin, asPath, med, localPreference, communities, extendedCommunities } = attributes;
+  const { origin, med, localPreference, communities, extendedCommunities, pmsiTunnel } = attributes;
   writeAttribute(writer, transitive, attributeType.origin, (w) => w.u8(origin));
-  writeAttribute(writer, transitive, attributeType.asPath, (w) => writeAsPath(w, asPath, fourByteAs ? 4 : 2));
+  writeAttribute(writer, transitive, attributeType.asPath, (w) => writeAsPath(w, attributes, fourByteAs ? 4 : 2));
   if (nextHop4 !== undefined) writeAttribute(writer, transitive, attributeType.nextHop, (w) => w.copy(nextHop4));
   if (med !== undefined) writeAttribute(writer, optional, attributeType.med, (w) => w.u32(med));
   if (localPreference !== undefined)
@@ -94,6 +130,13 @@ export const writeAttributes = (
     writeAttribute(writer, optional | transitive, attributeType.extendedCommunities, (w) => {
       for (const community of extendedCommunities) w.copy(community);
     });
-  if (!fourByteAs && asPath.some((as) => as > 0xffff))
-    writeAttribute(writer, optional | transitive, attributeType.as4Path, (w) => writeAsPath(w, asPath, 4));
+  if (!fourByteAs && isWidePath(attributes))
+    writeAttribute(writer, optional | transitive, attributeType.as4Path, (w) => writeAsPath(w, attributes, 4));
+  if (pmsiTunnel !== undefined)
+    writeAttribute(writer, optional | transitive, attributeType.pmsiTunnel, (w) => w.copy(pmsiTunnel));
+  for (const other of attributes.others ?? []) {
+    const isShort = !fourByteAs && other.type === attributeType.aggregator && other.value.length === aggregatorBytes;
+    if (isShort) writeShortAggregator(writer, other);
+    else writeAttribute(writer, other.flags, other.type, (w) => w.copy(other.value));
+  }
 };

@@ -1,5 +1,6 @@
 import { formatAddress, readAddress6, writeMapped } from '../../ip/address.ts';
 import { attributeFlag, attributeType } from './attributes.ts';
+import { extendedCommunityText } from './extended-community-text.ts';
 
 const origins = ['IGP', 'EGP', 'incomplete'] as const;
 
@@ -38,6 +39,19 @@ const communitiesText = (view: DataView, start: number, end: number): string => 
   return parts.join(' ');
 };
 
+const extendedText = (view: DataView, start: number, end: number): string => {
+  const parts: string[] = [];
+  const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+  for (let at = start; at + 8 <= end; at += 8) parts.push(extendedCommunityText(bytes, at));
+  return parts.join(' ');
+};
+
+const tunnelText = (view: DataView, start: number, end: number): string => {
+  if (end - start < 5) return 'tunnel broken';
+  const label = (view.getUint16(start + 2) << 8) | view.getUint8(start + 4);
+  return `tunnel type ${view.getUint8(start + 1)} label ${label}`;
+};
+
 type Reader = (view: DataView, start: number, end: number, fourByteAs: boolean) => string;
 
 const readers: Readonly<Record<number, Reader>> = {
@@ -46,6 +60,8 @@ const readers: Readonly<Record<number, Reader>> = {
   [attributeType.med]: (view, start) => `MED ${view.getUint32(start)}`,
   [attributeType.localPreference]: (view, start) => `preference ${view.getUint32(start)}`,
   [attributeType.communities]: (view, start, end) => `communities ${communitiesText(view, start, end)}`,
+  [attributeType.extendedCommunities]: (view, start, end) => `extended ${extendedText(view, start, end)}`,
+  [attributeType.pmsiTunnel]: (view, start, end) => tunnelText(view, start, end),
 };
 
 /** Attributes of a route for people. */

@@ -1,9 +1,11 @@
+import { hexOfBytes } from '../../bytes/memory.ts';
 import { formatAddress, writeMapped } from '../../ip/address.ts';
+import { evpnRouteText } from './evpn/route.ts';
 import type { BgpFamily, NlriForm } from './families.ts';
 import { BgpError, bgpError, updateError } from './notification.ts';
+import { distinguisherBytes, distinguisherText } from './route-distinguisher.ts';
 
 const labelBytes = 3;
-const distinguisherBytes = 8;
 
 const invalidNetwork = () => new BgpError(bgpError.update, updateError.invalidNetwork);
 
@@ -81,9 +83,6 @@ export interface NlriRange {
 export const identityStart = ({ form }: BgpFamily, bytes: Uint8Array, at: number, last: number): number =>
   form === 'labeled' || form === 'vpn' ? at + 1 + labelStackBytes(bytes, at + 1, last) : at;
 
-const hex = (bytes: Uint8Array, at: number, end: number): string =>
-  Array.from(bytes.subarray(at, end), (byte) => byte.toString(16).padStart(2, '0')).join('');
-
 const prefixText = ({ addressBits }: BgpFamily, bytes: Uint8Array, at: number, bits: number): string => {
   const raw = new Uint8Array(16);
   raw.set(bytes.subarray(at, at + ((bits + 7) >> 3)));
@@ -94,16 +93,7 @@ const prefixText = ({ addressBits }: BgpFamily, bytes: Uint8Array, at: number, b
   return `${formatAddress(words)}/${bits}`;
 };
 
-/** A route distinguisher as it is written: `65000:1` or `192.0.2.1:1`. */
-const distinguisherText = (bytes: Uint8Array, at: number): string => {
-  const view = new DataView(bytes.buffer, bytes.byteOffset + at, distinguisherBytes);
-  const type = view.getUint16(0);
-  if (type === 0) return `${view.getUint16(2)}:${view.getUint32(4)}`;
-  const left = type === 1 ? [2, 3, 4, 5].map((i) => view.getUint8(i)).join('.') : view.getUint32(2);
-  return `${left}:${view.getUint16(6)}`;
-};
-
-/** A route in text form: prefixes as such, other families as type and bytes. */
+/** A route in text form: prefixes and EVPN routes as routers show them, others as bytes. */
 export const formatNlri = (family: BgpFamily, bytes: Uint8Array, at: number, last: number): string => {
   const { form } = family;
   if (form === 'prefix') return prefixText(family, bytes, at + 1, bytes[at] as number);
@@ -114,5 +104,5 @@ export const formatNlri = (family: BgpFamily, bytes: Uint8Array, at: number, las
     const prefix = prefixText(family, bytes, address, bits);
     return form === 'vpn' ? `${distinguisherText(bytes, start)} ${prefix}` : prefix;
   }
-  return form === 'evpn' ? `type ${bytes[at]} ${hex(bytes, at + 2, last)}` : hex(bytes, at, last);
+  return form === 'evpn' ? evpnRouteText(bytes, at, last) : hexOfBytes(bytes, at, last);
 };

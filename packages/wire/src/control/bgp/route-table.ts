@@ -1,5 +1,6 @@
 import { KeyTable } from '../../bytes/key-table.ts';
 import { copyOf } from '../../bytes/memory.ts';
+import { evpnIdentity } from './evpn/route.ts';
 import type { BgpFamily } from './families.ts';
 import { formatNlri, identityStart, type NlriRange } from './nlri.ts';
 
@@ -31,7 +32,7 @@ export class AttributeSets {
     const id = this.#free.pop() ?? this.#sets.length;
     this.#ids.set(key, id);
     this.#keys[id] = key;
-    this.#sets[id] = { attributes: own.slice(), nextHop: hop?.slice() };
+    this.#sets[id] = { attributes: copyOf(own), nextHop: hop && copyOf(hop) };
     this.#users[id] = 0;
     return id;
   }
@@ -152,6 +153,7 @@ class OpaqueIndex implements RouteIndex {
   }
 
   #keyOf({ bytes, at, last, pathId }: RouteBytes): string {
+    if (this.#family.form === 'evpn') return `${pathId} ${evpnIdentity(bytes, at, last)}`;
     const start = identityStart(this.#family, bytes, at, last);
     // The length counts labels, which do not identify the route.
     const bits = (bytes[at] as number) - (start - at) * 8;

@@ -33,6 +33,8 @@ export interface BgpSessionEvents {
   /** The session was up and ended, or a connection failed before. `reason` is for people. */
   onDown(reason: string): void;
   onUpdate?(update: UpdateMessage): void;
+  /** The neighbour has asked for all routes of a family, and they wait to be sent. */
+  onRefresh?(family: BgpFamily): void;
   /** Message counters, by type name. */
   onMessage?(direction: 'tx' | 'rx', count: number): void;
 }
@@ -137,14 +139,30 @@ export class BgpSession {
     this.#pump();
   }
 
-  /** Announces or withdraws part of the routes again: the shares [from, to) of each source, from 0 to 1. */
+  /** Announces or withdraws part of the routes again: the shares [from, to) of each family, from 0 to 1. */
   change(range: { readonly from: number; readonly to: number; readonly isWithdrawn: boolean }): void {
     if (this.negotiated === undefined) return;
-    for (const source of this.#sourcesOf(this.negotiated.families)) {
-      const from = Math.round(range.from * source.count);
-      const to = Math.min(Math.round(range.to * source.count), source.count);
-      this.#addPaths(source, { from, to, isWithdrawn: range.isWithdrawn });
+    for (const family of this.negotiated.families) this.#changeFamily(family, range);
+    this.#pump();
+  }
+
+  #changeFamily(family: BgpFamily, range: { from: number; to: number; isWithdrawn: boolean }): void {
+    const sources = this.#sourcesOf([family]);
+    const total = sources.reduce((sum, { count }) => sum + count, 0);
+    const [first, last] = [Math.round(range.from * total), Math.round(range.to * total)];
+    let before = 0;
+    for (const source of sources) {
+      const from = Math.max(first - before, 0);
+      const to = Math.min(last - before, source.count);
+      if (from < to) this.#addPaths(source, { from, to, isWithdrawn: range.isWithdrawn });
+      before += source.count;
     }
+  }
+
+  /** Announces or withdraws all routes of a source that is not among those of the session: it is said once. */
+  say(source: RouteSource, isWithdrawn: boolean): void {
+    if (this.negotiated?.families.includes(source.family) !== true) return;
+    this.#addPaths(source, { from: 0, to: source.count, isWithdrawn });
     this.#pump();
   }
 
@@ -169,7 +187,7 @@ export class BgpSession {
       onState: () => this.#follow(),
       onEstablished: (one) => this.#establish(one),
       onUpdate: (update) => this.#update(update),
-      onRefresh: (family) => this.#announceAgain(family),
+      onRefresh: (family) => this.#refresh(family),
       onClosed: (one, reason, isGraceful) => this.#closed(one, reason, isGraceful),
       onMessage: (direction) => this.#count(direction),
     });
@@ -225,6 +243,11 @@ export class BgpSession {
     this.#hasRoom = true;
     this.#nextPaceAt = this.#now;
     this.#pump();
+  }
+
+  #refresh(family: BgpFamily): void {
+    this.#announceAgain(family);
+    this.#events.onRefresh?.(family);
   }
 
   #announceAgain(family: BgpFamily): void {

@@ -50,6 +50,7 @@ const rules: Readonly<Record<number, Rule>> = {
   [attributeType.extendedCommunities]: { flags: optionalTransitive, multipleOf: 8 },
   [attributeType.as4Path]: { flags: optionalTransitive },
   [attributeType.as4Aggregator]: { flags: optionalTransitive, length: 8, isDiscarded: true },
+  [attributeType.pmsiTunnel]: { flags: optionalTransitive },
   [attributeType.largeCommunities]: { flags: optionalTransitive, multipleOf: 12 },
 };
 

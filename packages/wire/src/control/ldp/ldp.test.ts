@@ -1,70 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { MessageWriter } from '../message-writer.ts';
-import { LdpBindings } from './bindings.ts';
+import { createPair, left, optionsOf, right } from '../testing/ldp-pair.ts';
 import { writePrefixFec } from './fec.ts';
 import { encodeHello, parseHello } from './hello.ts';
 import { LdpError, ldpPduLength, ldpTlv, ldpType, parsePdu, writeLdpMessage, writePdu, writeTlv } from './pdu.ts';
-import { type LdpOptions, LdpRouter } from './router.ts';
 import { LdpSession } from './session.ts';
-
-const left = 0x0a630001;
-const right = 0x0a630002;
-
-const optionsOf = (address: number, first: number, more: Partial<LdpOptions> = {}): LdpOptions => ({
-  lsrId: address,
-  address,
-  helloMs: 1000,
-  helloHoldSec: 3,
-  keepaliveMs: 2000,
-  holdSec: 6,
-  targeted: { peers: [], helloMs: 1000, holdSec: 4, accepts: true },
-  bindings: new LdpBindings({ address, isImplicitNull: true, count: 500, first, length: 24, firstLabel: 1000 }),
-  ...more,
-});
-
-/** Two routers, on one link or only reachable by their addresses. */
-const createPair = (more: Partial<LdpOptions> = {}, hasLink = true) => {
-  const tasks: (() => void)[] = [];
-  let now = 0;
-  const create = (address: number, first: number): LdpRouter => {
-    const other = () => routers[address === left ? 1 : 0] as LdpRouter;
-    return new LdpRouter(optionsOf(address, first, more), {
-      sendHello: (bytes, destination) => {
-        if (hasLink || destination >>> 28 !== 0xe) tasks.push(() => other().receiveHello(bytes, address, now));
-      },
-      connect: (_, attach) => {
-        let far: LdpSession | undefined;
-        const mine = attach({
-          write: (bytes) => tasks.push(() => far?.received(bytes, now)),
-          close: () => tasks.push(() => far?.closed(now, undefined)),
-        });
-        tasks.push(() => {
-          far = other().accept(
-            {
-              write: (bytes) => tasks.push(() => mine.received(bytes, now)),
-              close: () => tasks.push(() => mine.closed(now, undefined)),
-            },
-            address,
-            now,
-          );
-          if (far === undefined) mine.closed(now, 'ECONNREFUSED');
-          else mine.opened(now);
-        });
-      },
-      onNeighbour: () => {},
-    });
-  };
-  const routers: readonly LdpRouter[] = [create(left, 0x0b000000), create(right, 0x0c000000)];
-  const run = (ms: number) => {
-    for (const end = now + ms; now < end; now += 50) {
-      for (const router of routers) router.advance(now);
-      while (tasks.length > 0) tasks.shift()?.();
-    }
-  };
-  for (const router of routers) router.start(0);
-  const sessionOf = (index: number) => [...(routers[index] as LdpRouter).neighbours.values()][0]?.session;
-  return { routers, run, sessionOf, now: () => now };
-};
 
 describe('LDP routers', () => {
   it('find each other and give out labels', () => {
@@ -150,7 +90,13 @@ describe('messages of LDP', () => {
     };
     let ended = 0;
     let wrong = 0;
-    const own = { ...optionsOf(left, 0x0c000000), peerLsrId: right, isActive: false, isAnnouncing: false };
+    const own = {
+      ...optionsOf(left, 0x0c000000),
+      peerLsrId: right,
+      isActive: false,
+      isAnnouncing: false,
+      capabilities: [],
+    };
     const create = () => {
       const written: Uint8Array[] = [];
       const stream = { write: (bytes: Uint8Array) => written.push(bytes), close: () => {} };
@@ -158,6 +104,8 @@ describe('messages of LDP', () => {
         onMessage: () => {},
         onLabel: () => {},
         onOperational: () => {},
+        take: () => false,
+        onRoom: () => {},
         onClosed: (reason) => {
           ended++;
           if (!reason.startsWith('sent')) return;

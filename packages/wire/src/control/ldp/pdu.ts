@@ -35,10 +35,18 @@ export const ldpTlv = {
   ipv4Transport: 0x0401,
   configurationSequence: 0x0402,
   ipv6Transport: 0x0403,
+  macList: 0x0404,
   sessionParameters: 0x0500,
   restart: 0x0503,
+  pointToMultipoint: 0x0508,
+  multipointToMultipoint: 0x0509,
+  makeBeforeBreak: 0x050a,
   typedWildcard: 0x050b,
   requestId: 0x0600,
+  wireStatus: 0x096a,
+  interfaceParameters: 0x096b,
+  wireGroup: 0x096c,
+  multipointStatus: 0x096f,
 } as const;
 
 export const ldpStatus = {
@@ -60,6 +68,8 @@ export const ldpStatus = {
   missingParameters: 0x16,
   unsupportedFamily: 0x17,
   badKeepaliveTime: 0x18,
+  wrongControlWord: 0x25,
+  wireStatus: 0x28,
 } as const;
 
 /** Errors after which the session goes on; all others end it. */

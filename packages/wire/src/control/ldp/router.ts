@@ -1,6 +1,8 @@
 import type { LdpBindings } from './bindings.ts';
+import type { LdpExtension } from './extension.ts';
 import { encodeHello, type LdpHello, parseHello } from './hello.ts';
-import { LdpError, ldpStatus } from './pdu.ts';
+import type { LdpNeighbour } from './neighbour.ts';
+import { LdpError, type LdpMessage, ldpStatus } from './pdu.ts';
 import { LdpSession, type LdpStream } from './session.ts';
 
 export interface LdpOptions {
@@ -28,17 +30,6 @@ export interface LdpEvents {
   onNeighbour(neighbour: LdpNeighbour, isUp: boolean, reason: string, now: number): void;
 }
 
-/** A neighbour whose hellos are heard, and the session with it. */
-export interface LdpNeighbour {
-  readonly lsrId: number;
-  readonly transport: number;
-  /** When each source of its hellos is forgotten. */
-  readonly sources: Map<string, number>;
-  session: LdpSession | undefined;
-  upAt: number;
-  retryAt: number;
-}
-
 /** All routers on the link (RFC 5036, section 2.4.1). */
 const allRouters = 0xe0000002;
 const defaultHoldSec = { link: 15, targeted: 45 } as const;
@@ -52,6 +43,9 @@ export class LdpRouter {
   lastError = '';
   readonly #options: LdpOptions;
   readonly #events: LdpEvents;
+  readonly #extensions: LdpExtension[] = [];
+  /** Neighbours of extensions, which need not be adjacent. */
+  readonly #peers: Set<number>;
   /** Neighbours that have asked for targeted hellos. */
   readonly #askers = new Set<number>();
   #isRunning = false;
@@ -63,6 +57,13 @@ export class LdpRouter {
   constructor(options: LdpOptions, events: LdpEvents) {
     this.#options = options;
     this.#events = events;
+    this.#peers = new Set(options.targeted.peers);
+  }
+
+  /** Adds an extension before the start. `peers`: the addresses of its neighbours. */
+  extend(extension: LdpExtension, peers: readonly number[]): void {
+    this.#extensions.push(extension);
+    for (const peer of peers) this.#peers.add(peer);
   }
 
   start(now: number): void {
@@ -132,7 +133,7 @@ export class LdpRouter {
     const { lsrId, isTargeted } = hello;
     const { targeted, helloHoldSec } = this.#options;
     if (lsrId === this.#options.lsrId) return;
-    if (isTargeted && !targeted.accepts && !targeted.peers.includes(source)) return;
+    if (isTargeted && !targeted.accepts && !this.#peers.has(source)) return;
     if (isTargeted && hello.isRequest && targeted.accepts) this.#askers.add(source);
     const known = this.neighbours.get(lsrId);
     const neighbour = known ?? {
@@ -157,8 +158,8 @@ export class LdpRouter {
     }
     if (now < this.#nextTargetedAt) return;
     this.#nextTargetedAt = now + targeted.helloMs;
-    for (const peer of new Set([...targeted.peers, ...this.#askers])) {
-      const isRequest = targeted.peers.includes(peer);
+    for (const peer of new Set([...this.#peers, ...this.#askers])) {
+      const isRequest = this.#peers.has(peer);
       this.#sendHello(peer, { holdSec: targeted.holdSec, isTargeted: true, isRequest });
     }
   }
@@ -183,7 +184,8 @@ export class LdpRouter {
     const { lsrId, address, keepaliveMs, holdSec, bindings } = this.#options;
     const isActive = this.#isActive(neighbour);
     const isAnnouncing = this.#isAnnouncing;
-    const own = { lsrId, address, keepaliveMs, holdSec, bindings, isActive, isAnnouncing };
+    const capabilities = [...new Set(this.#extensions.flatMap((extension) => extension.capabilities))];
+    const own = { lsrId, address, keepaliveMs, holdSec, bindings, isActive, isAnnouncing, capabilities };
     const session = new LdpSession(
       stream,
       { ...own, peerLsrId: neighbour.lsrId },
@@ -192,7 +194,12 @@ export class LdpRouter {
         onLabel: (direction) => this.counters[direction]++,
         onOperational: (now) => {
           neighbour.upAt = now;
+          for (const extension of this.#extensions) extension.onUp(neighbour, now);
           this.#events.onNeighbour(neighbour, true, '', now);
+        },
+        take: (message) => this.#take(neighbour, message),
+        onRoom: () => {
+          for (const extension of this.#extensions) extension.onRoom(neighbour);
         },
         onClosed: (reason, now) => this.#onClosed(neighbour, session, reason, now),
       },
@@ -208,7 +215,19 @@ export class LdpRouter {
     if (neighbour.upAt === 0) return;
     neighbour.upAt = 0;
     this.counters.flaps++;
+    for (const extension of this.#extensions) extension.onDown(neighbour, now);
     this.#events.onNeighbour(neighbour, false, reason, now);
+  }
+
+  /** Messages go to the extension they are about. Several may use the same kind of label. */
+  #take(neighbour: LdpNeighbour, message: LdpMessage): boolean {
+    let isKnown = false;
+    for (const extension of this.#extensions) {
+      const taken = extension.take(neighbour, message);
+      if (taken === 'taken') return true;
+      isKnown ||= taken === 'known';
+    }
+    return isKnown;
   }
 
   #lose(neighbour: LdpNeighbour, status: number, now: number): void {

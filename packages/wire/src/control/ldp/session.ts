@@ -36,12 +36,24 @@ export interface LdpSessionOptions {
   /** False: everything is withdrawn. */
   readonly isAnnouncing: boolean;
   readonly bindings: LdpBindings;
+  /** TLVs of the capabilities of extensions. */
+  readonly capabilities: readonly number[];
+}
+
+/** A message to be written. */
+export interface LdpDraft {
+  readonly type: number;
+  write(writer: MessageWriter): void;
 }
 
 export interface LdpSessionEvents {
   onMessage(direction: 'tx' | 'rx'): void;
   onLabel(direction: 'prefixesSent' | 'prefixesReceived'): void;
   onOperational(now: number): void;
+  /** Gives a message to extensions; false: none of them knows it. */
+  take(message: LdpMessage): boolean;
+  /** The connection takes more data. */
+  onRoom(): void;
   /** Called exactly once. */
   onClosed(reason: string, now: number): void;
 }
@@ -55,6 +67,8 @@ const onDemandBit = 0x8000;
 const batchBytes = 1 << 16;
 /** Room for a message with one mapping. */
 const mappingBytes = 40;
+/** Room for a message of an extension. */
+const draftBytes = 512;
 const initialHoldMs = 180_000;
 
 /** One TCP connection to a neighbour (RFC 5036, section 2.5.4). */
@@ -117,7 +131,30 @@ export class LdpSession {
 
   /** The connection takes more data. */
   onRoom(): void {
-    if (this.state === 'operational') this.#announce();
+    if (this.state !== 'operational') return;
+    this.#announce();
+    this.#events.onRoom();
+  }
+
+  /** Writes the messages of `next` until there are none; false: the connection has to take these before there is room. */
+  sendSeries(next: () => LdpDraft | undefined): boolean {
+    if (this.state !== 'operational') return true;
+    const writer = this.#writer.clear();
+    let draft = next();
+    while (draft !== undefined && writer.length < batchBytes) {
+      const start = writer.length;
+      this.#writePdu(writer, () => {
+        while (draft !== undefined && writer.length - start < maxLdpPdu - draftBytes) {
+          const { type, write } = draft;
+          this.#events.onMessage('tx');
+          writeLdpMessage(writer, type, ++this.#messageId, () => write(writer));
+          draft = writer.length < batchBytes ? next() : undefined;
+        }
+      });
+    }
+    const isFull = writer.length >= batchBytes;
+    if (writer.length > 0) this.#write(writer.take());
+    return !isFull;
   }
 
   announce(): void {
@@ -188,7 +225,7 @@ export class LdpSession {
       this.#send(ldpType.address, (writer) =>
         writeTlv(writer, ldpTlv.addresses, () => writer.u16(1).u32(this.#options.address)),
       );
-      this.#announce();
+      this.onRoom();
     } else throw new LdpError(ldpStatus.shutdown);
   }
 
@@ -208,6 +245,10 @@ export class LdpSession {
   #takeOperational(message: LdpMessage): void {
     const { labelMapping, labelRequest, labelWithdraw, initialization } = ldpType;
     if (message.type === initialization) throw new LdpError(ldpStatus.shutdown);
+    if (this.#events.take(message)) {
+      if (message.type === labelWithdraw) this.#release(message);
+      return;
+    }
     if (message.type === labelMapping) this.#takeMapping(message);
     else if (message.type === labelWithdraw) this.#takeWithdraw(message);
     else if (message.type === labelRequest) this.#takeRequest(message);
@@ -224,9 +265,14 @@ export class LdpSession {
 
   /** Labels that are withdrawn are released (RFC 5036, section 3.5.10). */
   #takeWithdraw(message: LdpMessage): void {
+    const label = findTlv(message, ldpTlv.label, 4)?.getUint32(0);
+    for (const fec of parseFecs(requireTlv(message, ldpTlv.fec, 1))) this.#forget(fec, label);
+    this.#release(message);
+  }
+
+  #release(message: LdpMessage): void {
     const value = requireTlv(message, ldpTlv.fec, 1);
     const label = findTlv(message, ldpTlv.label, 4)?.getUint32(0);
-    for (const fec of parseFecs(value)) this.#forget(fec, label);
     this.#send(ldpType.labelRelease, (writer) => {
       const fecs = new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
       writeTlv(writer, ldpTlv.fec, () => writer.copy(fecs));
@@ -262,7 +308,10 @@ export class LdpSession {
 
   #takeNotification(message: LdpMessage): void {
     const status = requireTlv(message, ldpTlv.status, 10).getUint32(0);
-    if ((status & fatalBit) === 0) return;
+    if ((status & fatalBit) === 0) {
+      this.#events.take(message);
+      return;
+    }
     this.#end(`received ${describeLdpStatus(status & 0x3fffffff)}`, this.#now);
     this.#stream.close();
   }
@@ -273,7 +322,8 @@ export class LdpSession {
       writeTlv(writer, ldpTlv.sessionParameters, () =>
         writer.u16(1).u16(holdSec).u8(0).u8(0).u16(0).u32(peerLsrId).u16(0),
       );
-      writeTlv(writer, ldpTlv.typedWildcard | 0x8000, () => writer.u8(0x80));
+      for (const type of [ldpTlv.typedWildcard, ...this.#options.capabilities])
+        writeTlv(writer, type | 0x8000, () => writer.u8(0x80));
     });
   }
 

@@ -16,6 +16,9 @@ export interface EspOptions {
   readonly window?: number;
 }
 
+/** Of the packet that is being handled. */
+const packetRange: PacketRange = { start: 0, ivAt: 0, textEnd: 0, high: -1 };
+
 const alignmentOf = (cipher: PacketCipher): number => Math.max(4, cipher.blockBytes);
 
 /** Largest payload of which the ESP packet has at most `room` bytes. */
@@ -37,7 +40,6 @@ export class EspOutbound {
   readonly maxTailBytes: number;
   sequence = 0;
   readonly #align: number;
-  readonly #range: PacketRange = { start: 0, ivAt: 0, textEnd: 0, high: -1 };
 
   constructor({ spi, cipher, hasEsn }: EspOptions) {
     this.spi = spi;
@@ -68,7 +70,7 @@ export class EspOutbound {
     const at = start - this.headBytes;
     view.setUint32(at, this.spi);
     view.setUint32(at + 4, sequence % lowRange);
-    const range = this.#range;
+    const range = packetRange;
     range.start = at;
     range.ivAt = at + espHeaderBytes;
     range.textEnd = textEnd;
@@ -90,7 +92,6 @@ export class EspInbound {
   end = 0;
   nextHeader = 0;
   readonly #window: ReplayWindow;
-  readonly #range: PacketRange = { start: 0, ivAt: 0, textEnd: 0, high: -1 };
 
   constructor({ spi, cipher, hasEsn, window = 64 }: EspOptions) {
     this.spi = spi;
@@ -118,7 +119,7 @@ export class EspInbound {
       counters.replays++;
       return false;
     }
-    const range = this.#range;
+    const range = packetRange;
     range.start = start;
     range.ivAt = start + espHeaderBytes;
     range.textEnd = textEnd;

@@ -7,13 +7,13 @@ const lowRange = 2 ** 32;
  */
 export class ReplayWindow {
   readonly #size: number;
-  readonly #bits: Uint32Array;
+  /** Created with the first packet: many SAs carry none. */
+  #bits: Uint32Array | undefined;
   #highest = 0;
 
   /** `size`: a multiple of 32; 0 accepts everything. */
   constructor(size: number) {
     this.#size = size;
-    this.#bits = new Uint32Array(size / wordBits);
   }
 
   get highest(): number {
@@ -38,7 +38,7 @@ export class ReplayWindow {
     if (sequence > this.#highest) return true;
     if (this.#highest - sequence >= this.#size) return false;
     const bit = sequence % this.#size;
-    return ((this.#bits[bit >>> 5] as number) & (1 << (bit & 31))) === 0;
+    return (((this.#bits?.[bit >>> 5] ?? 0) as number) & (1 << (bit & 31))) === 0;
   }
 
   /** Call only for packets whose integrity was checked. */
@@ -47,20 +47,22 @@ export class ReplayWindow {
       this.#highest = Math.max(this.#highest, sequence);
       return;
     }
-    if (sequence > this.#highest) this.#move(sequence);
+    this.#bits ??= new Uint32Array(this.#size / wordBits);
+    const bits = this.#bits;
+    if (sequence > this.#highest) this.#move(bits, sequence);
     const bit = sequence % this.#size;
-    this.#bits[bit >>> 5] = (this.#bits[bit >>> 5] as number) | (1 << (bit & 31));
+    bits[bit >>> 5] = (bits[bit >>> 5] as number) | (1 << (bit & 31));
   }
 
-  #move(sequence: number): void {
-    if (sequence - this.#highest >= this.#size) this.#bits.fill(0);
+  #move(bits: Uint32Array, sequence: number): void {
+    if (sequence - this.#highest >= this.#size) bits.fill(0);
     else
       for (let one = this.#highest + 1; one < sequence; one++) {
         const bit = one % this.#size;
-        this.#bits[bit >>> 5] = (this.#bits[bit >>> 5] as number) & ~(1 << (bit & 31));
+        bits[bit >>> 5] = (bits[bit >>> 5] as number) & ~(1 << (bit & 31));
       }
     const bit = sequence % this.#size;
-    this.#bits[bit >>> 5] = (this.#bits[bit >>> 5] as number) & ~(1 << (bit & 31));
+    bits[bit >>> 5] = (bits[bit >>> 5] as number) & ~(1 << (bit & 31));
     this.#highest = sequence;
   }
 }

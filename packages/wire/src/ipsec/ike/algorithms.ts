@@ -98,6 +98,11 @@ export const findIntegrity = (name: string): number | undefined => {
   return hash && integrityId[hash];
 };
 
+const encapsulations: ReadonlySet<number> = new Set([groupId.mlkem512, groupId.mlkem768, groupId.mlkem1024]);
+
+/** True for ML-KEM, whose responder answers with a ciphertext instead of a value of its own. */
+export const isEncapsulation = (group: number): boolean => encapsulations.has(group);
+
 /** A key exchange by its name, such as modp2048, ecp256, curve25519 or x25519; "group14" and "14" by number. */
 export const findGroup = (name: string): number | undefined => {
   const plain = name

@@ -1,6 +1,7 @@
 import { copyOf } from '../../bytes/memory.ts';
 import {
   acceptChild,
+  announceChild,
   answerChild,
   type ChildRequest,
   childRequestPayloads,
@@ -59,14 +60,20 @@ const ownIdentity = ({ peer, route, negotiation }: IkeSa): Identification => {
 };
 
 /** The bytes that one side signs (RFC 7296, 2.15). */
-const signedOctets = (sa: IkeSa, { localInit, remoteInit, nonces }: Negotiation, side: 'own' | 'peer'): Uint8Array => {
-  const { crypto, keys, suite, isInitiator } = sa;
+const signedOctets = (sa: IkeSa, negotiation: Negotiation, side: 'own' | 'peer'): Uint8Array => {
+  const { crypto, authKeys, suite, isInitiator } = sa;
+  const { localInit, remoteInit, nonces, intermediate } = negotiation;
   const isOfInitiator = (side === 'own') === isInitiator;
   const identity = (side === 'own' ? sa.localIdentity : sa.remoteIdentity) as Identification;
-  const key = (isOfInitiator ? keys?.authInitiator : keys?.authResponder) ?? empty;
+  const key = (isOfInitiator ? authKeys?.initiator : authKeys?.responder) ?? empty;
   const nonce = (isOfInitiator ? nonces?.responder : nonces?.initiator) ?? empty;
   const body = concatBytes(Uint8Array.of(identity.type, 0, 0, 0), identity.data);
-  return concatBytes(side === 'own' ? localInit : remoteInit, nonce, crypto.prf(suite?.prf ?? 0, key, body));
+  return concatBytes(
+    side === 'own' ? localInit : remoteInit,
+    nonce,
+    crypto.prf(suite?.prf ?? 0, key, body),
+    intermediate ?? empty,
+  );
 };
 
 /** What proves who this side is; nothing yet where EAP does it. */
@@ -132,6 +139,7 @@ export const startAuth = (sa: IkeSa): void => {
     proposals,
     ...selectors,
     ...mode,
+    ...(sa.peer.isMobile === true ? [notify(notifyType.mobikeSupported)] : []),
   ];
   sa.request(exchangeType.auth, payloads, (reply) => finishAuth(sa, child, new PayloadSet(reply)));
 };
@@ -162,11 +170,12 @@ const finishAuth = (sa: IkeSa, child: ChildRequest, answer: PayloadSet): void =>
 const completeAuth = (sa: IkeSa, child: ChildRequest, answer: PayloadSet): void => {
   const negotiation = sa.negotiation as Negotiation;
   readAddress(sa, answer);
+  sa.isMobile = sa.peer.isMobile === true && answer.notification(notifyType.mobikeSupported) !== undefined;
   const nonces = negotiation.nonces as NonNullable<Negotiation['nonces']>;
   establish(sa);
   const installed = acceptChild(sa, child, { answer, material: { nonces } });
   if (typeof installed === 'number') sa.owner.events.onChildFailed(sa, child.index, notifyName(installed));
-  else sa.owner.events.onChildUp(sa, installed);
+  else announceChild(sa, installed);
   for (let index = 1; index < sa.peer.children.length; index++) sa.addTask({ kind: 'createChild', index });
   sa.reschedule();
 };
@@ -187,6 +196,9 @@ const establish = (sa: IkeSa): void => {
   const { owner, peer } = sa;
   sa.state = 'established';
   sa.negotiation = undefined;
+  sa.localIdentity = undefined;
+  sa.remoteIdentity = undefined;
+  sa.authKeys = undefined;
   sa.establishedMs = owner.nowMs;
   startTimers(sa);
   if (sa.isBehindNat && peer.timers.keepaliveMs > 0) sa.keepaliveAt = owner.nowMs + peer.timers.keepaliveMs;
@@ -212,6 +224,7 @@ export const answerAuth = (sa: IkeSa, payloads: readonly IkePayload[]): void => 
     sa.close('untrusted');
     return;
   }
+  sa.isMobile = request.notification(notifyType.mobikeSupported) !== undefined;
   const { certificates, auth } = authPayloads(sa, negotiation);
   const configuration = assign(sa, request);
   const nonces = negotiation.nonces as NonNullable<Negotiation['nonces']>;
@@ -225,10 +238,11 @@ export const answerAuth = (sa: IkeSa, payloads: readonly IkePayload[]): void => 
     ...auth,
     ...(configuration === 'failed' ? [] : configuration),
     ...(typeof child === 'number' ? [notify(child)] : child.payloads),
+    ...(sa.isMobile ? [notify(notifyType.mobikeSupported)] : []),
   ]);
   establish(sa);
   if (typeof child === 'number') sa.owner.events.onChildFailed(sa, 0, notifyName(child));
-  else sa.owner.events.onChildUp(sa, child.child);
+  else announceChild(sa, child.child);
   sa.reschedule();
 };
 

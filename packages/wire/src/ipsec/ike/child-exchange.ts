@@ -96,7 +96,7 @@ const installChild = (sa: IkeSa, child: NewChild): ChildSa => {
   const keys = deriveChildKeys(crypto, {
     suite,
     prf: sa.suite?.prf ?? 0,
-    derivation: sa.keys?.derivation ?? new Uint8Array(0),
+    derivation: sa.derivation,
     ...child.material,
   });
   const [own, other] = child.isInitiator ? [keys.initiator, keys.responder] : [keys.responder, keys.initiator];
@@ -112,6 +112,12 @@ const installChild = (sa: IkeSa, child: NewChild): ChildSa => {
   installed.expireAt = expiryTime(sa, peer.timers.lifetimeMs);
   sa.children.add(installed);
   return installed;
+};
+
+/** Notifies the owner, after which the keys are known to the ciphers only. */
+export const announceChild = (sa: IkeSa, child: ChildSa, replaced?: ChildSa): void => {
+  sa.owner.events.onChildUp(sa, child, replaced);
+  child.keys = undefined;
 };
 
 /** The child SA of a response; a number: the notification that describes why there is none. */

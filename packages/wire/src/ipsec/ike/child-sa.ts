@@ -28,8 +28,8 @@ export class ChildSa {
   readonly inbound: EspInbound;
   readonly outbound: EspOutbound;
   readonly suite: Suite;
-  readonly inboundKeys: CipherKeys;
-  readonly outboundKeys: CipherKeys;
+  /** Until the owner has been notified. */
+  keys: { readonly inbound: CipherKeys; readonly outbound: CipherKeys } | undefined;
   readonly local: readonly TrafficSelector[];
   readonly remote: readonly TrafficSelector[];
   readonly isTransport: boolean;
@@ -46,8 +46,7 @@ export class ChildSa {
   constructor(crypto: IpsecCrypto, options: ChildOptions) {
     const { suite } = options;
     this.suite = suite;
-    this.inboundKeys = options.inboundKeys;
-    this.outboundKeys = options.outboundKeys;
+    this.keys = { inbound: options.inboundKeys, outbound: options.outboundKeys };
     this.local = options.local;
     this.remote = options.remote;
     this.isTransport = options.isTransport;

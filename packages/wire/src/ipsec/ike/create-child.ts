@@ -1,6 +1,7 @@
 import { copyOf } from '../../bytes/memory.ts';
 import {
   acceptChild,
+  announceChild,
   answerChild,
   type ChildRequest,
   childRequestPayloads,
@@ -76,7 +77,7 @@ const finishCreateChild = (sa: IkeSa, attempt: Attempt, answer: PayloadSet): voi
     return;
   }
   if (replaced === undefined) {
-    sa.owner.events.onChildUp(sa, installed);
+    announceChild(sa, installed);
     return;
   }
   const responderNonce = readNonce(answer.get(payloadType.nonce));
@@ -89,7 +90,7 @@ const finishCreateChild = (sa: IkeSa, attempt: Attempt, answer: PayloadSet): voi
     return;
   }
   replaced.state = 'rekeyed';
-  sa.owner.events.onChildUp(sa, installed, replaced);
+  announceChild(sa, installed, replaced);
   sa.addTask({ kind: 'deleteChild', child: replaced });
 };
 
@@ -163,7 +164,7 @@ export const answerCreateChild = (sa: IkeSa, request: PayloadSet): IkePayload[] 
   const answer = answerChild(sa, request, { material, hasGroups: group !== 0, group, replaced });
   if (typeof answer === 'number') return [notify(answer)];
   const { child, payloads } = answer;
-  if (replaced === undefined) sa.owner.events.onChildUp(sa, child);
+  if (replaced === undefined) announceChild(sa, child);
   else adopt(sa, { child, replaced, nonce: lowerNonce(initiator, responder) });
   const [first, ...rest] = payloads;
   return [
@@ -182,7 +183,7 @@ const adopt = (
   if (replaced.state === 'rekeying') replaced.collision = { child, nonce };
   else replaced.state = 'rekeyed';
   replaced.rekeyAt = Number.POSITIVE_INFINITY;
-  sa.owner.events.onChildUp(sa, child, replaced);
+  announceChild(sa, child, replaced);
 };
 
 interface Exchanged {

@@ -50,6 +50,8 @@ export interface IpsecCrypto {
   prf(id: number, key: Uint8Array, data: Uint8Array): Uint8Array;
   createCipher(spec: CipherSpec, keys: CipherKeys): PacketCipher;
   createKeyExchange(group: number): KeyExchange;
+  /** The answer to a public key of a key encapsulation mechanism; throws when it is not valid. */
+  encapsulate(group: number, publicKey: Uint8Array): { readonly publicValue: Uint8Array; readonly shared: Uint8Array };
 }
 
 /** Checks the certificates of peers. */

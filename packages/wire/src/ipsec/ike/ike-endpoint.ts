@@ -55,6 +55,7 @@ const noEvents: IkeEvents = {
   onExchange: ignore,
   onRetransmit: ignore,
   onCookie: ignore,
+  onMoved: ignore,
 };
 
 /** All IKE SAs of one side: finds them by SPI, runs their timers, and answers initiators. */
@@ -114,6 +115,14 @@ export class IkeEndpoint implements IkeOwner {
     }
   }
 
+  /** Moves an SA of an initiator to another address of this side; the peer is asked to follow. */
+  move(sa: IkeSa, route: IkeRoute): void {
+    sa.route = route;
+    this.events.onMoved(sa);
+    sa.tasks.unshift({ kind: 'update' });
+    this.run(sa);
+  }
+
   /** Starts what an owner has added to the tasks of an SA. */
   run(sa: IkeSa): void {
     runTasks(sa);
@@ -142,6 +151,7 @@ export class IkeEndpoint implements IkeOwner {
     }
     sa.arrivedBy = route;
     handleMessage(sa, header, message);
+    sa.arrivedBy = undefined;
     if (!sa.isHalfOpen && !sa.isInitiator) this.#halfOpen.delete(halfOpenKey(sa.route, sa.remoteSpi));
   }
 

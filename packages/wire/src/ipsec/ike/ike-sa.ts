@@ -5,7 +5,7 @@ import { type IkePayload, writeMessage } from './message.ts';
 import { headerFlag } from './numbers.ts';
 import type { Identification } from './payloads.ts';
 import type { EapClient, IkeCause, IkeClock, IkePeer, IkeRoute } from './peer.ts';
-import { FragmentBuffer, sealMessages } from './sealed-message.ts';
+import { FragmentBuffer, type OpenedMessage, sealMessages } from './sealed-message.ts';
 import type { Suite } from './suites.ts';
 
 export type IkeState = 'init' | 'auth' | 'established' | 'closing' | 'closed';
@@ -13,6 +13,7 @@ export type IkeState = 'init' | 'auth' | 'established' | 'closing' | 'closed';
 const never = Number.POSITIVE_INFINITY;
 const maxRetransmitMs = 16_000;
 const noSpi = new Uint8Array(8);
+const noKey = new Uint8Array(0);
 
 /** A request that waits for its response. */
 interface PendingRequest {
@@ -20,7 +21,7 @@ interface PendingRequest {
   readonly exchange: number;
   readonly packets: readonly Uint8Array[];
   readonly sentMs: number;
-  readonly onReply: (payloads: readonly IkePayload[], message: Uint8Array) => void;
+  readonly onReply: (payloads: readonly IkePayload[], message: Uint8Array, opened?: OpenedMessage) => void;
   retransmits: number;
 }
 
@@ -31,6 +32,8 @@ export type IkeTask =
   | { readonly kind: 'deleteChild'; readonly child: ChildSa }
   | { readonly kind: 'rekeyIke' }
   | { readonly kind: 'check' }
+  /** This side has another address (MOBIKE). */
+  | { readonly kind: 'update' }
   | { readonly kind: 'delete' };
 
 /** What is known only until the SA is authenticated. */
@@ -45,6 +48,10 @@ export interface Negotiation {
   remoteInit: Uint8Array;
   /** Hashes of digital signatures that the peer supports. */
   hashes: readonly number[] | undefined;
+  /** Second key exchange that is still to come; 0: none. */
+  additional: number;
+  /** Both sides of the exchanges before IKE_AUTH, which authentication covers. */
+  intermediate: Uint8Array | undefined;
   /** Initiators that authenticate by EAP. */
   eap?: EapClient | undefined;
   /** Attempts with another group or a cookie. */
@@ -53,7 +60,7 @@ export interface Negotiation {
 
 export interface IkeEvents {
   /** Both sides have the keys; the peer is not authenticated yet. */
-  onKeys(sa: IkeSa): void;
+  onKeys(sa: IkeSa, keys: IkeKeys): void;
   onEstablished(sa: IkeSa): void;
   onClosed(sa: IkeSa, cause: IkeCause): void;
   /** The SA has new keys: child SAs belong to the other one now. */
@@ -65,6 +72,8 @@ export interface IkeEvents {
   onExchange(sa: IkeSa, exchange: number, durationMs: number): void;
   onRetransmit(sa: IkeSa): void;
   onCookie(sa: IkeSa): void;
+  /** Its packets go between other addresses or ports from now on. */
+  onMoved(sa: IkeSa): void;
 }
 
 /** What an SA needs of the endpoint that it belongs to. */
@@ -94,7 +103,10 @@ export class IkeSa {
   /** Where the message that is being handled came from. */
   arrivedBy: IkeRoute | undefined;
   suite: Suite | undefined;
-  keys: IkeKeys | undefined;
+  /** Key that further keys are derived from. */
+  derivation: Uint8Array = noKey;
+  /** Until the peer is authenticated. */
+  authKeys: IkeKeys['authentication'] | undefined;
   negotiation: Negotiation | undefined;
   localIdentity: Identification | undefined;
   remoteIdentity: Identification | undefined;
@@ -104,6 +116,8 @@ export class IkeSa {
   /** This side is behind the NAT and has to keep its mapping. */
   isBehindNat = false;
   canFragment = false;
+  /** Both sides take a new address without new keys (RFC 4555). */
+  isMobile = false;
   rekeys = 0;
   startedMs: number;
   establishedMs = 0;
@@ -168,6 +182,11 @@ export class IkeSa {
     return this.#pending !== undefined;
   }
 
+  /** How often the request under way was sent again. */
+  get unanswered(): number {
+    return this.#pending?.retransmits ?? 0;
+  }
+
   get isHalfOpen(): boolean {
     return this.state === 'init' || this.state === 'auth';
   }
@@ -187,20 +206,26 @@ export class IkeSa {
     return this.#expected;
   }
 
-  readonly fragments = (): FragmentBuffer => {
+  get fragments(): FragmentBuffer {
     this.#fragments ??= new FragmentBuffer();
     return this.#fragments;
-  };
+  }
+
+  /** Fragments of a whole message are not needed any more. */
+  dropFragments(): void {
+    this.#fragments = undefined;
+  }
 
   setKeys(suite: Suite, input: Omit<IkeKeyInput, 'suite' | 'initiatorSpi' | 'responderSpi'>): void {
     const { crypto, initiatorSpi, responderSpi } = this;
     const keys = deriveIkeKeys(crypto, { ...input, suite, initiatorSpi, responderSpi });
     this.suite = suite;
-    this.keys = keys;
+    this.derivation = keys.derivation;
+    this.authKeys = keys.authentication;
     const [own, other] = this.isInitiator ? [keys.initiator, keys.responder] : [keys.responder, keys.initiator];
     this.#sealer = crypto.createCipher(suite, own);
     this.#opener = crypto.createCipher(suite, other);
-    this.owner.events.onKeys(this);
+    this.owner.events.onKeys(this, keys);
   }
 
   /** Sends a request. There is none under way. */

@@ -14,8 +14,8 @@ import {
   writeNonce,
   writeSa,
 } from './payloads.ts';
-import type { IkeRoute } from './peer.ts';
-import { chooseProposal, proposalsOf } from './suites.ts';
+import type { IkePeer, IkeRoute } from './peer.ts';
+import { chooseProposal, type Offer, proposalsOf } from './suites.ts';
 
 const nonceBytes = 32;
 const noSpi = new Uint8Array(0);
@@ -40,7 +40,7 @@ const localEnd = ({ localAddress, localPort }: IkeRoute): NatEnd => ({ address: 
 const remoteEnd = ({ remoteAddress, remotePort }: IkeRoute): NatEnd => ({ address: remoteAddress, port: remotePort });
 
 /** Notifications that let the peer see whether addresses are translated on the way. */
-const natNotifications = (sa: IkeSa): IkePayload[] => {
+export const natNotifications = (sa: IkeSa): IkePayload[] => {
   const { crypto, route, peer } = sa;
   const spis = concatBytes(sa.initiatorSpi, sa.responderSpi);
   // A wrong hash makes the peer believe in a NAT, which is how UDP encapsulation is asked for.
@@ -51,7 +51,7 @@ const natNotifications = (sa: IkeSa): IkePayload[] => {
   ];
 };
 
-const detectNat = (sa: IkeSa, payloads: PayloadSet, spis: Uint8Array): void => {
+export const detectNat = (sa: IkeSa, payloads: PayloadSet, spis: Uint8Array): void => {
   const { crypto, route } = sa;
   const sources = payloads.notifications.filter(({ type }) => type === notifyType.natDetectionSource);
   const destination = payloads.notification(notifyType.natDetectionDestination);
@@ -62,7 +62,8 @@ const detectNat = (sa: IkeSa, payloads: PayloadSet, spis: Uint8Array): void => {
   sa.hasNat = isRemoteBehind || sa.isBehindNat || sa.peer.forcesEncapsulation;
 };
 
-const extensions = (sa: IkeSa): IkePayload[] => [
+const extensions = (sa: IkeSa, hasAdditional: boolean): IkePayload[] => [
+  ...(hasAdditional ? [notify(notifyType.intermediateExchangeSupported)] : []),
   ...natNotifications(sa),
   notify(notifyType.fragmentationSupported),
   notify(notifyType.signatureHashAlgorithms, hashData),
@@ -89,6 +90,8 @@ const createNegotiation = (sa: IkeSa, group: number): Negotiation => ({
   localInit: noSpi,
   remoteInit: noSpi,
   hashes: undefined,
+  additional: 0,
+  intermediate: undefined,
   attempts: 0,
 });
 
@@ -98,14 +101,26 @@ export const startInit = (sa: IkeSa, onKeys: (sa: IkeSa) => void): void => {
   sendInit(sa, sa.negotiation, onKeys);
 };
 
+/** The same for all SAs to a peer. */
+const offerPayloads = new WeakMap<readonly Offer[], IkePayload>();
+
+const offerPayload = ({ ikeOffers }: IkePeer): IkePayload => {
+  const payload = offerPayloads.get(ikeOffers) ?? writeSa(proposalsOf(ikeOffers, { spi: noSpi }));
+  offerPayloads.set(ikeOffers, payload);
+  return payload;
+};
+
 const sendInit = (sa: IkeSa, negotiation: Negotiation, onKeys: (sa: IkeSa) => void): void => {
   const { cookie, group, keyExchange, localNonce } = negotiation;
   const payloads = [
     ...(cookie === undefined ? [] : [notify(notifyType.cookie, cookie)]),
-    writeSa(proposalsOf(sa.peer.ikeOffers, { spi: noSpi })),
+    offerPayload(sa.peer),
     writeKeyExchange(group, keyExchange?.publicValue ?? noSpi),
     writeNonce(localNonce),
-    ...extensions(sa),
+    ...extensions(
+      sa,
+      sa.peer.ikeOffers.some(({ additional = [] }) => additional.length > 0),
+    ),
   ];
   sa.request(exchangeType.saInit, payloads, (reply, message) => {
     const answer = new PayloadSet(reply);
@@ -155,6 +170,11 @@ const finishInit = (
     return;
   }
   const nonces = { initiator: negotiation.localNonce, responder: copyOf(readNonce(answer.get(payloadType.nonce))) };
+  if (choice.suite.additional !== 0 && !hasIntermediate(answer)) {
+    sa.close('invalidResponse');
+    return;
+  }
+  negotiation.additional = choice.suite.additional;
   sa.remoteSpi = message.slice(8, 16);
   const shared = derive(negotiation, data);
   if (shared === undefined) {
@@ -167,12 +187,16 @@ const finishInit = (
   negotiation.keyExchange = undefined;
   readExtensions(sa, answer);
   detectNat(sa, answer, concatBytes(sa.initiatorSpi, sa.responderSpi));
-  if (sa.hasNat && !sa.route.isEncapsulated) {
+  // Initiators that may move use the port that works behind a NAT from the beginning (RFC 4555, 3.3).
+  if ((sa.hasNat || sa.peer.isMobile === true) && !sa.route.isEncapsulated) {
     sa.route = { ...sa.route, localPort: encapsulatedPort, remotePort: encapsulatedPort, isEncapsulated: true };
   }
   sa.state = 'auth';
   onKeys(sa);
 };
+
+const hasIntermediate = (payloads: PayloadSet): boolean =>
+  payloads.notification(notifyType.intermediateExchangeSupported) !== undefined;
 
 const derive = ({ keyExchange }: Negotiation, value: Uint8Array): Uint8Array | undefined => {
   try {
@@ -188,7 +212,8 @@ export const answerInit = (sa: IkeSa, payloads: readonly IkePayload[], message: 
   const { group, data } = readKeyExchange(request.get(payloadType.keyExchange));
   const initiatorNonce = copyOf(readNonce(request.get(payloadType.nonce)));
   const choice = chooseProposal(readSa(request.get(payloadType.sa)), sa.peer.ikeOffers, { group });
-  if (choice === undefined) {
+  const isUnable = choice !== undefined && choice.suite.additional !== 0 && !hasIntermediate(request);
+  if (choice === undefined || isUnable) {
     refuse(sa, notify(notifyType.noProposalChosen), 'NO_PROPOSAL_CHOSEN');
     return;
   }
@@ -202,6 +227,7 @@ export const answerInit = (sa: IkeSa, payloads: readonly IkePayload[], message: 
     refuse(sa, notify(notifyType.invalidSyntax), 'INVALID_SYNTAX');
     return;
   }
+  negotiation.additional = choice.suite.additional;
   sa.negotiation = negotiation;
   const nonces = { initiator: initiatorNonce, responder: negotiation.localNonce };
   sa.setKeys(choice.suite, { nonces, shared });
@@ -213,7 +239,7 @@ export const answerInit = (sa: IkeSa, payloads: readonly IkePayload[], message: 
     writeSa([choice.proposal]),
     writeKeyExchange(group, negotiation.keyExchange?.publicValue ?? noSpi),
     writeNonce(negotiation.localNonce),
-    ...extensions(sa),
+    ...extensions(sa, choice.suite.additional !== 0),
     ...certificateRequest(sa),
   ]);
   negotiation.localInit = sa.lastResponse;

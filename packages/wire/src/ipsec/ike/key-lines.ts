@@ -1,6 +1,7 @@
 import type { ChildSa } from './child-sa.ts';
 import type { CipherKeys, CipherSpec } from './crypto.ts';
 import type { IkeSa } from './ike-sa.ts';
+import type { IkeKeys } from './key-schedule.ts';
 import { encryptionId, integrityId } from './numbers.ts';
 
 // Wireshark reads keys from tables of the profile folder; algorithms are named as its dialogs name them.
@@ -31,9 +32,9 @@ const ikeIntegrityNames: Readonly<Record<number, string>> = {
 };
 
 /** A line of `ikev2_decryption_table`; undefined: Wireshark does not know the cipher. */
-export const ikeKeyLine = ({ suite, keys, initiatorSpi, responderSpi }: IkeSa): string | undefined => {
+export const ikeKeyLine = ({ suite, initiatorSpi, responderSpi }: IkeSa, keys: IkeKeys): string | undefined => {
   const cipher = suite && ikeCipherName(suite);
-  if (suite === undefined || keys === undefined || cipher === undefined) return undefined;
+  if (suite === undefined || cipher === undefined) return undefined;
   const { initiator, responder } = keys;
   return [
     ...[initiatorSpi, responderSpi, initiator.encryption, responder.encryption].map(hex),
@@ -68,9 +69,9 @@ const keyText = (key: Uint8Array): string => quoted(key.length === 0 ? '' : `0x$
  * cipher.
  */
 export const espKeyLines = (child: ChildSa, version: 4 | 6): string[] => {
-  const { suite, inbound, outbound, inboundKeys, outboundKeys } = child;
+  const { suite, inbound, outbound, keys } = child;
   const cipher = espCipherName(suite);
-  if (cipher === undefined) return [];
+  if (cipher === undefined || keys === undefined) return [];
   const lineOf = (spi: number, { encryption, integrity }: CipherKeys) =>
     [
       ...[`IPv${version}`, '*', '*', `0x${spi.toString(16).padStart(8, '0')}`, cipher].map(quoted),
@@ -78,5 +79,5 @@ export const espKeyLines = (child: ChildSa, version: 4 | 6): string[] => {
       quoted(espIntegrityNames[suite.integrity] ?? ''),
       keyText(integrity),
     ].join(',');
-  return [lineOf(inbound.spi, inboundKeys), lineOf(outbound.spi, outboundKeys)];
+  return [lineOf(inbound.spi, keys.inbound), lineOf(outbound.spi, keys.outbound)];
 };

@@ -16,10 +16,13 @@ const expand = (crypto: IpsecCrypto, prf: number, key: Uint8Array, seed: Uint8Ar
   return output.subarray(0, length);
 };
 
+const noKey = new Uint8Array(0);
+
 /** Cuts consecutive pieces off one array. */
 const cutter = (bytes: Uint8Array) => {
   let at = 0;
   return (length: number): Uint8Array => {
+    if (length === 0) return noKey;
     at += length;
     return copyOf(bytes, at - length, at);
   };
@@ -34,8 +37,7 @@ export interface IkeKeys {
   readonly derivation: Uint8Array;
   readonly initiator: CipherKeys;
   readonly responder: CipherKeys;
-  readonly authInitiator: Uint8Array;
-  readonly authResponder: Uint8Array;
+  readonly authentication: { readonly initiator: Uint8Array; readonly responder: Uint8Array };
 }
 
 export interface IkeKeyInput {
@@ -67,8 +69,7 @@ export const deriveIkeKeys = (crypto: IpsecCrypto, input: IkeKeyInput): IkeKeys 
     derivation,
     initiator: { encryption: encryptionI, integrity: integrityI },
     responder: { encryption: encryptionR, integrity: integrityR },
-    authInitiator: take(prfSize),
-    authResponder: take(prfSize),
+    authentication: { initiator: take(prfSize), responder: take(prfSize) },
   };
 };
 

@@ -38,6 +38,15 @@ const criticalBit = 0x80;
 
 export const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
+// A view costs more than the few bytes that are read or written by it.
+export const readUint16 = (bytes: Uint8Array, at: number): number =>
+  ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
+
+export const writeUint16 = (bytes: Uint8Array, at: number, value: number): void => {
+  bytes[at] = value >>> 8;
+  bytes[at + 1] = value & 255;
+};
+
 export const concatBytes = (...parts: readonly Uint8Array[]): Uint8Array => {
   const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -71,20 +80,19 @@ export const readHeader = (message: Uint8Array): IkeHeader | undefined => {
 
 /** Payloads of [start, end). An encrypted payload is the last one. Unknown payloads that are not critical are left out. */
 export const readPayloads = (message: Uint8Array, start: number, first: number): IkePayload[] => {
-  const view = viewOf(message);
   const payloads: IkePayload[] = [];
   let at = start;
   let type = first;
   while (type !== payloadType.none) {
     if (at + payloadHeaderBytes > message.length) throw new IkeSyntaxError('a payload is cut off');
-    const next = view.getUint8(at);
-    const length = view.getUint16(at + 2);
+    const next = message[at] as number;
+    const length = readUint16(message, at + 2);
     if (length < payloadHeaderBytes || at + length > message.length) {
       throw new IkeSyntaxError(`payload ${type} has the length ${length}`);
     }
     const body = message.subarray(at + payloadHeaderBytes, at + length);
     if (knownTypes.has(type)) payloads.push({ type, body, next });
-    else if ((view.getUint8(at + 1) & criticalBit) !== 0) throw new UnsupportedPayloadError(type);
+    else if (((message[at + 1] as number) & criticalBit) !== 0) throw new UnsupportedPayloadError(type);
     at += length;
     if (type === payloadType.encrypted || type === payloadType.encryptedFragment) break;
     type = next;
@@ -97,11 +105,10 @@ export const readPayloads = (message: Uint8Array, start: number, first: number):
 export const writePayloads = (payloads: readonly IkePayload[]): Uint8Array => {
   const size = payloads.reduce((sum, { body }) => sum + payloadHeaderBytes + body.length, 0);
   const bytes = new Uint8Array(size);
-  const view = viewOf(bytes);
   let at = 0;
   payloads.forEach(({ body, next }, index) => {
-    view.setUint8(at, next ?? payloads[index + 1]?.type ?? payloadType.none);
-    view.setUint16(at + 2, payloadHeaderBytes + body.length);
+    bytes[at] = next ?? payloads[index + 1]?.type ?? payloadType.none;
+    writeUint16(bytes, at + 2, payloadHeaderBytes + body.length);
     bytes.set(body, at + payloadHeaderBytes);
     at += payloadHeaderBytes + body.length;
   });

@@ -1,6 +1,6 @@
 // Numbers of IKEv2 (RFC 7296 and the IANA registry).
 
-export const exchangeType = { saInit: 34, auth: 35, createChild: 36, informational: 37 } as const;
+export const exchangeType = { saInit: 34, auth: 35, createChild: 36, informational: 37, intermediate: 43 } as const;
 
 export const payloadType = {
   none: 0,
@@ -27,7 +27,7 @@ export const headerFlag = { initiator: 0x08, response: 0x20 } as const;
 
 export const protocolId = { none: 0, ike: 1, ah: 2, esp: 3 } as const;
 
-export const transformType = { encryption: 1, prf: 2, integrity: 3, group: 4, esn: 5 } as const;
+export const transformType = { encryption: 1, prf: 2, integrity: 3, group: 4, esn: 5, additionalExchange: 6 } as const;
 
 export const encryptionId = {
   tripleDes: 3,
@@ -59,6 +59,9 @@ export const groupId = {
   ecp521: 21,
   curve25519: 31,
   curve448: 32,
+  mlkem512: 35,
+  mlkem768: 36,
+  mlkem1024: 37,
 } as const;
 
 export const authMethod = {
@@ -90,6 +93,8 @@ export const notifyType = {
   tsUnacceptable: 38,
   invalidSelectors: 39,
   temporaryFailure: 43,
+  unacceptableAddresses: 40,
+  unexpectedNatDetected: 41,
   childSaNotFound: 44,
   initialContact: 16_384,
   setWindowSize: 16_385,
@@ -100,8 +105,12 @@ export const notifyType = {
   useTransportMode: 16_391,
   rekeySa: 16_393,
   espTfcPaddingNotSupported: 16_394,
+  mobikeSupported: 16_396,
+  updateSaAddresses: 16_400,
+  cookie2: 16_401,
   fragmentationSupported: 16_430,
   signatureHashAlgorithms: 16_431,
+  intermediateExchangeSupported: 16_438,
 } as const;
 
 export const firstStatusNotify = 16_384;

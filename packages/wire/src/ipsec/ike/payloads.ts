@@ -1,5 +1,5 @@
 import { copyOf } from '../../bytes/memory.ts';
-import { concatBytes, type IkePayload, IkeSyntaxError, viewOf } from './message.ts';
+import { concatBytes, type IkePayload, IkeSyntaxError, readUint16, viewOf, writeUint16 } from './message.ts';
 import { payloadType, protocolId } from './numbers.ts';
 
 export interface Transform {
@@ -52,12 +52,14 @@ const need = (body: Uint8Array, length: number, what: string): void => {
 
 const writeTransform = ({ type, id, keyBits }: Transform, isLast: boolean): Uint8Array => {
   const bytes = new Uint8Array(keyBits === undefined ? 8 : 12);
-  const view = viewOf(bytes);
   bytes[0] = isLast ? 0 : 3;
-  view.setUint16(2, bytes.length);
+  writeUint16(bytes, 2, bytes.length);
   bytes[4] = type;
-  view.setUint16(6, id);
-  if (keyBits !== undefined) view.setUint32(8, keyLengthAttribute * 65_536 + keyBits);
+  writeUint16(bytes, 6, id);
+  if (keyBits !== undefined) {
+    writeUint16(bytes, 8, keyLengthAttribute);
+    writeUint16(bytes, 10, keyBits);
+  }
   return bytes;
 };
 
@@ -67,7 +69,7 @@ const writeProposal = ({ number, protocol, spi, transforms }: Proposal, isLast: 
   head.set([number, protocol, spi.length, transforms.length], 4);
   const parts = transforms.map((one, index) => writeTransform(one, index === transforms.length - 1));
   const bytes = concatBytes(head, spi, ...parts);
-  viewOf(bytes).setUint16(2, bytes.length);
+  writeUint16(bytes, 2, bytes.length);
   return bytes;
 };
 
@@ -77,22 +79,21 @@ export const writeSa = (proposals: readonly Proposal[]): IkePayload => ({
 });
 
 const readTransform = (bytes: Uint8Array): Transform => {
-  const view = viewOf(bytes);
   let keyBits: number | undefined;
   for (let at = 8; at < bytes.length; ) {
     if (at + 4 > bytes.length) throw new IkeSyntaxError('an attribute of a transform is cut off');
-    const attribute = view.getUint16(at);
-    if (attribute === keyLengthAttribute) keyBits = view.getUint16(at + 2);
-    at += (attribute & 0x8000) !== 0 ? 4 : 4 + view.getUint16(at + 2);
+    const attribute = readUint16(bytes, at);
+    if (attribute === keyLengthAttribute) keyBits = readUint16(bytes, at + 2);
+    at += (attribute & 0x8000) !== 0 ? 4 : 4 + readUint16(bytes, at + 2);
   }
-  return { type: view.getUint8(4), id: view.getUint16(6), ...(keyBits !== undefined && { keyBits }) };
+  return { type: bytes[4] as number, id: readUint16(bytes, 6), keyBits };
 };
 
 /** Parts of a chain whose elements have their length at offset 2 and at least 8 bytes. */
 const chainOf = (bytes: Uint8Array, what: string): Uint8Array[] => {
   const parts: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; ) {
-    const length = at + 8 <= bytes.length ? viewOf(bytes).getUint16(at + 2) : 0;
+    const length = at + 8 <= bytes.length ? readUint16(bytes, at + 2) : 0;
     if (length < 8 || at + length > bytes.length) throw new IkeSyntaxError(`${what} is cut off`);
     parts.push(bytes.subarray(at, at + length));
     at += length;
@@ -117,7 +118,7 @@ export const writeKeyExchange = (group: number, data: Uint8Array): IkePayload =>
 
 export const readKeyExchange = (body: Uint8Array): { group: number; data: Uint8Array } => {
   need(body, 4, 'a key exchange');
-  return { group: viewOf(body).getUint16(0), data: body.subarray(4) };
+  return { group: readUint16(body, 0), data: body.subarray(4) };
 };
 
 export const writeNonce = (nonce: Uint8Array): IkePayload => ({ type: payloadType.nonce, body: nonce });
@@ -140,7 +141,7 @@ export const readNotify = (body: Uint8Array): Notification => {
   need(body, 4 + spiLength, 'a notification');
   return {
     protocol: body[0] as number,
-    type: viewOf(body).getUint16(2),
+    type: readUint16(body, 2),
     spi: body.subarray(4, 4 + spiLength),
     data: body.subarray(4 + spiLength),
   };

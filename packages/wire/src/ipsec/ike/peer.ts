@@ -78,6 +78,8 @@ export interface IkePeer {
   /** One for each child SA; the first comes with the IKE SA. None: the IKE SA is closed after its own selectors fail. */
   readonly children: readonly ChildSelectors[];
   readonly isTransport: boolean;
+  /** Initiator: other addresses of this side may take over its SAs (MOBIKE). */
+  readonly isMobile?: boolean | undefined;
   /** ESP in UDP even without a NAT in between. */
   readonly forcesEncapsulation: boolean;
   readonly timers: IkeTimers;

@@ -8,16 +8,19 @@ import { exchangeType, notifyType, payloadType } from './numbers.ts';
 import { PayloadSet } from './payload-set.ts';
 import { notify, readKeyExchange, readNonce, readSa, writeKeyExchange, writeNonce, writeSa } from './payloads.ts';
 import { compareBytes } from './selectors.ts';
-import { chooseProposal, proposalsOf } from './suites.ts';
+import { chooseProposal, type Offer, proposalsOf } from './suites.ts';
 
 const nonceBytes = 32;
 const retryMs = 10_000;
 
 /** Keys of the SA that the new one replaces. */
-const previousOf = ({ suite, keys }: IkeSa) => ({
+const previousOf = ({ suite, derivation }: IkeSa) => ({
   prf: suite?.prf ?? 0,
-  derivation: keys?.derivation ?? new Uint8Array(0),
+  derivation,
 });
+
+/** New keys are derived from the old ones, which a second key exchange is part of: it is not repeated. */
+const rekeyOffers = ({ peer }: IkeSa): Offer[] => peer.ikeOffers.map(({ additional: _, ...offer }) => offer);
 
 /** Begins an IKE SA in place of this one. */
 export const startRekeyIke = (sa: IkeSa): void => {
@@ -26,7 +29,7 @@ export const startRekeyIke = (sa: IkeSa): void => {
   const exchange = sa.crypto.createKeyExchange(group);
   const nonce = sa.crypto.random(nonceBytes);
   const payloads = [
-    writeSa(proposalsOf(sa.peer.ikeOffers, { spi: next.localSpi })),
+    writeSa(proposalsOf(rekeyOffers(sa), { spi: next.localSpi })),
     writeNonce(nonce),
     writeKeyExchange(group, exchange.publicValue),
   ];
@@ -66,7 +69,7 @@ const finishRekey = (sa: IkeSa, next: IkeSa, reply: RekeyAnswer): void => {
 /** Returns the nonce of the responder; undefined when the answer has no usable keys. */
 const setReplacementKeys = (sa: IkeSa, next: IkeSa, { answer, exchange, nonce, group }: RekeyAnswer) => {
   const body = answer.find(payloadType.sa);
-  const choice = body && chooseProposal(readSa(body), sa.peer.ikeOffers, { group });
+  const choice = body && chooseProposal(readSa(body), rekeyOffers(sa), { group });
   if (choice === undefined || choice.suite.group !== group || choice.proposal.spi.length !== 8) return undefined;
   const responder = copyOf(readNonce(answer.get(payloadType.nonce)));
   next.remoteSpi = choice.proposal.spi.slice();
@@ -82,13 +85,12 @@ const setReplacementKeys = (sa: IkeSa, next: IkeSa, { answer, exchange, nonce, g
 
 /** Child SAs, identities and timers go over to the new SA. */
 const moveTo = (sa: IkeSa, next: IkeSa): void => {
-  next.localIdentity = sa.localIdentity;
-  next.remoteIdentity = sa.remoteIdentity;
   next.innerAddress = sa.innerAddress;
   next.hasNat = sa.hasNat;
   next.isBehindNat = sa.isBehindNat;
   next.keepaliveAt = sa.keepaliveAt;
   next.canFragment = sa.canFragment;
+  next.isMobile = sa.isMobile;
   next.establishedMs = sa.establishedMs;
   next.rekeys = sa.rekeys + 1;
   next.context = sa.context;
@@ -107,7 +109,7 @@ const moveTo = (sa: IkeSa, next: IkeSa): void => {
 export const answerRekeyIke = (sa: IkeSa, request: PayloadSet): IkePayload[] => {
   const { group, data } = readKeyExchange(request.get(payloadType.keyExchange));
   const initiator = copyOf(readNonce(request.get(payloadType.nonce)));
-  const choice = chooseProposal(readSa(request.get(payloadType.sa)), sa.peer.ikeOffers, { group });
+  const choice = chooseProposal(readSa(request.get(payloadType.sa)), rekeyOffers(sa), { group });
   if (choice === undefined || choice.proposal.spi.length !== 8) return [notify(notifyType.noProposalChosen)];
   const { suite } = choice;
   if (suite.group !== group) return [notify(notifyType.invalidKe, Uint8Array.of(suite.group >>> 8, suite.group & 255))];

@@ -126,6 +126,34 @@ export class FragmentBuffer {
   }
 }
 
+/** The text of an encrypted message and the payloads in it. */
+export interface OpenedMessage {
+  readonly payloads: readonly IkePayload[];
+  readonly text: Uint8Array;
+  /** Type of the first payload. */
+  readonly first: number;
+}
+
+const openedOf = (text: Uint8Array, first: number): OpenedMessage => ({
+  payloads: readPayloads(text, 0, first),
+  text,
+  first,
+});
+
+/** What both sides authenticate of an IKE_INTERMEDIATE message (RFC 9242, 3.3.2): as if it was not encrypted. */
+export const intermediateOctets = (
+  fields: HeaderFields,
+  { text, first }: Pick<OpenedMessage, 'text' | 'first'>,
+): Uint8Array => {
+  const bytes = new Uint8Array(ikeHeaderBytes + genericHeader + text.length);
+  writeHeader(bytes, payloadType.encrypted, fields);
+  const view = viewOf(bytes);
+  view.setUint8(ikeHeaderBytes, first);
+  view.setUint16(ikeHeaderBytes + 2, genericHeader + text.length);
+  bytes.set(text, ikeHeaderBytes + genericHeader);
+  return bytes;
+};
+
 /**
  * Payloads of an encrypted message. 'invalid': the integrity check fails; 'partial': fragments are missing. Throws
  * `IkeSyntaxError` for an authentic message with a wrong format.
@@ -133,7 +161,7 @@ export class FragmentBuffer {
 export const openMessage = (
   cipher: PacketCipher,
   { message, header, fragments }: { message: Uint8Array; header: IkeHeader; fragments: () => FragmentBuffer },
-): readonly IkePayload[] | 'invalid' | 'partial' => {
+): OpenedMessage | 'invalid' | 'partial' => {
   const view = viewOf(message);
   const type = header.firstPayload;
   if (message.length < ikeHeaderBytes + genericHeader + fragmentHeader) return 'invalid';
@@ -142,7 +170,7 @@ export const openMessage = (
   const first = view.getUint8(ikeHeaderBytes);
   if (type === payloadType.encrypted) {
     const text = openPiece(cipher, message, ikeHeaderBytes + genericHeader);
-    return text === undefined ? 'invalid' : readPayloads(text, 0, first);
+    return text === undefined ? 'invalid' : openedOf(text, first);
   }
   if (type !== payloadType.encryptedFragment) return 'invalid';
   const number = view.getUint16(ikeHeaderBytes + genericHeader);
@@ -151,5 +179,5 @@ export const openMessage = (
   const text = openPiece(cipher, message, ikeHeaderBytes + genericHeader + fragmentHeader);
   if (text === undefined) return 'invalid';
   const whole = fragments().add(header, { number, total, first, text });
-  return whole === undefined ? 'partial' : readPayloads(whole.text, 0, whole.first);
+  return whole === undefined ? 'partial' : openedOf(whole.text, whole.first);
 };

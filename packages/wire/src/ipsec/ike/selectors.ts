@@ -43,10 +43,24 @@ export const narrowSelectors = (
   for (const one of offered) {
     for (const other of configured) {
       const part = intersection(one, other);
-      if (part !== undefined && !common.some((known) => isSameSelector(known, part))) common.push(part);
+      if (part !== undefined && !common.some((earlier) => isSameSelector(earlier, part))) common.push(part);
     }
   }
-  return common;
+  return shared(common);
+};
+
+const maxShared = 1024;
+const known = new Map<string, TrafficSelector[]>();
+
+/** Most SAs of an endpoint have the same selectors: these exist once. */
+const shared = (selectors: TrafficSelector[]): TrafficSelector[] => {
+  if (selectors.length !== 1) return selectors;
+  const [{ protocol, startPort, endPort, start, end }] = selectors as [TrafficSelector];
+  const key = `${protocol} ${startPort} ${endPort} ${start.join('.')} ${end.join('.')}`;
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  if (known.size < maxShared) known.set(key, selectors);
+  return selectors;
 };
 
 const isSameSelector = (one: TrafficSelector, other: TrafficSelector): boolean =>

@@ -4,22 +4,25 @@ import type { ChildSa } from './child-sa.ts';
 import { answerCreateChild, startCreateChild } from './create-child.ts';
 import type { IkeSa, IkeTask } from './ike-sa.ts';
 import { startInit } from './init-exchange.ts';
+import { answerIntermediate, startIntermediate } from './intermediate.ts';
 import {
   type IkeHeader,
-  type IkePayload,
   IkeSyntaxError,
   ikeHeaderBytes,
+  isSameBytes,
   readPayloads,
   UnsupportedPayloadError,
 } from './message.ts';
+import { startUpdate, updateAnswer } from './mobility.ts';
 import { exchangeType, headerFlag, notifyType, payloadType, protocolId } from './numbers.ts';
 import { PayloadSet } from './payload-set.ts';
 import { notify, readDelete, readSa, writeDelete } from './payloads.ts';
+import type { IkeRoute } from './peer.ts';
 import { answerRekeyIke, startRekeyIke } from './rekey-ike.ts';
-import { openMessage } from './sealed-message.ts';
+import { type OpenedMessage, openMessage } from './sealed-message.ts';
 
 /** Opens an SA as initiator. */
-export const initiate = (sa: IkeSa): void => startInit(sa, startAuth);
+export const initiate = (sa: IkeSa): void => startInit(sa, (opened) => startIntermediate(opened, startAuth));
 
 /** Handles a message of an SA that has been found by its SPI. Messages that are not authentic are ignored. */
 export const handleMessage = (sa: IkeSa, header: IkeHeader, message: Uint8Array): void => {
@@ -46,6 +49,19 @@ const handlePlain = (sa: IkeSa, header: IkeHeader, message: Uint8Array): void =>
   sa.takePending(header.messageId, header.exchange)?.onReply(payloads, message);
 };
 
+const followPeer = (sa: IkeSa): void => {
+  if (sa.isInitiator || sa.arrivedBy === undefined || isSameRoute(sa.route, sa.arrivedBy)) return;
+  sa.route = sa.arrivedBy;
+  sa.owner.events.onMoved(sa);
+};
+
+const isSameRoute = (one: IkeRoute, other: IkeRoute): boolean =>
+  one.remotePort === other.remotePort &&
+  one.localPort === other.localPort &&
+  one.path === other.path &&
+  isSameBytes(one.remoteAddress, other.remoteAddress) &&
+  isSameBytes(one.localAddress, other.localAddress);
+
 interface Received {
   readonly header: IkeHeader;
   readonly message: Uint8Array;
@@ -59,17 +75,18 @@ const handleSealed = (sa: IkeSa, { header, message, isResponse }: Received): voi
     sa.repeatResponse(header.messageId);
     return;
   }
-  const payloads = openMessage(sa.opener, { message, header, fragments: sa.fragments });
-  if (payloads === 'invalid') {
+  const opened = openMessage(sa.opener, { message, header, fragments: () => sa.fragments });
+  if (opened === 'invalid') {
     sa.counters.invalid++;
     return;
   }
   sa.heardMs = sa.owner.nowMs;
   // The responder follows a peer whose address or port a NAT has changed.
-  if (!sa.isInitiator && sa.arrivedBy !== undefined) sa.route = sa.arrivedBy;
-  if (payloads === 'partial') return;
-  if (isResponse) sa.takePending(header.messageId, header.exchange)?.onReply(payloads, message);
-  else handleRequest(sa, header.exchange, payloads);
+  if (!sa.isMobile) followPeer(sa);
+  if (opened === 'partial') return;
+  if (header.firstPayload === payloadType.encryptedFragment) sa.dropFragments();
+  if (isResponse) sa.takePending(header.messageId, header.exchange)?.onReply(opened.payloads, message, opened);
+  else handleRequest(sa, header, opened);
 };
 
 /** An authentic request with a wrong format is answered and ends the SA (RFC 7296, 2.21). */
@@ -87,8 +104,13 @@ const handleInvalid = (
   sa.close('INVALID_SYNTAX');
 };
 
-const handleRequest = (sa: IkeSa, exchange: number, payloads: readonly IkePayload[]): void => {
-  if (exchange === exchangeType.auth && sa.state === 'auth' && !sa.isInitiator) answerAuth(sa, payloads);
+const handleRequest = (sa: IkeSa, header: IkeHeader, opened: OpenedMessage): void => {
+  const { exchange } = header;
+  const { payloads } = opened;
+  const isPending = (sa.negotiation?.additional ?? 0) !== 0;
+  const isWaiting = sa.state === 'auth' && !sa.isInitiator;
+  if (isWaiting && exchange === exchangeType.intermediate && isPending) answerIntermediate(sa, header, opened);
+  else if (isWaiting && exchange === exchangeType.auth && !isPending) answerAuth(sa, payloads);
   else if (sa.isHalfOpen) return;
   else if (exchange === exchangeType.createChild) answerCreate(sa, new PayloadSet(payloads));
   else if (exchange === exchangeType.informational) answerInformational(sa, new PayloadSet(payloads));
@@ -112,6 +134,11 @@ const answerCreate = (sa: IkeSa, request: PayloadSet): void => {
 };
 
 const answerInformational = (sa: IkeSa, request: PayloadSet): void => {
+  if (sa.isMobile && request.notification(notifyType.updateSaAddresses) !== undefined) {
+    followPeer(sa);
+    sa.respond(exchangeType.informational, updateAnswer(sa, request));
+    return;
+  }
   const deletes = request.all(payloadType.delete).map(readDelete);
   if (deletes.some(({ protocol }) => protocol === protocolId.ike)) {
     sa.respond(exchangeType.informational, []);
@@ -153,6 +180,9 @@ const startTask = (sa: IkeSa, task: IkeTask): void => {
       return;
     case 'check':
       sa.request(exchangeType.informational, [], () => undefined);
+      return;
+    case 'update':
+      startUpdate(sa);
       return;
     case 'delete':
       startDelete(sa);

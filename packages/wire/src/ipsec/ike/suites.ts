@@ -1,6 +1,14 @@
-import { type Encryption, findEncryption, findGroup, findIntegrity, findPrf, isCombined } from './algorithms.ts';
+import {
+  type Encryption,
+  findEncryption,
+  findGroup,
+  findIntegrity,
+  findPrf,
+  isCombined,
+  isEncapsulation,
+} from './algorithms.ts';
 import type { CipherSpec } from './crypto.ts';
-import { encryptionId, integrityId, protocolId, transformType } from './numbers.ts';
+import { encryptionId, groupId, integrityId, protocolId, transformType } from './numbers.ts';
 import type { Proposal, Transform } from './payloads.ts';
 
 /** Algorithms that one proposal offers, each list in order of preference. */
@@ -11,6 +19,8 @@ export interface Offer {
   readonly prfs: readonly number[];
   /** Empty for ESP without a key exchange of its own. */
   readonly groups: readonly number[];
+  /** Second key exchange of an IKE SA (RFC 9370); 0: none is needed. Absent: there is none. */
+  readonly additional?: readonly number[];
   /** ESP: 1 for extended sequence numbers. */
   readonly sequences: readonly number[];
 }
@@ -19,6 +29,8 @@ export interface Offer {
 export interface Suite extends CipherSpec {
   readonly prf: number;
   readonly group: number;
+  /** Second key exchange; 0: none. */
+  readonly additional: number;
   readonly hasEsn: boolean;
 }
 
@@ -31,6 +43,15 @@ const listOf = <T>(text: string, find: (name: string) => T | undefined, what: st
       if (found === undefined) throw new RangeError(`"${name}" is not a known ${what}`);
       return found;
     });
+
+/** A key exchange and the one after it, such as curve25519+mlkem768; strongSwan writes x25519-ke1_mlkem768. */
+const findExchange = (name: string): readonly [number, number] | undefined => {
+  const [first = '', second, ...more] = name.replace(/-ke1_/i, '+').split('+');
+  const group = findGroup(first);
+  const additional = second === undefined ? groupId.none : findGroup(second);
+  const isUnusable = group === undefined || isEncapsulation(group) || additional === undefined || more.length > 0;
+  return isUnusable ? undefined : [group, additional];
+};
 
 /** Offers of an IKE SA. Ciphers with their own integrity are offered apart from the others. */
 export const ikeOffers = ({
@@ -47,10 +68,13 @@ export const ikeOffers = ({
   if (unusable !== undefined) throw new RangeError('IKE has to encrypt: neither null nor gmac can be used');
   const prfs = listOf(prf, findPrf, 'pseudo-random function');
   const integrities = listOf(prf, findIntegrity, 'integrity algorithm');
-  const groups = listOf(group, findGroup, 'key exchange');
+  const exchanges = listOf(group, findExchange, 'key exchange');
+  const groups = [...new Set(exchanges.map(([first]) => first))];
+  const seconds = [...new Set(exchanges.map(([, second]) => second))];
+  const additional = seconds.some((id) => id !== groupId.none) && { additional: seconds };
   const offerOf = (isOfCombined: boolean): Offer[] => {
     const some = encryptions.filter(({ id }) => isCombined(id) === isOfCombined);
-    const common = { prfs, groups, sequences: [] };
+    const common = { prfs, groups, sequences: [], ...additional };
     return some.length === 0 ? [] : [{ encryptions: some, integrities: isOfCombined ? [] : integrities, ...common }];
   };
   return [...offerOf(true), ...offerOf(false)];
@@ -109,7 +133,15 @@ const joined = (text: string): string[] => {
   return [cipher.replaceAll('-', ''), ...rest];
 };
 
-const transformsOf = ({ encryptions, integrities, prfs, groups, sequences }: Offer): Transform[] => [
+const transformsOfOffer = new WeakMap<Offer, Transform[]>();
+
+const transformsOf = (offer: Offer): Transform[] => {
+  const transforms = transformsOfOffer.get(offer) ?? newTransforms(offer);
+  transformsOfOffer.set(offer, transforms);
+  return transforms;
+};
+
+const newTransforms = ({ encryptions, integrities, prfs, groups, sequences, additional = [] }: Offer): Transform[] => [
   ...encryptions.map(({ id, keyBits }) => ({
     type: transformType.encryption,
     id,
@@ -119,6 +151,7 @@ const transformsOf = ({ encryptions, integrities, prfs, groups, sequences }: Off
   ...integrities.map((id) => ({ type: transformType.integrity, id })),
   ...groups.map((id) => ({ type: transformType.group, id })),
   ...sequences.map((id) => ({ type: transformType.esn, id })),
+  ...additional.map((id) => ({ type: transformType.additionalExchange, id })),
 ];
 
 const fixedKeys: ReadonlySet<number> = new Set([
@@ -129,6 +162,8 @@ const fixedKeys: ReadonlySet<number> = new Set([
 
 const hasKeyLength = (encryption: number): boolean => !fixedKeys.has(encryption);
 
+const withoutGroups = (offer: Offer): Offer => (offer.groups.length === 0 ? offer : { ...offer, groups: [] });
+
 /** Proposals of an SA payload. `hasGroups` false: without key exchange, as in IKE_AUTH. */
 export const proposalsOf = (
   offers: readonly Offer[],
@@ -138,7 +173,7 @@ export const proposalsOf = (
     number: index + 1,
     protocol: offer.prfs.length > 0 ? protocolId.ike : protocolId.esp,
     spi,
-    transforms: transformsOf(hasGroups ? offer : { ...offer, groups: [] }),
+    transforms: transformsOf(hasGroups ? offer : withoutGroups(offer)),
   }));
 
 export interface Choice {
@@ -158,19 +193,21 @@ export const chooseProposal = (
 ): Choice | undefined => {
   for (const proposal of proposals) {
     for (const offer of offers) {
-      const accepted = chooseFrom(proposal, hasGroups ? offer : { ...offer, groups: [] }, group);
+      const accepted = chooseFrom(proposal, hasGroups ? offer : withoutGroups(offer), group);
       if (accepted !== undefined) return accepted;
     }
   }
   return undefined;
 };
 
+const transformTypes = Object.values(transformType);
+
 const chooseFrom = (proposal: Proposal, offer: Offer, group: number | undefined): Choice | undefined => {
   if (proposal.protocol !== (offer.prfs.length > 0 ? protocolId.ike : protocolId.esp)) return undefined;
   const wanted = transformsOf(offer);
   const prefers = wanted.filter(({ type, id }) => type === transformType.group && id === group);
   const chosen: Transform[] = [];
-  for (const type of Object.values(transformType)) {
+  for (const type of transformTypes) {
     const given = proposal.transforms.filter((one) => one.type === type && !isNone(one));
     const own = [...prefers, ...wanted].filter((one) => one.type === type && !isNone(one));
     if (given.length === 0 && own.length === 0) continue;
@@ -178,6 +215,12 @@ const chooseFrom = (proposal: Proposal, offer: Offer, group: number | undefined)
     if (given.length === 0 && type === transformType.esn && own.some(({ id }) => id === 0)) continue;
     const common = own.find((one) => given.some((other) => isSameTransform(one, other)));
     const isOptional = given.length < proposal.transforms.filter((one) => one.type === type).length;
+    const isDispensable =
+      type === transformType.additionalExchange && wanted.some((one) => one.type === type && isNone(one));
+    if (common === undefined && isDispensable && (given.length === 0 || isOptional)) {
+      if (isOptional) chosen.push({ type, id: groupId.none });
+      continue;
+    }
     if (common === undefined && !(own.length === 0 && isOptional)) return undefined;
     if (common !== undefined) chosen.push(common);
   }
@@ -186,7 +229,8 @@ const chooseFrom = (proposal: Proposal, offer: Offer, group: number | undefined)
 
 /** Number 0 means "none" for key exchanges and integrity. */
 const isNone = ({ type, id }: Transform): boolean =>
-  id === 0 && (type === transformType.group || type === transformType.integrity);
+  id === 0 &&
+  (type === transformType.group || type === transformType.integrity || type === transformType.additionalExchange);
 
 const isSameTransform = (one: Transform, other: Transform): boolean =>
   one.type === other.type && one.id === other.id && one.keyBits === other.keyBits;
@@ -196,7 +240,18 @@ const fixedKeyBits: Readonly<Record<number, number>> = {
   [encryptionId.tripleDes]: 192,
 };
 
+const suites = new Map<string, Suite>();
+
+/** Each suite exists once, however many SAs have it. */
 const suiteOf = (transforms: readonly Transform[]): Suite => {
+  const suite = newSuite(transforms);
+  const key = Object.values(suite).join(' ');
+  const found = suites.get(key) ?? suite;
+  suites.set(key, found);
+  return found;
+};
+
+const newSuite = (transforms: readonly Transform[]): Suite => {
   const find = (type: number) => transforms.find((one) => one.type === type);
   const encryption = find(transformType.encryption);
   const id = encryption?.id ?? 0;
@@ -206,6 +261,7 @@ const suiteOf = (transforms: readonly Transform[]): Suite => {
     integrity: find(transformType.integrity)?.id ?? 0,
     prf: find(transformType.prf)?.id ?? 0,
     group: find(transformType.group)?.id ?? 0,
+    additional: find(transformType.additionalExchange)?.id ?? 0,
     hasEsn: find(transformType.esn)?.id === 1,
   };
 };

@@ -1,4 +1,4 @@
-// MD4 and MD5 share padding and the order of bytes. Authentication of PPP needs no more of them than short texts.
+// MD4 and MD5 share padding and the order of bytes. Texts are short: a message of PPP, or a segment.
 
 const md5Shifts = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21];
 const md5Constants = Int32Array.from({ length: 64 }, (_, i) => Math.floor(Math.abs(Math.sin(i + 1)) * 2 ** 32));

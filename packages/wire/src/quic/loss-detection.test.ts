@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AckTracker } from './ack-tracker.ts';
+import { AckTracker } from './loss-detection.ts';
 import { writeVarint } from './varint.ts';
 
 /** An ACK frame with these ranges, the highest first; delay in units of 8 µs. */

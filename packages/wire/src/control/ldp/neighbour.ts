@@ -1,0 +1,12 @@
+import type { LdpSession } from './session.ts';
+
+/** A neighbour whose hellos are heard, and the session with it. */
+export interface LdpNeighbour {
+  readonly lsrId: number;
+  readonly transport: number;
+  /** When each source of its hellos is forgotten. */
+  readonly sources: Map<string, number>;
+  session: LdpSession | undefined;
+  upAt: number;
+  retryAt: number;
+}
