@@ -99,7 +99,7 @@ export type {
   ThresholdResult,
 } from './collections/tasks/run.ts';
 export { runTables } from './collections/tasks/run.ts';
-export type { LoadChange, PlaneCommand, StartBody } from './collections/tasks/run-control.ts';
+export type { LoadChange, PlaneCommand, StartBody, TriedExchange, TryBody } from './collections/tasks/run-control.ts';
 export { planeActions } from './collections/tasks/run-control.ts';
 export type { Schedule, ScheduleBody } from './collections/tasks/schedules.ts';
 export {
@@ -125,7 +125,7 @@ export {
 export { PortableSignature } from './collections/tasks/transfer-records.ts';
 export type { TunnelDraft } from './collections/tunnels/routes.ts';
 export { type TunnelType, tunnelParams, tunnelSecretsOf } from './collections/tunnels/tunnel-params.ts';
-export type { AccessToken, ExtendedUser, LightUser, User, UserDraft } from './collections/users.ts';
+export type { AccessToken, ExtendedUser, LightUser, User, UserDraft, UserSession } from './collections/users.ts';
 export { describedMembers } from './described-members.ts';
 export { ErrorBody } from './envelopes.ts';
 export { memberDescriptions } from './member-descriptions.ts';
@@ -194,7 +194,11 @@ export {
   type CompromisedHostValues,
   compromisedHost as compromisedHostPlugin,
 } from './values/plugins/security/compromised-host.ts';
-export { type CveReplayValues, cveReplay as cveReplayPlugin } from './values/plugins/security/cve-replay.ts';
+export {
+  type CveReplayValues,
+  cveReplay as cveReplayPlugin,
+  maxSignatures,
+} from './values/plugins/security/cve-replay.ts';
 export { type FuzzingValues, fuzzing as fuzzingPlugin } from './values/plugins/security/fuzzing.ts';
 export {
   type MalwareTransferValues,

@@ -7,17 +7,17 @@ const parameterOf = ([name, description]: [string, string]): Json => ({
 });
 
 /** Headers that the operation reads, besides those of every request. */
-export const headerParametersOf = ({ method, access, events, download, headers }: Route): Json[] =>
+export const headerParametersOf = ({ method, access, events, conditional, headers }: Route): Json[] =>
   Object.entries({
     ...(method === 'POST' &&
       access !== 'public' && {
         'Idempotency-Key': 'A repeated request with the same key gets the first answer, for 24 hours',
       }),
     ...(events && { 'Last-Event-ID': 'Goes on after this event, which the client saw last' }),
-    ...(download && {
-      Range: 'A part of the file, such as bytes=0-1023, where the file is stored',
+    ...(conditional && { 'If-None-Match': 'ETag of the copy that the client has; 304 if it is still current' }),
+    ...(conditional === 'ranges' && {
+      Range: 'A part of the file, such as bytes=0-1023',
       'If-Range': 'ETag that the file must still have; the whole file otherwise',
-      'If-None-Match': 'ETag of the copy that the client has; 304 if it is still current',
     }),
     ...headers?.request,
   }).map(parameterOf);
@@ -25,13 +25,10 @@ export const headerParametersOf = ({ method, access, events, download, headers }
 const ofAnyStatus = ({ ai }: Route): Record<string, string> =>
   ai === undefined ? {} : { 'X-Request-Id': 'Identifies the request in logs and in the audit' };
 
-const ofSuccess = ({ method, path, access, download, ai, headers }: Route): Record<string, string> => ({
-  ...(download && {
-    ETag: 'Identifies the content',
-    'Content-Disposition': 'Name of the file',
-    'Accept-Ranges': 'bytes where parts can be asked for',
-    'Content-Range': 'Which part is sent, when a part was asked for',
-  }),
+const ofSuccess = ({ method, path, access, download, conditional, ai, headers }: Route): Record<string, string> => ({
+  ...(download && { 'Content-Disposition': 'Name of the file' }),
+  ...(conditional && { ETag: 'Identifies the content' }),
+  ...(conditional === 'ranges' && { 'Accept-Ranges': 'bytes: parts can be requested' }),
   ...(method === 'POST' &&
     access !== 'public' && { 'Idempotent-Replayed': 'true for the answer to an earlier request' }),
   ...(ai && { 'X-Truncated': 'true when the answer was cut to the limit of the key' }),
@@ -45,6 +42,15 @@ const ofFailure: Readonly<Record<number, Record<string, string>>> = {
   401: { 'WWW-Authenticate': 'How to sign in: Bearer' },
   429: { 'Retry-After': 'Seconds to wait before the next try' },
   503: { 'Retry-After': 'Seconds to wait before the next try' },
+};
+
+/** Answers with a part of a file, or without it, that are no errors. */
+export const partialResponses: Readonly<Record<number, Json>> = {
+  206: {
+    description: 'The requested part',
+    headers: { 'Content-Range': { description: 'Which part is sent', schema: { type: 'string' } } },
+  },
+  304: { description: 'The copy of the client is still current' },
 };
 
 /** Headers of an answer that clients act on. */

@@ -4,7 +4,7 @@ import { describedMembers } from './described-members.ts';
 import { ErrorBody } from './envelopes.ts';
 import { memberDescriptions } from './member-descriptions.ts';
 import { exampleOf } from './openapi-example.ts';
-import { headerParametersOf, responseHeadersOf } from './openapi-headers.ts';
+import { headerParametersOf, partialResponses, responseHeadersOf } from './openapi-headers.ts';
 import { type Collection, permissionOf, type Route, statusesOf } from './route.ts';
 
 type Json = Record<string, unknown>;
@@ -117,6 +117,8 @@ const requestBodyOf = (route: Route, components: Json): Json => {
 };
 
 const responseOf = (route: Route, status: number, components: Json): Json => {
+  const partial = partialResponses[status];
+  if (partial) return partial;
   if (status !== 200)
     return {
       description: statusDescriptions[status] ?? 'Error',

@@ -27,6 +27,8 @@ export interface Route {
   readonly reply?: TSchema;
   /** Media types of the 200 body when it is a file. */
   readonly download?: readonly string[];
+  /** The file has an ETag, which `If-None-Match` may name; with `ranges`, parts of it can be requested too. */
+  readonly conditional?: 'etag' | 'ranges';
   /** Schema of one event when the reply is `text/event-stream`. */
   readonly events?: TSchema;
   /** Allowed before the user has set a password and accepted the agreement. */
@@ -93,7 +95,8 @@ export const permissionOf = ({ access }: Route): Permission | undefined =>
 export const statusesOf = (route: Route): number[] => {
   const statuses = new Set([200, 400, 429, 500, 503, ...(route.errors ?? [])]);
   if (route.access !== 'public') for (const status of [401, 403]) statuses.add(status);
-  if (route.download !== undefined) statuses.add(416);
+  if (route.conditional !== undefined) statuses.add(304);
+  if (route.conditional === 'ranges') for (const status of [206, 416]) statuses.add(status);
   if (route.body !== undefined || route.chunk || route.upload)
     for (const status of [408, 413, 415]) statuses.add(status);
   return [...statuses].sort((a, b) => a - b);

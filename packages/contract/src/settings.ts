@@ -44,7 +44,7 @@ const tasks = section({
   queueTimeoutSec: integer(3600, [5, 604_800], 'Longest wait for agents and a free place'),
   prepareTimeoutSec: integer(120, [5, 3600], 'Longest preparation'),
   maxPauseSec: integer(3600, [5, 604_800], 'Longest pause'),
-  stopTimeoutSec: integer(60, [5, 3600], 'Longest stopping'),
+  stopTimeoutSec: integer(60, [5, 3600], 'How long a run may take to stop before it is aborted'),
   recoveryGraceSec: integer(60, [5, 3600], 'Wait for agents after a restart of the controller'),
   metricsStepSec: integer(1, [1, 60], 'Time between samples'),
   hazardRequiresReason: Type.Boolean({ default: false, description: 'Hazardous runs need a reason' }),

@@ -89,6 +89,7 @@ export const RawExchange = Type.Object(
       { minItems: 1, maxItems: 20 },
     ),
     answers: Type.Array(Content, { maxItems: 20, description: 'After each send that waits; the last one repeats.' }),
+    greeting: Type.Optional(Content),
     ...delivery,
   },
   closed,

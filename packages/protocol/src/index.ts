@@ -28,6 +28,7 @@ export {
 export { ConvergenceClientConfig, ConvergenceConfig, ConvergenceServerConfig } from './engines/convergence.ts';
 export { DataPath, FramePath } from './engines/data-path.ts';
 export { DnsClientConfig, DnsConfig, DnsServerConfig, DnsType } from './engines/dns.ts';
+export type { DrawnText } from './engines/drawn-text.ts';
 export { Listen, Port, Rotation, Sources, Target } from './engines/endpoint.ts';
 export {
   HarReplayClientConfig,
@@ -38,7 +39,14 @@ export {
 export { HostStack, StackHeader, StackNetwork, StackTcp, StackTunnel } from './engines/host-stack.ts';
 export { HttpClientConfig, HttpConfig, HttpServerConfig } from './engines/http.ts';
 export type { GrpcSettings } from './engines/http-grpc.ts';
-export type { Journey, JourneyCheck, JourneyExtraction, JourneyStep, Journeys } from './engines/http-journeys.ts';
+export type {
+  ExchangeTraceSettings,
+  Journey,
+  JourneyCheck,
+  JourneyExtraction,
+  JourneyStep,
+  Journeys,
+} from './engines/http-journeys.ts';
 export type { WebSocketSettings } from './engines/http-web-socket.ts';
 export { IcmpClientConfig, IcmpConfig, IcmpServerConfig } from './engines/icmp.ts';
 export {

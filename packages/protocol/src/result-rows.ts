@@ -4,8 +4,14 @@ import { word } from './word.ts';
 
 const closed = { additionalProperties: false } as const;
 
-/** Tables of a run beside its metrics. `keys` are lines of Wireshark's tables, `ike` or `esp` by state. */
-export const resultTables = ['sessions', 'neighbours', 'routes', 'sas', 'tunnels', 'ports', 'flows', 'keys'] as const;
+/**
+ * Tables of a run beside its metrics. `exchanges` are requests with their answers, `keys` lines of Wireshark's tables, `ike`
+ * or `esp` by state.
+ */
+export const resultTables = [
+  ...(['sessions', 'neighbours', 'routes', 'sas', 'tunnels', 'ports', 'flows', 'exchanges'] as const),
+  'keys',
+] as const;
 export type ResultTable = (typeof resultTables)[number];
 
 /** One row: a session, a neighbour, a security association. A later row with the same index replaces it. */

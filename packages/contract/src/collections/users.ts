@@ -66,6 +66,16 @@ export const AccessToken = Component('AccessToken', {
 });
 export type AccessToken = Static<typeof AccessToken>;
 
+export const UserSession = Component('UserSession', {
+  id: Id,
+  address: Type.String({ description: 'Where the user signed in from' }),
+  client: Type.String({ description: 'The User-Agent of the sign-in; empty if none was given' }),
+  isCurrent: Type.Boolean({ description: 'Whether this request belongs to it' }),
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+});
+export type UserSession = Static<typeof UserSession>;
+
 const NewAccessToken = StrictComponent('NewAccessToken', {
   name: Type.String({ minLength: 1, maxLength: 128, description: 'What the token is for' }),
   scopes: optional.array(OneOf(Object.keys(permissions)), {
@@ -84,6 +94,7 @@ export const ExtendedUser = Component('ExtendedUser', {
   unreadNotifications: Type.Integer(),
   preferences: Type.Record(Type.String(), Type.Unknown(), { description: 'Settings of the web interface' }),
   accessTokens: Type.Array(AccessToken, { description: 'Your access tokens that have not expired' }),
+  sessions: Type.Array(UserSession, { description: 'Where you are signed in, newest first' }),
 });
 export type ExtendedUser = Static<typeof ExtendedUser>;
 
@@ -98,6 +109,7 @@ const OwnDraft = Type.Object({
   preferences: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { maxProperties: 200 })),
   createToken: optional.described(NewAccessToken, 'Makes an access token, which the reply shows once'),
   revokeTokens: optional.array(Id, { maxItems: 100, uniqueItems: true, description: 'Ids of your access tokens' }),
+  endSessions: optional.array(Id, { maxItems: 100, uniqueItems: true, description: 'Ids of sessions to sign out' }),
 });
 
 export const users = collection({
@@ -169,7 +181,8 @@ export const users = collection({
       beforePassword: true,
     }),
     updateMe: route('PATCH /users/me', {
-      summary: 'Change your own name, accept the agreement, keep preferences, create and revoke access tokens',
+      summary:
+        'Change your own name, accept the agreement, keep preferences, create and revoke access tokens, sign out sessions',
       access: 'session',
       body: createBody(OwnDraft, ExtendedUser),
       reply: Data(

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { DataPath } from './data-path.ts';
+import { DrawnText } from './drawn-text.ts';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
 import { loadOf } from './load.ts';
 import { tlsClientSettings, tlsServerSettings } from './tls-settings.ts';
@@ -32,7 +33,8 @@ export const DnsClientConfig = Type.Object(
     transport: Transport,
     tls: tlsClientSettings({ default: {} }),
     path: Type.String({ pattern: '^/[^\\s]*$', default: '/dns-query', description: 'DNS over HTTPS only.' }),
-    names: Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { minItems: 1 }),
+    names: Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { default: [] }),
+    drawn: Type.Optional(DrawnText),
     types: Type.Array(DnsType, { minItems: 1, default: ['A'] }),
     randomPrefix: Type.Boolean({
       default: false,
@@ -65,7 +67,7 @@ export type DnsClientConfig = Static<typeof DnsClientConfig>;
 
 const Answer = Type.Object(
   {
-    name: Type.String({ description: 'Owner name; a leading *. matches all names below.' }),
+    name: Type.String({ description: 'Owner name; a leading *. matches all names below, * alone all names.' }),
     type: DnsType,
     ttl: Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 60 }),
     data: Type.String({ description: 'As in a zone file: an address, a name, "10 mail.example.com", a text.' }),

@@ -59,6 +59,19 @@ export const Journey = Type.Object(
 );
 export type Journey = Static<typeof Journey>;
 
+const ExchangeTraceSettings = Type.Object(
+  {
+    exchanges: Type.Integer({ minimum: 1, maximum: 1000, description: 'Exchanges to report, of all cores.' }),
+    onlyFailed: Type.Boolean({ default: false }),
+    hiddenHeaders: Type.Array(Type.String(), {
+      default: [],
+      description: 'Headers of requests whose values are not reported, in lower case.',
+    }),
+  },
+  closed,
+);
+export type ExchangeTraceSettings = Static<typeof ExchangeTraceSettings>;
+
 /** Journeys of the users of one client; users are its connections. */
 export const Journeys = Type.Object(
   {
@@ -71,6 +84,7 @@ export const Journeys = Type.Object(
       default: 1,
       description: 'Users of the agent; only some may be of this client.',
     }),
+    trace: Type.Optional(ExchangeTraceSettings),
     agentIndex: Type.Integer({ minimum: 0, default: 0 }),
     agentCount: Type.Integer({ minimum: 1, default: 1 }),
   },

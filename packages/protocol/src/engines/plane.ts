@@ -42,7 +42,22 @@ export const ControlPlaneConfig = Type.Object(
 export type ControlPlaneConfig = Static<typeof ControlPlaneConfig>;
 
 /** Protocols that emulated routers can run. */
-export const controlProtocols: readonly string[] = ['bfd', 'bgp', 'igmp-querier', 'isis', 'ldp', 'ospf', 'rip'];
+export const controlProtocols: readonly string[] = [
+  'bfd',
+  'bgp',
+  'evpn',
+  'fec129',
+  'igmp-querier',
+  'isis',
+  'ldp',
+  'link-oam',
+  'mldp',
+  'ospf',
+  'pim',
+  'pseudowire',
+  'rip',
+  'vpls',
+];
 
 /** Actions on the emulated sessions, routers or links of a job that runs. */
 export const planeActions = [
@@ -56,6 +71,7 @@ export const planeActions = [
   'announce',
   'withdraw',
   'disconnect',
+  'list',
 ] as const;
 
 export const PlaneCommand = Type.Object(

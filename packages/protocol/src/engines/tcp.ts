@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { DataPath } from './data-path.ts';
+import { DrawnText } from './drawn-text.ts';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
 import { loadOf } from './load.ts';
 import { Payload } from './payload.ts';
@@ -16,7 +17,7 @@ export const TcpClientConfig = Type.Object(
     dataPath: Type.Optional(DataPath),
     connections: Type.Integer({
       minimum: 1,
-      maximum: 100_000,
+      maximum: 1_000_000,
       default: 50,
       description: 'Maximum number of concurrent connections.',
     }),
@@ -32,6 +33,7 @@ export const TcpClientConfig = Type.Object(
         'connect: open, hold, close; send: push the payload over and over; receive: read what the server sends; echo: send the payload and wait for it to come back.',
     }),
     payload: Payload,
+    drawn: Type.Optional(DrawnText),
     messagesPerSecond: Type.Optional(
       Type.Number({ exclusiveMinimum: 0, description: 'Per connection, in modes send and echo.' }),
     ),
@@ -63,6 +65,7 @@ export const TcpServerConfig = Type.Object(
     listen: Type.Array(Listen, { minItems: 1 }),
     mode: Type.Union([Type.Literal('sink'), Type.Literal('echo'), Type.Literal('source')], { default: 'sink' }),
     payload: Payload,
+    drawn: Type.Optional(DrawnText),
     closeMode: CloseMode,
     noDelay: Type.Boolean({ default: true }),
     tuning: Type.Optional(TcpTuning),

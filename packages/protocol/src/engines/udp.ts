@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { DataPath } from './data-path.ts';
+import { DrawnText } from './drawn-text.ts';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
 import { loadOf } from './load.ts';
 
@@ -21,6 +22,7 @@ export const UdpClientConfig = Type.Object(
     }),
     load: loadOf('Packets a second of all flows together.'),
     payloadBytes: Type.Integer({ minimum: udpHeaderBytes, maximum: 65_507, default: 64 }),
+    drawn: Type.Optional(DrawnText),
     expectsEcho: Type.Boolean({
       default: false,
       description: 'The server echoes every packet: loss and latency are round-trip values.',

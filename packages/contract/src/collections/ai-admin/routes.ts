@@ -54,13 +54,18 @@ export const aiAdmin = collection({
       errors: [404, 409],
     }),
     activity: route(`GET ${prefix}/activity`, {
-      summary: 'Approvals, or the audit of AI keys',
+      summary: 'Approvals, or the audit of AI keys or users',
       access: 'aiAdmin.read',
       query: Type.Object({
         ...Type.Pick(ListQuery(['id'], {}), ['count', 'page', 'order']).properties,
         kind: OneOf(['approval', 'audit']),
         state: optional.text(32, 'State of approvals, outcome of audit rows'),
+        by: optional.oneOf(['keys', 'users'], {
+          description: 'Whose audit rows: of AI keys, or of users and the controller, which needs `users.read` too',
+        }),
         keyId: Type.Optional(Id),
+        userId: optional.described(Id, 'User of audit rows'),
+        operation: optional.text(64, 'Operation of audit rows, such as `auth.login`'),
         risk: optional.oneOf(['R0', 'R1', 'RS', 'R2', 'R3']),
         from: Type.Optional(Timestamp),
         to: Type.Optional(Timestamp),
@@ -77,6 +82,7 @@ export const aiAdmin = collection({
           }),
         ),
       }),
+      errors: [403],
     }),
     decide: route(`PATCH ${prefix}/approvals`, {
       summary: 'Approve, reject or revoke what AI keys ask for',

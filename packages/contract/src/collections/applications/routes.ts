@@ -112,6 +112,7 @@ export const applications = collection({
         includePcap: optional.flag('With the capture; true for zip, false for json unless said'),
         format: optional.oneOf(['zip', 'json'], { default: 'zip' }),
       }),
+      conditional: 'etag',
       download: ['application/zip', 'application/json'],
       errors: [404],
     }),

@@ -28,6 +28,11 @@ const ports = Type.String({
 const lookup = params({
   count: whole(1, [1, 1000], 'Names asked for'),
   domain,
+  domains: Type.Array(domain, {
+    default: [],
+    maxItems: 64,
+    description: 'Names are spread over these instead: with test, example and invalid each is a domain of its own',
+  }),
   labelLength: whole(12, [1, 60], 'Letters of the made up part'),
   seed: whole(1, [0, 2 ** 31], 'Same seed, same names'),
   qtype,

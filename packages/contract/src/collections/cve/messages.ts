@@ -67,7 +67,7 @@ export type SigResponse = Static<typeof SigResponse>;
 
 export const SigPayload = StrictComponent('CvePayload', {
   name: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,63}$', description: 'Used as `{{name}}`' }),
-  values: optional.array(text('Value', 65_536), { minItems: 1, maxItems: 2000 }),
+  values: optional.array(text('Value', 262_144), { minItems: 1, maxItems: 2000 }),
   dictionaryId: optional.described(Id, 'Values of a dictionary instead'),
 });
 export type SigPayload = Static<typeof SigPayload>;

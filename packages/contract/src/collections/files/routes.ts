@@ -102,6 +102,7 @@ export const files = collection({
       query: Type.Object({
         inline: optional.flag('To be shown in place; only text, JSON and CSV are'),
       }),
+      conditional: 'ranges',
       download: ['application/octet-stream', 'text/plain', 'text/csv', 'application/json'],
       errors: [404, 409],
     }),

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { BulkResult, Data, IdParams, ManyIds } from '../../envelopes.ts';
 import { route } from '../../route.ts';
-import { Id, NullableInteger, Timestamp } from '../../scalars.ts';
-import { OneOf, optional, StrictObject } from '../../schema.ts';
-import { Dumps, Threshold } from './task.ts';
+import { Id, NullableInteger, NullableNumber, Timestamp } from '../../scalars.ts';
+import { Component, Described, OneOf, optional, StrictObject } from '../../schema.ts';
+import { Dumps, TaskDraft, Threshold } from './task.ts';
 
 const Reason = optional.text(1024);
 const StopMode = optional.oneOf(['graceful', 'abort'], {
@@ -49,6 +49,7 @@ export const planeActions = [
   'announce',
   'withdraw',
   'disconnect',
+  'list',
 ] as const;
 
 export const PlaneCommand = StrictObject({
@@ -58,7 +59,9 @@ export const PlaneCommand = StrictObject({
     maximum: Number.MAX_SAFE_INTEGER,
     description: 'Place in `accessPlane`, `controlPlane` or `configuration`',
   }),
-  action: OneOf(planeActions),
+  action: OneOf(planeActions, {
+    description: '`list` puts the routes, labels or database that emulated routers have now into `table=routes`',
+  }),
   from: optional.integer([0, 1e9], 'First row of the table; the first when left out'),
   to: optional.integer([0, 1e9], 'Last row of the table; the last when left out'),
   values: optional.array(Type.String({ minLength: 1, maxLength: 256 }), {
@@ -67,6 +70,38 @@ export const PlaneCommand = StrictObject({
   }),
 });
 export type PlaneCommand = Static<typeof PlaneCommand>;
+
+const position = (description: string) => Type.Integer({ minimum: 0, maximum: 1000, default: 0, description });
+
+const TryBody = StrictObject({
+  id: optional.described(Id, 'A stored task; members below replace its own'),
+  accessPlane: TaskDraft.properties.accessPlane,
+  controlPlane: TaskDraft.properties.controlPlane,
+  configuration: Type.Optional(TaskDraft.properties.configuration),
+  index: Type.Optional(position('Position of the entry in `configuration`')),
+  journey: Type.Optional(position('Position of the journey in the entry')),
+  step: optional.integer([0, 1000], 'Position of the last step to run; all steps when left out'),
+  waitSec: optional.integer([1, 60], 'How long to wait for the agents and the answers; 30 when left out'),
+});
+export type TryBody = Static<typeof TryBody>;
+
+const Variables = Type.Record(Type.String(), Type.String());
+
+const TriedExchange = Component('TriedExchange', {
+  step: Type.String(),
+  state: OneOf(['ok', 'failed', 'noAnswer']),
+  problem: Type.String({ description: 'Checks that did not hold, or why there is no answer' }),
+  method: Type.String(),
+  path: Type.String(),
+  status: NullableInteger,
+  timeMs: Described(NullableNumber, 'From the sending of the request to the end of its answer'),
+  size: NullableInteger,
+  variables: Type.Unsafe<Record<string, string>>({ ...Variables, description: 'Values when the request was sent' }),
+  extracted: Type.Unsafe<Record<string, string>>({ ...Variables, description: 'Values taken from the answer' }),
+  request: Type.String({ description: 'As it was written; long texts are cut' }),
+  response: Type.String({ description: 'Status, headers and body' }),
+});
+export type TriedExchange = Static<typeof TriedExchange>;
 
 /** Routes to start, stop and control runs. */
 export const runControlRoutes = {
@@ -78,6 +113,20 @@ export const runControlRoutes = {
     bodyOptional: true,
     reply: Data(
       Type.Object({ runId: Id, status: Type.Integer(), queuePosition: Type.Optional(Type.Integer({ minimum: 1 })) }),
+    ),
+    errors: [404, 409],
+  }),
+  try: route('POST /tasks/try', {
+    summary: 'Run a journey once between its agents, and show its requests, answers and variables; nothing is kept',
+    access: 'tasks.execute',
+    body: TryBody,
+    bodyLimit: 4 * 1024 * 1024,
+    reply: Data(
+      Component('TriedJourney', {
+        status: Type.Integer({ description: 'Of the run: 7 finished, 8 stopped, 9 failed' }),
+        error: Type.String({ description: 'Why it failed, or did not end in time' }),
+        exchanges: Type.Array(TriedExchange, { description: 'In the order in which they ended' }),
+      }),
     ),
     errors: [404, 409],
   }),

@@ -32,7 +32,7 @@ export const Rfc2544Result = Component('Rfc2544Result', {
   ),
   latency: Type.Optional(
     Type.Object({
-      offeredFps: fps('At the throughput, or at the ordered rate'),
+      offeredFps: fps('At the throughput, or at the configured rate'),
       frames: Type.Integer(),
       minUs: microseconds,
       avgUs: microseconds,
@@ -200,7 +200,7 @@ export const ThresholdResult = Component('ThresholdResult', {
 export type ThresholdResult = Static<typeof ThresholdResult>;
 
 /** Tables of a run beside its metrics. */
-export const runTables = ['sessions', 'neighbours', 'routes', 'sas', 'tunnels', 'ports', 'flows'] as const;
+export const runTables = ['sessions', 'neighbours', 'routes', 'sas', 'tunnels', 'ports', 'flows', 'exchanges'] as const;
 export type RunTable = (typeof runTables)[number];
 
 export const RunResult = Component('RunResult', {

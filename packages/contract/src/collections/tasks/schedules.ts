@@ -38,7 +38,7 @@ export const ScheduleBody = StrictObject({
   endsAt: Type.Optional(NullableTimestamp),
   maxRuns: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))),
   misfire: optional.oneOf(['skip', 'runOnce'], {
-    description: 'What becomes of an occurrence nobody was there for; skip for a new schedule',
+    description: 'What happens if a run was missed; skip for a new schedule',
   }),
   onConflict: optional.oneOf(['queue', 'skip', 'fail'], {
     description: 'When the task or an agent is busy then; queue for a new schedule',

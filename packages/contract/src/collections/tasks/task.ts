@@ -124,7 +124,7 @@ export type Device = Static<typeof Device>;
 
 /** The body of a create. */
 export const TaskDraft = Type.Object({
-  comment: optional.text(4096, 'What the task is for'),
+  comment: optional.text(4096, 'Name'),
   projectID: Type.Optional(NullableInteger),
   accessPlane: optional.array(AccessPlaneEntry, { maxItems: 1000 }),
   controlPlane: optional.array(ControlPlaneEntry, { maxItems: 1000 }),

@@ -183,6 +183,7 @@ export const transferRoutes = {
       secrets: optional.oneOf(['omit', 'encrypted'], { default: 'omit' }),
       strict: optional.flag('409 when something is missing'),
     }),
+    conditional: 'etag',
     download: ['application/zip'],
     headers: {
       request: { 'X-Export-Passphrase': 'Encrypts the secrets of the archive; needed with secrets=encrypted' },

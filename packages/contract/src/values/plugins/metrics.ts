@@ -25,6 +25,10 @@ export const latency = (name: string, description: string): MetricDescription =>
 export const family = (name: string, label: string, description: string, better: Better = 'none'): MetricDescription =>
   counter(`${name}.*`, description, { labels: [label], better });
 
+/** Gauges that differ in the last part of the name. */
+export const gaugeFamily = (name: string, label: string, description: string): MetricDescription =>
+  gauge(`${name}.*`, description, { labels: [label] });
+
 /** Distributions that differ in the last part of the name. */
 export const latencyFamily = (name: string, label: string, description: string): MetricDescription =>
   metricOf('histogram')(`${name}.*`, description, { unit: 'µs', better: 'lower', labels: [label] });

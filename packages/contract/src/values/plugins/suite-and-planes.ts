@@ -1,5 +1,5 @@
 import { duration, valuesOf } from './members/values.ts';
-import { counter, family, gauge, latency } from './metrics.ts';
+import { counter, family, gauge, gaugeFamily, latency } from './metrics.ts';
 import { definePlugin } from './plugin.ts';
 
 export const suite = definePlugin({
@@ -23,6 +23,21 @@ export const suite = definePlugin({
 });
 
 const schema = valuesOf({ duration });
+
+/** Steps of the setup of an access session, in their order. */
+const setupSteps = [
+  'dot1x',
+  'discovery',
+  'request',
+  'tunnel',
+  'call',
+  'lcp',
+  'authentication',
+  'network',
+  'dhcp',
+  'gateway',
+  'ipv6',
+] as const;
 
 export const accessPlane = definePlugin({
   id: 101,
@@ -49,13 +64,20 @@ export const accessPlane = definePlugin({
     family('access.failures', 'cause', 'Failed setups and broken sessions by cause', 'lower'),
     counter('access.proofSent', 'Packets sent to prove that sessions work'),
     counter('access.proofReceived', 'Answers to packets that prove that sessions work', { better: 'higher' }),
-    ...['dot1x', 'discovery', 'request', 'lcp', 'authentication', 'network', 'dhcp', 'gateway', 'ipv6'].map((step) =>
-      latency(`access.step.${step}`, `Time of the step ${step} of a setup`),
-    ),
+    ...setupSteps.map((step) => latency(`access.step.${step}`, `Time of the step ${step} of a setup`)),
+    gaugeFamily('access.inStep', 'step', 'Sessions in each step of their setup, and in each state outside of it'),
     gauge('access.activeLinks', 'Links of groups that carry traffic', { better: 'higher' }),
     counter('access.linkChanges', 'Links of groups that began or ceased to carry traffic', { better: 'lower' }),
     counter('access.topologyChanges', 'Topology changes that a bridge has made or heard of', { better: 'lower' }),
     counter('access.rootChanges', 'Changes of the root of a spanning tree', { better: 'lower' }),
+    latency('access.clockOffset', 'Distance of an emulated clock from its leader'),
+    latency('access.pathDelay', 'Delay of the link of an emulated clock'),
+    counter('access.leaderChanges', 'Changes of the leader of an emulated clock', { better: 'lower' }),
+    counter('access.packetIns', 'Packets that OpenFlow switches have sent up to their controller'),
+    counter('access.packetOuts', 'Packets that the controller has sent through OpenFlow switches'),
+    counter('access.flowMods', 'Changes of flows that the controller has made'),
+    gauge('access.flows', 'Flows in the tables of OpenFlow switches'),
+    latency('access.packetInLatency', 'Time until the controller sends a packet back that a switch has sent up'),
     counter('access.framesWithoutLink', 'Frames that found no link of their group', { better: 'lower' }),
   ],
   requires: ['An agent that may send raw frames, and a free interface'],

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { Id } from '../../scalars.ts';
 import { optional } from '../../schema.ts';
 import {
   authentication,
@@ -77,12 +78,20 @@ export const bgp = profile('Border Gateway Protocol (RFC 4271)', {
     updatesPerSec: whole('Pace of updates; 0 for as fast as possible', 0, [0, 1_000_000]),
     endOfRib: flag('Say when everything was announced', true),
   }),
+  imported: section('Routes of a file, announced besides the generated ones', {
+    fileID: optional.described(Id, 'MRT file with a table of routes (RFC 6396: TABLE_DUMP_V2), plain or as gzip'),
+    peerIndex: optional.integer(
+      [0, 65_535],
+      'Peer of the file whose routes are announced; the first route to each prefix when left out',
+    ),
+    maxRoutes: whole('Routes at most', 4_000_000, [1, 4_000_000]),
+  }),
   churn: section('Routes that come and go', {
     intervalSec: whole('Time between withdrawals; 0 for none', 0, [0, 86_400]),
     sharePct: whole('Share of the prefixes withdrawn', 10, [1, 100]),
     downSec: whole('Time until they are announced again', 10, [1, 86_400]),
   }),
-  authentication: authentication(['none', 'md5'], ['md5']),
+  authentication: authentication(['none', 'md5']),
   flaps: flaps('the session'),
 });
 

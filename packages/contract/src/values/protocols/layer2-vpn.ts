@@ -1,4 +1,5 @@
 import { optional } from '../../schema.ts';
+import { ignored } from '../plugins/members/values.ts';
 import {
   choice,
   flag,
@@ -12,6 +13,7 @@ import {
   profile,
   section,
   text,
+  unsupported,
   whole,
 } from './field.ts';
 import { label } from './mpls.ts';
@@ -31,11 +33,13 @@ const discovery = {
   routeTargets: list('Route targets', { pattern: pairPattern, value: [] }),
 };
 
-const hosts = section('Hosts behind the emulated router', {
-  perService: whole('Hosts of each service', 1, [0, 1_000_000]),
-  macStart: mac('First MAC address', '02:00:5e:20:00:01'),
-  vlan: whole('VLAN of the hosts; 0 for untagged', 0, [0, 4094]),
-});
+const hosts = ignored(
+  section('Hosts behind the emulated router', {
+    perService: whole('Hosts of each service', 0, [0, 1_000_000]),
+    macStart: mac('First MAC address', '02:00:5e:20:00:01'),
+    vlan: whole('VLAN of the hosts; 0 for untagged', 0, [0, 4094]),
+  }),
+);
 
 export const pseudowire = profile('Pseudowires signalled by LDP with FEC 128 (RFC 8077)', {
   wire: section('The wires', {
@@ -48,25 +52,27 @@ export const pseudowire = profile('Pseudowires signalled by LDP with FEC 128 (RF
   status: section('State of a wire', {
     statusTlv: flag('Send notifications of the state', true),
     backup: choice('Role in a redundant pair', ['none', 'primary', 'backup']),
-    vccv: choice('How the wire is checked', ['lsp-ping', 'bfd', 'none']),
+    vccv: unsupported(choice('How the wire is checked', ['none', 'lsp-ping', 'bfd']), ['lsp-ping', 'bfd']),
   }),
   flaps: flaps('a wire'),
 });
 
 export const vpls = profile('Virtual private LAN service (RFC 4761, RFC 4762)', {
   instance: section('Instances', {
-    signalling: choice('How wires are agreed on', ['ldp', 'bgp']),
+    signalling: unsupported(choice('How wires are agreed on', ['ldp', 'bgp']), ['bgp']),
     vpnIdStart: whole('First VPN id', 1, [1, 4_294_967_295]),
     ...service,
   }),
-  sites: section('Sites, for signalling by BGP', {
-    siteIdStart: whole('First site id', 1, [1, 65_535]),
-    blockSize: whole('Labels of a block', 8, [1, 65_535]),
-    ...discovery,
-  }),
+  sites: ignored(
+    section('Sites, for signalling by BGP', {
+      siteIdStart: whole('First site id', 1, [1, 65_535]),
+      blockSize: whole('Labels of a block', 8, [1, 65_535]),
+      ...discovery,
+    }),
+  ),
   neighbours: section('Neighbours, for signalling by LDP', {
     peers: list('Their addresses; the neighbour when empty', { pattern: ipv4Pattern, value: [] }),
-    splitHorizon: flag('Pass nothing from one wire to another', true),
+    splitHorizon: ignored(flag('Pass nothing from one wire to another', true)),
     macWithdraw: flag('Withdraw addresses when a site goes down', true),
   }),
   hosts,
@@ -100,10 +106,12 @@ export const fec129 = profile('Pseudowires signalled with the generalized FEC 12
     prefix: optionalAddress('Prefix of type 2; the LSR id when left out'),
     ...service,
   }),
-  discovery: section('Finding the other ends by BGP', { enabled: flag('Use BGP'), ...discovery }),
-  segments: section('Wires of several segments (RFC 7267)', {
-    enabled: flag('Set up a path over switching points'),
-    hops: whole('Switching points', 0, [0, 30]),
-  }),
+  discovery: ignored(section('Finding the other ends by BGP', { enabled: flag('Use BGP'), ...discovery })),
+  segments: ignored(
+    section('Wires of several segments (RFC 7267)', {
+      enabled: flag('Set up a path over switching points'),
+      hops: whole('Switching points', 0, [0, 30]),
+    }),
+  ),
   flaps: flaps('a wire'),
 });

@@ -45,7 +45,7 @@ export const ldp = profile('Label Distribution Protocol (RFC 5036)', {
     labelStart: label('First label', 100_000),
     implicitNull: flag('Ask the neighbour to remove the label for own addresses', true),
   }),
-  authentication: authentication(['none', 'md5'], ['md5']),
+  authentication: authentication(['none', 'md5']),
   flaps: flaps('the session'),
 });
 
@@ -56,7 +56,7 @@ export const mldp = profile('Multicast extensions of LDP (RFC 6388)', {
     root: ipv4('Address of the root', '192.0.2.1'),
     count: whole('Trees', 1, [1, 100_000]),
     opaqueStart: whole('First LSP id', 1, [0, 4_294_967_295]),
-    leaves: whole('Leaves of each tree', 1, [1, 10_000]),
+    leaves: ignored(whole('Leaves of each tree', 1, [1, 10_000])),
     labelStart: label('First label', 200_000),
   }),
   service: section('What the trees carry', {

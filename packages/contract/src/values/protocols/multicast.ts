@@ -10,6 +10,7 @@ import {
   optionalAddress,
   profile,
   section,
+  unsupported,
   whole,
 } from './field.ts';
 
@@ -79,7 +80,10 @@ export const mldQuerier = profile('MLD querier', {
 
 export const pim = profile('Protocol Independent Multicast (RFC 7761)', {
   interface: section('Neighbours', {
-    mode: choice('Mode', ['sparse', 'source-specific', 'dense', 'bidirectional']),
+    mode: unsupported(choice('Mode', ['sparse', 'source-specific', 'dense', 'bidirectional']), [
+      'dense',
+      'bidirectional',
+    ]),
     helloSec: whole('Time between hellos', 30, [1, 18_724]),
     holdSec: whole('Life of a neighbour', 105, [1, 65_535]),
     drPriority: whole('Priority to become designated router', 1, [0, 4_294_967_295]),

@@ -30,7 +30,7 @@ export const bfd = profile('Bidirectional forwarding detection (RFC 5880)', {
     demand: ignored(flag('Ask for demand mode')),
     ttl: whole('TTL of packets; 255 for adjacent neighbours', 255, [1, 255]),
   }),
-  authentication: authentication(bfdKinds, ['simple', 'md5', 'meticulous-md5', 'sha1', 'meticulous-sha1']),
+  authentication: authentication(bfdKinds),
   flaps: flaps('the session'),
 });
 
@@ -51,12 +51,14 @@ export const linkOam = profile('Ethernet in the first mile, link OAM (IEEE 802.3
     enabled: flag('Report them', true),
     ...window('frames with errors'),
   }),
-  symbols: section('Report of symbols with errors', {
-    enabled: flag('Report them'),
-    ...window('symbols with errors'),
-  }),
+  symbols: ignored(
+    section('Report of symbols with errors', {
+      enabled: flag('Report them'),
+      ...window('symbols with errors'),
+    }),
+  ),
   loopback: section('Remote loopback', {
-    supported: flag('Let the other end start it', true),
+    supported: ignored(flag('Let the other end start it')),
     start: flag('Start it at the other end'),
     durationSec: whole('How long it lasts', 10, [1, 3600]),
   }),

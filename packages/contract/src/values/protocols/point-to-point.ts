@@ -92,4 +92,8 @@ export const l2tp = profile('Layer Two Tunneling Protocol, version 2 (RFC 2661)'
     proxyAuth: flag('Accept what the access concentrator negotiated', true),
     dataLength: flag('Put a length into data packets'),
   }),
+  server: section('What the network server accepts', {
+    maxSessions: whole('Sessions accepted', 4096, [1, 1_000_000]),
+    setupPerSec: whole('Sessions accepted a second; 0 for no limit', 0, [0, 100_000]),
+  }),
 });

@@ -1,4 +1,4 @@
-import { choice, flag, optionalMac, profile, section, whole } from './field.ts';
+import { choice, flag, optionalMac, profile, section, unsupported, whole } from './field.ts';
 
 const interval = (description: string, value: number) => whole(`${description}, as a power of two`, value, [-7, 10]);
 
@@ -20,9 +20,15 @@ export const gptp = profile('Generalized precision time protocol (IEEE 802.1AS)'
     announceTimeout: whole('Announces missed before the leader is lost', 3, [2, 255]),
     syncTimeout: whole('Syncs missed before the leader is lost', 3, [2, 255]),
     twoStep: flag('Send a follow-up after every sync', true),
-    delayMechanism: choice('How the delay of the link is measured', ['peer', 'end-to-end']),
-    delayThresholdNs: whole('Longest delay of a link that can keep time', 800, [0, 1_000_000_000]),
-    timestamps: choice('Where times are taken', ['hardware', 'software']),
+    delayMechanism: unsupported(choice('How the delay of the link is measured', ['peer', 'end-to-end']), [
+      'end-to-end',
+    ]),
+    delayThresholdNs: whole(
+      'Longest delay of a link that can keep time; times taken by software are late by microseconds and more',
+      10_000_000,
+      [0, 1_000_000_000],
+    ),
+    timestamps: unsupported(choice('Where times are taken', ['software', 'hardware']), ['hardware']),
   }),
   error: section('Faults of the clock', {
     offsetNs: whole('Constant error', 0, [-1_000_000_000, 1_000_000_000]),

@@ -48,7 +48,7 @@ export const targets = listOf(
         minimum: 0,
         maximum: 2_147_483_647,
         description:
-          '`groupId` of an entry of `accessPlane` with `isServer` on the same agent: `ip` is an address behind that gateway, which its sessions reach',
+          '`groupId` of an entry of `accessPlane` with `isServer` on the same agent: `ip` is an address behind that gateway, which its sessions reach; 0 is also the gateway that an entry of `controlPlane` with `access` describes',
       }),
     ),
     ports: optionalText('Ports such as "80,8000-8100"; each plugin has a default', {

@@ -54,7 +54,7 @@ export const httpMembers = {
   followRedirects: whole('Redirects to follow on the same host', 0, [0, 20]),
   expect: expectation,
   timeoutMs: whole('Longest wait for an answer', 10_000, [1, 3_600_000]),
-  connections: whole('Most connections at once, of all agents together', 50, [1, 10_000_000]),
+  connections: whole('Maximum concurrent connections of all agents together', 50, [1, 10_000_000]),
   pipelining: whole('Requests under way on one HTTP/1.1 connection', 1, [1, 1000]),
   responseSize: whole('Bytes the server answers with', 0, [0, 67_108_864]),
   delayMs: milliseconds('Wait of the server before each answer', 0),

@@ -6,6 +6,23 @@ import { optionalPemOrId } from './reference.ts';
 import { bit, optionalText } from './values.ts';
 
 const hexKey = '^(0x)?([0-9a-fA-F]{2}){8,64}$';
+const sizes = [128, 192, 256];
+const modes = ['gcm16', '', 'ctr', 'gcm8', 'gcm12'];
+const ikeCiphers = [...modes.flatMap((mode) => sizes.map((size) => `aes${size}${mode}`)), 'chacha20poly1305'];
+const hashes = ['sha256', 'sha384', 'sha512', 'sha1'];
+const groups = [
+  ...['curve25519', 'curve25519+mlkem768', 'ecp256', 'ecp384', 'ecp521', 'x448'],
+  ...['modp2048', 'modp3072', 'modp4096', 'modp6144', 'modp8192'],
+];
+const espProposals = [
+  ...['gcm16', 'gcm12', 'gcm8', 'gmac'].flatMap((mode) => sizes.map((size) => `aes${size}${mode}`)),
+  'chacha20poly1305',
+  ...['aes128', 'aes256', 'aes256ctr', 'null'].flatMap((cipher) => hashes.map((hash) => `${cipher}-${hash}`)),
+  'aes256gcm16-esn',
+];
+/** Values to pick from, of which one text may have several. */
+const alternatives = (examples: readonly string[]) => ({ examples, 'x-separator': ',' });
+
 const secret = (description: string, more: object = {}) =>
   optional.string({
     description: `${description}. Sealed when stored, reads back masked`,
@@ -25,14 +42,24 @@ export const ipsecProposal = {
   ipsecPsk: secret('Pre-shared key; for eap-mschapv2 `user:password`, where `{index}` is the number of the tunnel'),
   ipsecCert: optionalPemOrId('Certificate of the agent'),
   ipsecCa: optionalPemOrId('Authority that peers’ certificates must come from'),
-  ipsecIkeEncr: optionalText('IKE encryption, such as aes256', { maxLength: 64 }),
-  ipsecIkePrf: optionalText('IKE pseudo-random function, such as sha256', { maxLength: 64 }),
-  ipsecIkeDh: optionalText('IKE key exchange, such as curve25519', { maxLength: 64 }),
+  ipsecIkeEncr: optionalText('IKE encryption, such as aes256; alternatives are separated by commas', {
+    maxLength: 64,
+    ...alternatives(ikeCiphers),
+  }),
+  ipsecIkePrf: optionalText('IKE pseudo-random function, such as sha256; alternatives are separated by commas', {
+    maxLength: 64,
+    ...alternatives(hashes),
+  }),
+  ipsecIkeDh: optionalText(
+    'IKE key exchange, such as curve25519, or curve25519+mlkem768 with a second one; alternatives are separated by commas',
+    { maxLength: 64, ...alternatives(groups) },
+  ),
   ipsecCipher: Type.String({
     default: 'aes256gcm16',
     minLength: 1,
     maxLength: 64,
     description: 'ESP proposal, such as aes256gcm16 or aes128-sha256',
+    examples: espProposals,
   }),
   ipsecPfs: bit('Child SAs make their own key exchange'),
   ipsecNatt: bit('ESP in UDP'),

@@ -1,5 +1,5 @@
 import { type Static, type TProperties, Type } from 'typebox';
-import { choice, flag, text } from '../../protocols/field.ts';
+import { choice, flag, text, whole } from '../../protocols/field.ts';
 import { headers } from './http-params.ts';
 import { optionalPayload } from './payload.ts';
 import { idOf } from './reference.ts';
@@ -127,3 +127,13 @@ export const journeys = listOf(
   journey,
   20,
 );
+
+/** Which requests of journeys are kept with their answers. */
+export const exchangeTrace = {
+  traceExchanges: whole(
+    'Requests of journeys that are kept with their answer and the variables they were sent with, by each agent; they are the table `exchanges` of the run',
+    0,
+    [0, 200],
+  ),
+  traceFailed: flag('Keep only requests that fail'),
+};

@@ -15,7 +15,10 @@ const members = (size: number) => ({
     description: 'Bytes; a text, a file and the values of a dictionary have their own length',
   }),
   pattern: optionalText('Repeated up to `size`', { maxLength: 65_536 }),
-  text: optionalText('The bytes themselves, as UTF-8', { maxLength: 1_048_576 }),
+  text: optionalText(
+    'The bytes themselves, as UTF-8; in `tcp` with a dictionary, {{column}} stands for a cell of the row',
+    { maxLength: 1_048_576 },
+  ),
   fileId: Type.Optional(fileId('A file that is ready', plainCategories)),
   dictionaryId: optionalIdOf('dictionary', 'A dictionary whose values are sent'),
 });

@@ -39,7 +39,7 @@ export const tcpConfiguration = section('TCP connections', {
     'connect: open, hold, close; send: push the payload over and over; receive: read what the server sends; echo: send the payload and wait until it comes back',
     ['connect', 'send', 'receive', 'echo'],
   ),
-  connections: whole('Most connections at once, of all agents together', 50, [1, 10_000_000]),
+  connections: whole('Maximum concurrent connections of all agents together', 50, [1, 10_000_000]),
   holdMs: milliseconds('Life of a connection; 0: mode connect closes at once, the others stay open', 0),
   rateBps: optionalNumber('Most bits of payload a second, all connections together, in mode send', {
     exclusiveMinimum: 0,

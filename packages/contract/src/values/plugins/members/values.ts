@@ -109,7 +109,7 @@ export const rampMembers = {
 
 export const requestLoad = {
   requestsPerSecond: optionalRate(
-    'Requests a second of all agents together, begun at set times whatever the target does',
+    'Requests per second of all agents together, started on schedule whatever the target does',
   ),
   rpsUnlimited: flag('As fast as answers come: each connection sends its next request once it has the answer'),
   ...rampMembers,

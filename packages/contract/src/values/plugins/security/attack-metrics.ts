@@ -7,14 +7,14 @@ const share = (name: string, description: string, better: 'higher' | 'lower') =>
 /** Metrics of every security test. Counts of an active run come from the clients alone; rates compare both ends. */
 export const attackMetrics = (engine: string): MetricDescription[] => [
   counter(`${engine}.sent`, 'Attacks sent', { better: 'higher' }),
-  counter(`${engine}.blocked`, 'Attacks stopped', { better: 'higher' }),
+  counter(`${engine}.blocked`, 'Blocked attacks', { better: 'higher' }),
   counter(`${engine}.passed`, 'Attacks that got through', { better: 'lower' }),
   counter(`${engine}.inconclusive`, 'Attacks of which nothing can be said', { better: 'lower' }),
   counter(`${engine}.benign`, 'Harmless exchanges'),
   counter(`${engine}.falsePositives`, 'Harmless exchanges stopped', { better: 'lower' }),
   counter(`${engine}.received`, 'Attempts that reached the server'),
   family(`${engine}.module`, 'module', 'Attacks that got through by kind', 'lower'),
-  share(`${engine}.blockRate`, 'Attacks stopped of those decided', 'higher'),
+  share(`${engine}.blockRate`, 'Share of blocked attacks among those with a clear outcome', 'higher'),
   share(`${engine}.falsePositiveRate`, 'Harmless exchanges stopped of those decided', 'lower'),
   share(`${engine}.score`, 'Share stopped and share of harmless ones let through, averaged', 'higher'),
   share(`${engine}.coverage`, 'Attempts decided of those made', 'higher'),
@@ -22,11 +22,15 @@ export const attackMetrics = (engine: string): MetricDescription[] => [
   gauge(`${engine}.newFalsePositives`, 'Harmless exchanges stopped that were not in the run before', {
     better: 'lower',
   }),
-  share(`${engine}.evasionResistance`, 'Attacks stopped in every form of those stopped in their plain one', 'higher'),
+  share(
+    `${engine}.evasionResistance`,
+    'Share of attacks blocked in every variant among those blocked without evasion',
+    'higher',
+  ),
   family(
     `${engine}.moduleBlockRate`,
     'module',
-    'Attacks stopped by kind, in percent; known when the run has ended',
+    'Block rate by category, in percent; known when the run has ended',
     'higher',
   ),
   latency(`${engine}.latency`, 'Attempts'),

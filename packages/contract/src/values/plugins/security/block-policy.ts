@@ -73,10 +73,7 @@ export const packetForm = choice('Form of the packets of attacks; all but plain 
 export const clientIpRotation = (each: string) =>
   choice('Address to send from: the same, another each time, or another once it is shut out', ['none', each, 'onShun']);
 
-export const seed = whole('Where chance begins: the same number gives the same sequence', 1, [
-  0,
-  Number.MAX_SAFE_INTEGER,
-]);
+export const seed = whole('Random seed: the same number gives the same sequence', 1, [0, Number.MAX_SAFE_INTEGER]);
 
 export const words = (description: string, maxItems = 1000) =>
   listOf(description, Type.String({ minLength: 1, maxLength: 4096 }), maxItems);

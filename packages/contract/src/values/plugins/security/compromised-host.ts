@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { CampaignDraft } from '../../../collections/compromised-host/campaign.ts';
 import { choice, flag, section, whole } from '../../protocols/field.ts';
-import { idsOf, optionalIdOf } from '../members/reference.ts';
+import { fileId, idsOf, optionalIdOf, plainCategories } from '../members/reference.ts';
 import { socketMembers } from '../members/traffic-members.ts';
 import { milliseconds, optionalObject, valuesOf } from '../members/values.ts';
 import { definePlugin } from '../plugin.ts';
@@ -15,6 +15,12 @@ const schema = valuesOf({
     campaign: Type.Optional(
       Type.Unsafe<Static<typeof CampaignDraft>>({ ...CampaignDraft, description: 'A campaign of the task itself' }),
     ),
+    campaignFileIds: Type.Array(fileId('A file of campaigns', plainCategories), {
+      default: [],
+      maxItems: 20,
+      uniqueItems: true,
+      description: 'Campaigns in files: YAML of our own, or adversaries of Caldera with their abilities',
+    }),
     hosts: whole('Hosts that behave so', 1, [1, 100_000]),
     hostSelection: choice('Which addresses', ['first', 'random', 'all']),
     parameters: Type.Record(
@@ -22,10 +28,10 @@ const schema = valuesOf({
       Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 4096 })),
       { default: {}, description: 'Values of parameters by campaign' },
     ),
-    speedFactor: Type.Number({ default: 1, exclusiveMinimum: 0, maximum: 1000, description: 'So many times as fast' }),
+    speedFactor: Type.Number({ default: 1, exclusiveMinimum: 0, maximum: 1000, description: 'Speed multiplier' }),
     startSpreadMs: milliseconds('Hosts begin within this time', 0),
     loop: flag('Again and again'),
-    c2: section('Who is in command', {
+    c2: section('The C2 server', {
       domain: Type.String({
         default: 'c2.example.test',
         pattern: '\\.(test|example|invalid)$',

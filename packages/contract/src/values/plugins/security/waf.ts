@@ -108,7 +108,7 @@ const schema = valuesOf({
       }),
       order: choice('Order', ['shuffle', 'sequential']),
       seed,
-      ratePerSecond: whole('Requests a second', 20, [1, 100_000]),
+      ratePerSecond: whole('Requests per second', 20, [1, 100_000]),
       concurrency: whole('Requests at once', 4, [1, 10_000]),
       packets: packetForm,
       clientIpRotation: clientIpRotation('perRequest'),

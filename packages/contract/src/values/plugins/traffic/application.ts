@@ -23,7 +23,7 @@ const speedMembers = {
     default: 1,
     exclusiveMinimum: 0,
     maximum: 1000,
-    description: 'So many times as fast in mode original',
+    description: 'Speed multiplier in mode original',
   }),
 };
 

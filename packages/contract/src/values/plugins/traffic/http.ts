@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { section, whole } from '../../protocols/field.ts';
 import { grpc } from '../members/grpc.ts';
 import { httpMembers, keepAlive } from '../members/http-params.ts';
-import { journeys } from '../members/journeys.ts';
+import { exchangeTrace, journeys } from '../members/journeys.ts';
 import { tcpOptions } from '../members/tcp-configuration.ts';
 import { requestTlsParams } from '../members/tls-params.ts';
 import { socketMembers } from '../members/traffic-members.ts';
@@ -25,7 +25,7 @@ import { definePlugin } from '../plugin.ts';
 
 const schema = valuesOf({
   ...socketMembers,
-  httpParams: section('HTTP', { ...httpMembers, journeys, webSocket, grpc }),
+  httpParams: section('HTTP', { ...httpMembers, journeys, ...exchangeTrace, webSocket, grpc }),
   keepAlive,
   tlsParams: requestTlsParams,
   tcpConfiguration: tcpOptions,

@@ -71,6 +71,7 @@ export const ipsecTunnel = definePlugin({
       'lower',
     ),
     counter('ipsec-tunnel.rekeys', 'Keys renewed'),
+    counter('ipsec-tunnel.moved', 'Tunnels that went on from another source address'),
     counter('ipsec-tunnel.dpdTimeouts', 'Peers that were silent', { better: 'lower' }),
     counter('ipsec-tunnel.replayErrors', 'Packets that came twice', { better: 'lower' }),
     counter('ipsec-tunnel.authErrors', 'Packets with a wrong check value', { better: 'lower' }),

@@ -1,16 +1,30 @@
 import { type Static, Type } from 'typebox';
 import { optional } from '../../../schema.ts';
 import { choice, flag, section } from '../../protocols/field.ts';
+import { optionalIdOf } from '../members/reference.ts';
 import { socketMembers } from '../members/traffic-members.ts';
-import { optionalInteger, optionalRate, packetLoad, rampMembers, valuesOf } from '../members/values.ts';
+import { optionalInteger, optionalRate, optionalText, packetLoad, rampMembers, valuesOf } from '../members/values.ts';
 import { bytes, counter, errorsOf, gauge, generatorMetrics, latency, loadMetricsOf } from '../metrics.ts';
 import { definePlugin } from '../plugin.ts';
 
 const schema = valuesOf({
   ...socketMembers,
-  payload: section('What is in the packets: 24 bytes that number and time them, then zeros', {
-    type: choice('Zeros', ['zero']),
-    size: Type.Integer({ default: 64, minimum: 24, maximum: 65_507, description: 'Bytes above UDP' }),
+  payload: section('What is in the packets: 24 bytes that number and time them, then this', {
+    type: choice('Zeros, or a value of a dictionary in each packet', ['zero', 'dictionary']),
+    dictionaryId: optionalIdOf(
+      'dictionary',
+      'A dictionary from which each packet gets a row, as its selection says; its users are the flows',
+    ),
+    text: optionalText(
+      'With a dictionary, what is sent: {{column}} stands for a cell of the row; without it the first column is sent',
+      { maxLength: 65_536 },
+    ),
+    size: Type.Integer({
+      default: 64,
+      minimum: 24,
+      maximum: 65_507,
+      description: 'Bytes above UDP; longer values are cut, others followed by zeros',
+    }),
     echo: flag('The other side sends every packet back: loss and times are those of the way there and back'),
   }),
   ...packetLoad,
