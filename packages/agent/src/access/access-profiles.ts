@@ -1,3 +1,6 @@
+import { parseAddress } from '@rushhour/wire';
+import type { GptpProfile, OpenFlowProfile } from './switch-profiles.ts';
+
 /** `{n}` in texts of profiles is the number of the session, from 1 on. */
 const numberMark = '{n}';
 const encoder = new TextEncoder();
@@ -8,6 +11,8 @@ export interface Profiles {
   readonly links?: LinksProfile;
   readonly lag?: LagProfile;
   readonly stp?: StpProfile;
+  readonly openflow?: OpenFlowProfile;
+  readonly gptp?: GptpProfile;
   readonly sessions?: SessionsProfile;
   readonly dot1x?: Dot1xProfile;
   readonly ipoe?: IpoeProfile;
@@ -16,6 +21,9 @@ export interface Profiles {
   readonly igmp?: IgmpProfile;
   readonly pppoe?: PppoeProfile;
   readonly ppp?: PppProfile;
+  readonly l2tp?: L2tpProfile;
+  /** PPP in tunnels, where it is not that of PPPoE. */
+  readonly l2tpPpp?: PppProfile;
 }
 
 export interface AccessLineProfile {
@@ -87,6 +95,13 @@ export interface StpProfile {
 
 export interface Dot1xProfile {
   readonly supplicant: {
+    readonly method: 'peap-mschapv2' | 'md5' | 'ttls-pap' | 'ttls-mschapv2' | 'tls';
+    readonly outerIdentity: string;
+    /** Of the client, as PEM, with its key. */
+    readonly certificate?: string;
+    readonly privateKey?: string;
+    /** Authorities that the server must be signed by, as PEM. */
+    readonly ca?: string;
     readonly identity: string;
     readonly password: string;
     readonly version: number;
@@ -300,6 +315,27 @@ export interface PppProfile {
   readonly radius: RadiusProfile;
 }
 
+export interface L2tpProfile {
+  readonly tunnel: {
+    readonly hostName: string;
+    readonly localAddress?: string;
+    readonly peerAddress?: string;
+    readonly secret: string;
+    readonly helloSec: number;
+    readonly receiveWindow: number;
+    readonly timeoutSec: number;
+    readonly retries: number;
+    readonly tosOfControl: number;
+  };
+  readonly session: {
+    readonly maxPerTunnel: number;
+    readonly dataSequencing: boolean;
+    readonly proxyAuth: boolean;
+    readonly dataLength: boolean;
+  };
+  readonly server: { readonly maxSessions: number; readonly setupPerSec: number };
+}
+
 /** The first profile of each protocol. */
 export const firstProfiles = (profiles: Readonly<Record<string, readonly unknown[]>>): Profiles =>
   Object.fromEntries(Object.entries(profiles).map(([protocol, [first]]) => [protocol, first])) as Profiles;
@@ -312,6 +348,8 @@ export const requireProfile = <Name extends keyof Profiles>(
   if (found === undefined) throw new RangeError(`a profile of ${name} is needed`);
   return found;
 };
+
+export const address4 = (text: string): number => parseAddress(text)[3] as number;
 
 export const bytesOf = (text: string): Uint8Array => encoder.encode(text);
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Profiles } from './access-profiles.ts';
 import { clientOptionsOf } from './client-options.ts';
 
-const share = { first: 10, count: 5, interfaceMac: Uint8Array.of(2, 0, 0, 0, 0, 1) };
+const share = { first: 10, count: 5, interfaceMac: Uint8Array.of(2, 0, 0, 0, 0, 1), interfaceName: 'eth1' };
 const vlan = {
   mode: 'untagged',
   outerStart: 0,

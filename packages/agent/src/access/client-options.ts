@@ -3,25 +3,24 @@ import {
   type DhcpClientOptions,
   type IgmpOptions,
   type IpoeOptions,
-  type PppOptions,
   type PppoeClientOptions,
-  parseAddress,
   parseMac,
   untagged,
   type VlanPlan,
 } from '@rushhour/wire';
 import {
+  address4,
   bytesOf,
   type DhcpProfile,
   type IgmpProfile,
   numberedBytes,
-  type PppProfile,
   type Profiles,
   requireProfile,
-  textOf,
 } from './access-profiles.ts';
 import { supplicantOptionsOf } from './dot1x-options.ts';
 import { ipoe6OptionsOf } from './ipv6-options.ts';
+import { lacOptionsOf } from './l2tp-options.ts';
+import { pppClientOptions } from './ppp-options.ts';
 
 /** The subscribers of one interface: which of all they are. */
 export interface Share {
@@ -29,9 +28,9 @@ export interface Share {
   readonly first: number;
   readonly count: number;
   readonly interfaceMac: Uint8Array;
+  readonly interfaceName: string;
 }
 
-export const address4 = (text: string): number => parseAddress(text)[3] as number;
 const second = 1000;
 
 /** VLANs of the access line, or the tags of the link where there is no line. */
@@ -135,36 +134,9 @@ const igmpOptions = ({ host, join, zapping }: IgmpProfile, part: number): IgmpOp
   },
 });
 
-/** Options of PPP that both ends have. */
-export const pppLinkOptions = ({
-  lcp,
-  auth,
-  ip6cp,
-}: PppProfile): Pick<PppOptions, 'lcp' | 'ip6cp'> & {
-  readonly auth: Pick<PppOptions['auth'], 'offer' | 'timeoutMs' | 'retries' | 'name'>;
-} => ({
-  lcp: {
-    mru: lcp.mru,
-    timeoutMs: lcp.timeoutSec * second,
-    retries: lcp.retries,
-    magicNumber: lcp.magicNumber,
-    echoMs: lcp.echoSec * second,
-    echoRetries: lcp.echoRetries,
-    vendorExtensions: lcp.vendorExtensions,
-  },
-  auth: {
-    offer: auth.protocol === 'mschapv2' ? 'msChapV2' : auth.protocol,
-    timeoutMs: auth.timeoutSec * second,
-    retries: auth.retries,
-    name: 'rushhour',
-  },
-  ip6cp: { enabled: ip6cp.enabled, autoconfigure: ip6cp.autoconfigure },
-});
-
 const pppoeOptions = (profiles: Profiles, first: number, dscp: number): PppoeClientOptions => {
   const { discovery, accessLine } = requireProfile(profiles, 'pppoe');
   const ppp = requireProfile(profiles, 'ppp');
-  const { auth, ...link } = pppLinkOptions(ppp);
   const { circuitId, remoteId } = lineIdsOf(profiles, accessLine, first);
   const { upstreamKbps = 0, downstreamKbps = 0, kind } = profiles.accessLine?.line ?? {};
   const rest = { upstreamKbps, downstreamKbps, ...(kind !== undefined && { dslType: dslTypes[kind] ?? 0 }) };
@@ -180,22 +152,7 @@ const pppoeOptions = (profiles: Profiles, first: number, dscp: number): PppoeCli
       ? (session) => ({ circuitId: circuitId(session), remoteId: remoteId(session), ...rest })
       : undefined,
     dscp,
-    ppp: {
-      ...link,
-      auth: {
-        ...auth,
-        credentials: (session) => ({
-          userName: textOf(ppp.auth.username, first + session),
-          password: textOf(ppp.auth.password, first + session),
-        }),
-        passwordOf: () => undefined,
-      },
-      ipcp: {
-        enabled: ppp.ipcp.enabled,
-        address: ppp.ipcp.address === undefined ? 0 : address4(ppp.ipcp.address),
-        requestDns: ppp.ipcp.requestDns,
-      },
-    },
+    ppp: pppClientOptions(ppp, profiles, first),
   };
 };
 
@@ -216,7 +173,7 @@ export const clientOptionsOf = (
 ): Omit<AccessClientOptions, 'sink' | 'random' | 'listener'> => {
   const { load, life, traffic } = requireProfile(profiles, 'sessions');
   const { sourceMac, macStep = 1 } = profiles.links?.link ?? {};
-  const { first, count, interfaceMac } = share;
+  const { first, count, interfaceMac, interfaceName } = share;
   const part = count / load.count;
   return {
     count,
@@ -242,6 +199,7 @@ export const clientOptionsOf = (
     access: {
       ...(profiles.pppoe && { pppoe: pppoeOptions(profiles, first, traffic.dscp) }),
       ...(profiles.ipoe && { ipoe: ipoeOptions(profiles, first, traffic.dscp) }),
+      ...(profiles.l2tp && { l2tp: lacOptionsOf(profiles, { first, interfaceName, dscp: traffic.dscp }) }),
     },
   };
 };

@@ -1,13 +1,11 @@
-import { type AccessGatewayOptions, type PppoeServerOptions, pppAuthMethod } from '@rushhour/wire';
-import { bytesOf, numberIn, type Profiles, requireProfile, textOf } from './access-profiles.ts';
-import { address4, pppLinkOptions, vlanPlanOf } from './client-options.ts';
+import type { AccessGatewayOptions, PppoeServerOptions } from '@rushhour/wire';
+import { address4, bytesOf, type Profiles, requireProfile } from './access-profiles.ts';
+import { vlanPlanOf } from './client-options.ts';
 import { authenticatorOptionsOf } from './dot1x-options.ts';
 import { gateway6OptionsOf } from './ipv6-options.ts';
+import { lnsOptionsOf } from './l2tp-options.ts';
+import { grantsOf, pppServerOptions } from './ppp-options.ts';
 import { radiusSessionsOf } from './radius-link.ts';
-
-/** Lets everyone in. MS-CHAPv2 asks for a proof that needs the password. */
-const acceptAll: NonNullable<PppoeServerOptions['ppp']['auth']['ask']> = (_session, { method }, answer) =>
-  answer({ isGood: method !== pppAuthMethod.msChapV2, text: undefined, cause: 'authentication: refused' });
 
 const pppoeOptions = (
   profiles: Profiles,
@@ -15,8 +13,6 @@ const pppoeOptions = (
 ): PppoeServerOptions & { readonly answerDelayMs: number } => {
   const { server } = requireProfile(profiles, 'pppoe');
   const ppp = requireProfile(profiles, 'ppp');
-  const { auth, ...link } = pppLinkOptions(ppp);
-  const { username, password } = ppp.auth;
   return {
     acName: bytesOf(server.acName),
     serviceName: bytesOf(server.serviceName),
@@ -24,30 +20,8 @@ const pppoeOptions = (
     maxSessions: server.maxSessions,
     setupPerSec: server.setupPerSec,
     answerDelayMs: server.answerDelayMs,
-    pools: [
-      { name: '', start: address4(ppp.server.poolStart), size: ppp.server.poolSize },
-      ...ppp.server.pools.map(({ name, start, size }) => ({ name, start: address4(start), size })),
-    ],
-    radius: ppp.server.decision === 'radius' ? radiusSessionsOf(ppp.radius, portName) : undefined,
-    ppp: {
-      ...link,
-      auth: {
-        ...auth,
-        credentials: () => ({ userName: '', password: '' }),
-        ask: ppp.server.decision === 'accept' ? acceptAll : undefined,
-        passwordOf: (userName) => {
-          if (username === '') return password;
-          const number = numberIn(username, userName);
-          return number < 0 ? undefined : textOf(password, number - 1);
-        },
-      },
-      ipcp: {
-        enabled: ppp.ipcp.enabled,
-        address: address4(ppp.server.localAddress),
-        requestDns: false,
-        dns: [address4(ppp.server.dns1), address4(ppp.server.dns2)],
-      },
-    },
+    ...grantsOf(ppp, portName),
+    ppp: pppServerOptions(ppp, profiles),
   };
 };
 
@@ -78,4 +52,5 @@ export const gatewayOptionsOf = (
   dot1x: profiles.dot1x && authenticatorOptionsOf(profiles.dot1x, portName),
   ipv6: gateway6OptionsOf(profiles),
   pppoe: profiles.pppoe === undefined ? undefined : pppoeOptions(profiles, portName),
+  l2tp: profiles.l2tp && lnsOptionsOf(profiles, portName),
 });

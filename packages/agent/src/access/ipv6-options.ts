@@ -14,7 +14,11 @@ const duidEpochMs = Date.UTC(2000, 0, 1);
 /** Lifetimes of an advertised prefix (RFC 4861). */
 const advertised = { validSec: 2_592_000, preferredSec: 604_800 } as const;
 
-const dhcpv6Options = (profiles: Profiles, { client, relay }: Dhcpv6Profile, first: number): Dhcpv6ClientOptions => {
+export const dhcpv6Options = (
+  profiles: Profiles,
+  { client, relay }: Dhcpv6Profile,
+  first: number,
+): Dhcpv6ClientOptions => {
   const { circuitId: interfaceId, remoteId } = profiles.accessLine?.line ?? {
     circuitId: relay.interfaceId,
     remoteId: relay.remoteId,
@@ -73,7 +77,8 @@ const domainBytes = (domain: string): Uint8Array => {
   return Uint8Array.from([...labels.flatMap((label) => [label.length, ...bytesOf(label)]), 0]);
 };
 
-const serverOptions = ({ server }: Dhcpv6Profile): Ipoe6GatewayOptions['dhcpv6'] => {
+/** What a server of DHCPv6 hands out. */
+export const dhcpv6PoolsOf = ({ server }: Dhcpv6Profile): NonNullable<Ipoe6GatewayOptions['dhcpv6']> => {
   const [network = '', length] = server.delegatedFrom.split('/');
   return {
     poolStart: parseAddress(server.poolStart),
@@ -96,7 +101,7 @@ export const gateway6OptionsOf = (profiles: Profiles): Ipoe6GatewayOptions | und
   words.fill(0, 2);
   return {
     address: parseAddress(ipv6.gateway),
-    dhcpv6: ipv6.method === 'dhcpv6' ? serverOptions(requireProfile(profiles, 'dhcpv6')) : undefined,
+    dhcpv6: ipv6.method === 'dhcpv6' ? dhcpv6PoolsOf(requireProfile(profiles, 'dhcpv6')) : undefined,
     prefix: ipv6.method === 'slaac' ? { words, ...advertised } : undefined,
   };
 };

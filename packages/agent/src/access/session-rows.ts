@@ -5,8 +5,8 @@ import {
   type AdmittedClient,
   formatAddress,
   formatMac,
+  type L2tpLns,
   type PortPeer,
-  sessionState,
   writeMapped,
 } from '@rushhour/wire';
 
@@ -87,25 +87,55 @@ const historyOf = (table: AccessClient['subscribers']['table'], session: number)
 const textOfGroups = (groups: readonly number[]): string | null =>
   groups.length === 0 ? null : groups.slice(0, 12).map(textOfAddress).join(' ');
 
+/** Prefix that is delegated to a session. */
+const prefixOf = (dhcpv6: Ipoe6['dhcpv6'], session: number): string | null => {
+  const length = dhcpv6?.prefixLength[session] ?? 0;
+  return dhcpv6 === undefined || length === 0 ? null : `${formatAddress(dhcpv6.prefix, session * 4)}/${length}`;
+};
+
 /** Address, delegated prefix and gateway of a session; null: there is none. */
 const ipv6Cells = ({ address, gateway, dhcpv6 }: Ipoe6, session: number) => {
   const textAt = (all: Int32Array) => (all[session * 4] === 0 ? null : formatAddress(all, session * 4));
-  const length = dhcpv6?.prefixLength[session] ?? 0;
   return {
     ipv6: textAt(address),
     gateway6: textAt(gateway),
-    prefix: dhcpv6 === undefined || length === 0 ? null : `${formatAddress(dhcpv6.prefix, session * 4)}/${length}`,
+    prefix: prefixOf(dhcpv6, session),
+  };
+};
+
+/** Addresses of a session of PPP. */
+const pppCells = ({ ipcp, ip6cp, ipv4, sessionIpv6 }: L2tpLns['ppp'], session: number) => {
+  const isOpen = ipcp.isOpen(session);
+  const hasIpv6 = ip6cp.isOpen(session) && sessionIpv6.writeAddress(session, words);
+  return {
+    ipv6: hasIpv6 ? formatAddress(words, 0) : null,
+    prefix: prefixOf(sessionIpv6.dhcpv6, session),
+    address: isOpen ? textOfAddress(ipv4.address[session] as number) : null,
+    gateway: isOpen ? textOfAddress(ipv4.peer[session] as number) : null,
+  };
+};
+
+/** The tunnel of a session: its other end, and the identifiers of this end. */
+const callCells = (calls: L2tpLns['calls'], session: number) => {
+  const call = calls.find(session);
+  return {
+    peer: call === undefined ? null : textOfAddress(call.tunnel.peer.address),
+    tunnelId: call?.tunnel.localId ?? null,
+    sessionId: call?.localId ?? null,
   };
 };
 
 /** The row of a subscriber. */
 export const clientRow = (client: AccessClient, { first, interface: name, session }: RowContext): ResultRow => {
-  const { lines, ipoe, pppoe, igmp, supplicants, subscribers } = client;
-  lines.writeMac(session, mac, 0);
+  const { lines, ipoe, pppoe, l2tp, igmp, supplicants, subscribers } = client;
+  // A concentrator of tunnels has one MAC for all.
+  lines.writeMac(l2tp === undefined ? session : 0, mac, 0);
   const identity = {
     ...{ interface: name, mac: formatMac(mac), vlan: textOfTags(lines.tagsOf(session)) },
     ...(igmp !== undefined && { groups: textOfGroups(igmp.hosts.groupsOf(session)) }),
-    ...(supplicants !== undefined && { authentication: supplicants.isAuthenticated(session) ? 'EAP-MD5' : 'none' }),
+    ...(supplicants !== undefined && {
+      authentication: supplicants.isAuthenticated(session) ? supplicants.methodName : 'none',
+    }),
   };
   const { state, cells } = historyOf(subscribers.table, session);
   if (ipoe !== undefined) {
@@ -115,17 +145,22 @@ export const clientRow = (client: AccessClient, { first, interface: name, sessio
     const network = { ...(ipoe.ipv6 && ipv6Cells(ipoe.ipv6, session)), address, gateway, leaseSec };
     return { index: first + session, state, cells: { ...identity, ...network, ...cells } };
   }
-  if (pppoe === undefined) return { index: first + session, state, cells: { ...identity, ...cells } };
-  const { ppp } = pppoe;
-  const isOpen = ppp.ipcp.isOpen(session);
-  const hasIpv6 = ppp.ip6cp.isOpen(session) && ppp.routers.address[session * 4] !== 0;
+  const ppp = (pppoe ?? l2tp)?.ppp;
   const network = {
-    ipv6: hasIpv6 ? formatAddress(ppp.routers.address, session * 4) : null,
-    address: isOpen ? textOfAddress(ppp.ipv4.address[session] as number) : null,
-    gateway: isOpen ? textOfAddress(ppp.ipv4.peer[session] as number) : null,
-    sessionId: subscribers.table.state[session] === sessionState.up ? (pppoe.sessionId[session] as number) : null,
+    ...(ppp !== undefined && pppCells(ppp, session)),
+    ...(pppoe !== undefined && { sessionId: state === 'up' ? (pppoe.sessionId[session] as number) : null }),
+    ...(l2tp !== undefined && callCells(l2tp.calls, session)),
   };
   return { index: first + session, state, cells: { ...identity, ...network, ...cells } };
+};
+
+/** Addresses that the server of PPP has given a session. */
+const grantCells = ({ ipcp, ipv4, sessionIpv6 }: L2tpLns['ppp'], session: number) => {
+  const lease = sessionIpv6.leaseOf(session);
+  return {
+    address: ipcp.isOpen(session) ? textOfAddress(ipv4.peer[session] as number) : null,
+    ...(sessionIpv6.server !== undefined && lease6Cells(sessionIpv6.server, lease, lease >= 0)),
+  };
 };
 
 /** The row of a PPPoE session of a gateway. */
@@ -135,7 +170,6 @@ export const gatewayRow = (
 ): ResultRow => {
   gateway.writePeerMac(session, mac, 0);
   const { state, cells } = historyOf(gateway.table, session);
-  const isOpen = gateway.ppp.ipcp.isOpen(session);
   return {
     index: first + session,
     state,
@@ -143,10 +177,20 @@ export const gatewayRow = (
       interface: name,
       mac: formatMac(mac),
       vlan: textOfTags(gateway.tagsOf(session)),
-      address: isOpen ? textOfAddress(gateway.ppp.ipv4.peer[session] as number) : null,
+      ...grantCells(gateway.ppp, session),
       ...cells,
     },
   };
+};
+
+/** The row of a session in a tunnel of a gateway. */
+export const tunnelledRow = (
+  { table, ppp, calls }: L2tpLns,
+  { first, interface: name, session }: RowContext,
+): ResultRow => {
+  const { state, cells } = historyOf(table, session);
+  const network = { ...callCells(calls, session), ...grantCells(ppp, session) };
+  return { index: first + session, state, cells: { interface: name, ...network, ...cells } };
 };
 
 /** The row of a supplicant of an authenticator. */
@@ -195,19 +239,22 @@ export const leaseRow = (
   };
 };
 
+const lease6Cells = (dhcpv6: Dhcpv6Server, lease: number, isActive: boolean) => ({
+  ipv6: isActive && dhcpv6.writeAddress(lease, words) ? formatAddress(words, 0) : null,
+  prefix: isActive && dhcpv6.writePrefix(lease, words) ? `${formatAddress(words, 0)}/${dhcpv6.delegatedLength}` : null,
+  leaseSec: isActive ? dhcpv6.validSec : null,
+});
+
 /** The row of a DHCPv6 lease of a gateway. */
 export const lease6Row = (dhcpv6: Dhcpv6Server, { first, interface: name, session: lease }: RowContext): ResultRow => {
   dhcpv6.writeClientMac(lease, mac, 0);
   const isActive = dhcpv6.isActive(lease);
-  const ipv6 = isActive && dhcpv6.writeAddress(lease, words) ? formatAddress(words, 0) : null;
-  const prefix =
-    isActive && dhcpv6.writePrefix(lease, words) ? `${formatAddress(words, 0)}/${dhcpv6.delegatedLength}` : null;
   return {
     index: first + lease,
     state: isActive ? 'up' : 'idle',
     cells: {
       ...{ interface: name, mac: formatMac(mac), vlan: textOfTags(dhcpv6.tagsOf(lease)) },
-      ...{ ipv6, prefix, leaseSec: isActive ? dhcpv6.validSec : null },
+      ...lease6Cells(dhcpv6, lease, isActive),
     },
   };
 };

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { PlaneCommand } from '@rushhour/protocol';
-import { BfdSession, copyAddress, FlapSchedule, parseAddress, parseBfd } from '@rushhour/wire';
+import { BfdSession, BfdSigner, copyAddress, FlapSchedule, parseAddress, parseBfd } from '@rushhour/wire';
 import type { BfdProfile } from './profiles.ts';
 import type {
   InstanceCounters,
@@ -19,8 +20,19 @@ const sourcePorts = 16_384;
 /** What is used where a protocol asks for BFD and the task has no profile for the neighbour. */
 export const defaultBfd = (peerAddress: string, kind: 'single-hop' | 'multi-hop'): BfdProfile => ({
   session: { kind, peerAddress, txMs: 300, rxMs: 300, multiplier: 3, passive: false, ttl: 255 },
+  authentication: { kind: 'none', keyId: 0, key: '' },
   flaps: { intervalSec: 0, downSec: 1, count: 0 },
 });
+
+const signerOf = ({ authentication, session }: BfdProfile): BfdSigner | undefined => {
+  const { kind, keyId, key } = authentication;
+  if (kind === 'none') return undefined;
+  const algorithm = kind.endsWith('sha1') ? 'sha1' : 'md5';
+  return new BfdSigner({
+    ...{ kind, keyId, key: new TextEncoder().encode(key), multiplier: session.multiplier, random: Math.random },
+    hash: (bytes) => createHash(algorithm).update(bytes).digest(),
+  });
+};
 
 /** A BFD session of an emulated router. */
 export class BfdInstance implements ProtocolInstance {
@@ -34,6 +46,7 @@ export class BfdInstance implements ProtocolInstance {
   readonly dependents: ((now: number) => void)[] = [];
   readonly #context: PlaneContext;
   readonly #flaps: FlapSchedule;
+  readonly #signer: BfdSigner | undefined;
   readonly #key = new Int32Array(9);
   readonly #host: number;
   #startedAt = 0;
@@ -58,9 +71,10 @@ export class BfdInstance implements ProtocolInstance {
     this.#flaps = new FlapSchedule({ intervalMs: intervalSec * 1000, downMs: downSec * 1000, count });
     const discriminator = ((router.index + 1) * 8 + (kind === 'single-hop' ? 0 : 1)) >>> 0;
     const options = { discriminator, txMs, rxMs, multiplier, isPassive: passive, random: Math.random };
+    this.#signer = signerOf(profile);
     this.session = new BfdSession(options, {
       send: (bytes) => {
-        context.layers.group.udp.send(this.#key, this.#host, bytes);
+        context.layers.group.udp.send(this.#key, this.#host, this.#signer?.sign(bytes) ?? bytes);
         context.layers.scheduleFlush();
       },
       onChange: (isUp, reason, silentMs) => this.#onChange(isUp, reason, silentMs),
@@ -90,8 +104,16 @@ export class BfdInstance implements ProtocolInstance {
   }
 
   receive(bytes: Uint8Array, start: number, end: number): void {
-    const packet = parseBfd(bytes, start, end);
-    if (packet !== undefined) this.session.receive(packet, performance.now());
+    const signer = this.#signer;
+    const now = performance.now();
+    const packet = parseBfd(bytes, start, end, signer !== undefined);
+    if (packet === undefined) return;
+    // Numbers of a neighbour are forgotten after twice the time that it may be silent (RFC 5880, section 6.8.1).
+    if (signer?.verify(bytes, start, end, { now, forgetMs: 2 * this.session.detectMs }) === false) {
+      this.session.lastError = 'packets are signed with another key';
+      return;
+    }
+    this.session.receive(packet, now);
   }
 
   command({ action }: PlaneCommand, now: number): string | undefined {

@@ -8,17 +8,10 @@ import {
   FlapSchedule,
 } from '@rushhour/wire';
 import type { Connection, ConnectionEvents } from '../net/transport/transport.ts';
-import { bgpSessionOptions } from './bgp-options.ts';
+import { type BgpInstanceOptions, bgpSessionOptions, evpnRoutesOf, importedRoutesOf } from './bgp-options.ts';
+import type { EvpnFabric } from './evpn-fabric.ts';
 import type { BgpProfile } from './profiles.ts';
-import type {
-  InstanceCounters,
-  InstanceOptions,
-  NeighbourRow,
-  PlaneContext,
-  ProtocolInstance,
-  RouteRow,
-  Router,
-} from './router.ts';
+import type { InstanceCounters, NeighbourRow, PlaneContext, ProtocolInstance, RouteRow, Router } from './router.ts';
 
 export const bgpPort = 179;
 
@@ -59,9 +52,10 @@ export class BgpInstance implements ProtocolInstance {
   readonly #context: PlaneContext;
   readonly #flaps: FlapSchedule;
   readonly #churn: Churn;
+  readonly #fabrics: readonly EvpnFabric[];
   #startedAt = 0;
 
-  constructor(options: InstanceOptions<BgpProfile>, context: PlaneContext) {
+  constructor(options: BgpInstanceOptions, context: PlaneContext) {
     const { profile, router } = options;
     const peer = profile.session.peerAddress;
     if (peer === undefined) throw new RangeError(`BGP of ${router.address} has no neighbour: set session.peerAddress`);
@@ -76,7 +70,15 @@ export class BgpInstance implements ProtocolInstance {
     this.#churn = new Churn(profile.churn);
     const { intervalSec, downSec, count } = profile.flaps;
     this.#flaps = new FlapSchedule({ intervalMs: intervalSec * 1000, downMs: downSec * 1000, count });
-    this.session = new BgpSession(bgpSessionOptions(options), {
+    const mac = new Uint8Array(6);
+    context.layers.writeMac(options.host, mac, 0);
+    const evpn = evpnRoutesOf(options, mac);
+    const table = context.tables.get(profile);
+    const more = [
+      ...evpn.flatMap(({ routes }) => routes.sources()),
+      ...(table === undefined ? [] : importedRoutesOf(options, table)),
+    ];
+    this.session = new BgpSession(bgpSessionOptions(options, more), {
       connect: (attach) => this.#connect(attach),
       onState: (state) => {
         if (state === 'established') this.#onUp();
@@ -85,6 +87,11 @@ export class BgpInstance implements ProtocolInstance {
         this.#startedAt = performance.now();
         context.event('bgp', router, `session with ${peer} down: ${reason}`);
       },
+      onRefresh: () => this.#correctMoves(false),
+    });
+    this.#fabrics = evpn.map(({ profile: fabric }) => context.fabrics.of(fabric));
+    evpn.forEach(({ ordinal, routes }, i) => {
+      this.#fabrics[i]?.join({ ordinal, routes, session: this.session });
     });
   }
 
@@ -103,6 +110,7 @@ export class BgpInstance implements ProtocolInstance {
     this.#startedAt = now;
     this.#flaps.start(now);
     this.#churn.start(now);
+    for (const fabric of this.#fabrics) fabric.start(now);
     this.session.start(now);
   }
 
@@ -111,6 +119,7 @@ export class BgpInstance implements ProtocolInstance {
     if (change === 'up') this.session.start(now);
     else if (change === 'down') this.#interrupt(now);
     this.#churn.advance(now, this.session);
+    for (const fabric of this.#fabrics) fabric.advance(now);
     this.session.advance(now);
   }
 
@@ -125,8 +134,7 @@ export class BgpInstance implements ProtocolInstance {
     else if (action === 'stop') session.stop(now);
     else if (action === 'restart') session.restart(now);
     else if (action === 'disconnect') session.stop(now, ceaseReason.reset);
-    else if (action === 'announce' || action === 'withdraw')
-      session.change({ from: 0, to: 1, isWithdrawn: action === 'withdraw' });
+    else if (action === 'announce' || action === 'withdraw') this.#change(action === 'withdraw');
     else return `BGP sessions cannot do ${action}`;
     if (action === 'restart' || action === 'disconnect') session.start(now);
     return undefined;
@@ -172,7 +180,17 @@ export class BgpInstance implements ProtocolInstance {
     );
   }
 
+  #change(isWithdrawn: boolean): void {
+    this.session.change({ from: 0, to: 1, isWithdrawn });
+    this.#correctMoves(isWithdrawn);
+  }
+
+  #correctMoves(isWithdrawn: boolean): void {
+    for (const fabric of this.#fabrics) fabric.correct(this.session, isWithdrawn);
+  }
+
   #onUp(): void {
+    this.#correctMoves(false);
     this.#context.recordAdjacency(Math.round((performance.now() - this.#startedAt) * 1000));
     this.#context.event('bgp', this.router, `session with ${this.peer} established`);
   }

@@ -1,24 +1,23 @@
 import {
   type BgpFamily,
   type BgpSessionOptions,
-  copyOf,
+  bytesOfAddress,
   createPrefixSource,
+  EvpnRoutes,
   familyOf,
+  type ImportedTable,
   nextHopOf,
   type PathAttributes,
   parseAddress,
   type RouteSource,
 } from '@rushhour/wire';
-import type { BgpProfile } from './profiles.ts';
+import type { BgpProfile, EvpnProfile } from './profiles.ts';
 import type { InstanceOptions } from './router.ts';
 
-const addressBytes = (text: string): Uint8Array => {
-  const words = parseAddress(text);
-  const bytes = new Uint8Array(16);
-  const view = new DataView(bytes.buffer);
-  for (let i = 0; i < 4; i++) view.setInt32(i * 4, words[i] as number);
-  return text.includes(':') ? bytes : copyOf(bytes, 12);
-};
+export interface BgpInstanceOptions extends InstanceOptions<BgpProfile> {
+  /** Profiles of EVPN of the router, with its number among the routers that have them. */
+  readonly evpn: readonly { readonly profile: EvpnProfile; readonly ordinal: number }[];
+}
 
 /** The last 32 bits of an address. */
 const lowWord = (text: string): number => (parseAddress(text)[3] as number) >>> 0;
@@ -66,7 +65,7 @@ const attributesOf = ({ session, routes }: BgpProfile, family: BgpFamily): PathA
 /** Next hop of a family: the one of the profile where its version fits, else the own address. */
 const hopOf = (family: BgpFamily, { routes, capabilities }: BgpProfile, local: string): Uint8Array => {
   const given = routes.nextHop ?? local;
-  const bytes = addressBytes(given);
+  const bytes = bytesOfAddress(given);
   if (family.addressBits === 32) {
     if (bytes.length === 4 || capabilities.extendedNextHop) return nextHopOf(family, bytes);
     throw new RangeError(`IPv4 routes of ${local} need an IPv4 next hop or the extended next hop`);
@@ -102,8 +101,41 @@ const sourcesOf = (options: InstanceOptions<BgpProfile>, routerId: number): Rout
   });
 };
 
-/** The session of a router as its profile describes it. */
-export const bgpSessionOptions = (options: InstanceOptions<BgpProfile>): BgpSessionOptions => {
+/** Routes of the router for each of its profiles of EVPN; none without the family. */
+export const evpnRoutesOf = (
+  { profile, router, ordinal, evpn }: BgpInstanceOptions,
+  mac: Uint8Array,
+): (BgpInstanceOptions['evpn'][number] & { readonly routes: EvpnRoutes })[] => {
+  const { session, capabilities, routes } = profile;
+  if (!capabilities.families.includes('l2vpn-evpn')) return [];
+  const id = routerIdOf(session.routerId, router.address, ordinal);
+  const address = bytesOfAddress(routes.nextHop ?? router.address);
+  return evpn.map((one) => ({
+    ...one,
+    routes: new EvpnRoutes({
+      ...one.profile,
+      router: { ordinal: one.ordinal, id, as: session.localAs, address, mac },
+      attributes: attributesOf(profile, familyOf('l2vpn-evpn')),
+    }),
+  }));
+};
+
+/** Routes of a file, as far as the session has their families. */
+export const importedRoutesOf = ({ profile, router }: BgpInstanceOptions, table: ImportedTable): RouteSource[] => {
+  const { localAs, peerAs } = profile.session;
+  const families = profile.capabilities.families.map(familyOf);
+  return table.sources({
+    localAs,
+    isInternal: localAs === peerAs,
+    nextHopOf: (family) => (families.includes(family) ? hopOf(family, profile, router.address) : undefined),
+  });
+};
+
+/** The session of a router as its profile describes it. `more`: announced besides the prefixes. */
+export const bgpSessionOptions = (
+  options: InstanceOptions<BgpProfile>,
+  more: readonly RouteSource[],
+): BgpSessionOptions => {
   const { profile, router, ordinal } = options;
   const { session, capabilities, routes } = profile;
   const families = capabilities.families.map(familyOf);
@@ -132,7 +164,7 @@ export const bgpSessionOptions = (options: InstanceOptions<BgpProfile>): BgpSess
     keepaliveMs: session.keepaliveSec * 1000,
     connectRetryMs: session.connectRetrySec * 1000,
     isPassive: session.passive,
-    sources: sourcesOf(options, routerId),
+    sources: [...sourcesOf(options, routerId), ...more],
     pathsPerPrefix: routes.pathsPerPrefix,
     updatesPerSec: routes.updatesPerSec,
     sendsEndOfRib: routes.endOfRib,

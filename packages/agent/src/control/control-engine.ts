@@ -6,6 +6,7 @@ import { openHostNetwork } from '../stack/host-network.ts';
 import { checkStack } from '../stack/open-stack.ts';
 import { ControlPlane } from './control-plane.ts';
 import { planRouters } from './plan-routers.ts';
+import { readRouteTables } from './route-files.ts';
 
 /** Time for the last messages to reach the neighbours. */
 const closeGraceMs = 300;
@@ -25,6 +26,7 @@ const prepare = async (context: EngineContext<ControlPlaneConfig>): Promise<Prep
     openNetwork: (stack) => openHostNetwork(stack, { host, note, samples }),
     putRow: (table, row) => context.putRow(table, row),
     samples,
+    tables: await readRouteTables(config, note),
     progress,
     note,
   });

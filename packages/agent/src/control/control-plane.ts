@@ -2,20 +2,22 @@ import type { PlaneCommand, ResultRow, ResultTable } from '@rushhour/protocol';
 import type { Samples } from '../engine.ts';
 import type { HostNetwork } from '../net/host-network.ts';
 import type { Alarm } from '../net/loop/alarm.ts';
+import { EvpnFabrics } from './evpn-fabric.ts';
 import { NeighbourTable } from './neighbour-table.ts';
 import type { RouterSite } from './plan-routers.ts';
 import { PlaneMeters } from './plane-meters.ts';
+import type { RouteTables } from './route-files.ts';
+import { RouteView } from './route-view.ts';
 import type { ProtocolInstance } from './router.ts';
 import { Site } from './router-site.ts';
 
 /** Timers are looked at this often: BFD has intervals down to 3 ms. */
 const tickMs = { default: 10, bfd: 1 } as const;
-/** Routes that a run lists. */
-const maxRoutes = 10_000;
 
 export interface ControlPlaneDeps {
   openNetwork(stack: RouterSite['stack']): HostNetwork;
   readonly samples: Samples;
+  readonly tables: RouteTables;
   putRow(table: ResultTable, row: ResultRow): void;
   progress(message: string): void;
   note(remark: string): void;
@@ -23,20 +25,21 @@ export interface ControlPlaneDeps {
 
 /** The emulated routers of a job, on all its interfaces. */
 export class ControlPlane {
-  readonly #deps: ControlPlaneDeps;
   readonly #sites: Site[] = [];
   readonly #instances: readonly ProtocolInstance[];
   readonly #meters: PlaneMeters;
   readonly #alarm: Alarm;
   readonly #tickMs: number;
   readonly #neighbours: NeighbourTable;
+  readonly #routes: RouteView;
   #nextReportAt = 0;
   #isStopped = false;
 
   constructor(sites: readonly RouterSite[], deps: ControlPlaneDeps) {
-    this.#deps = deps;
     this.#meters = new PlaneMeters(deps.samples);
     const reports = {
+      fabrics: new EvpnFabrics(),
+      tables: deps.tables,
       recordAdjacency: (us: number) => this.#meters.adjacency.record(us),
       recordDetection: (us: number) => this.#meters.detection.record(us),
       event: (protocol: string, router: { readonly address: string }, text: string) =>
@@ -48,6 +51,10 @@ export class ControlPlane {
     }
     this.#instances = this.#sites.flatMap(({ instances }) => instances);
     this.#neighbours = new NeighbourTable(this.#instances, (row) => deps.putRow('neighbours', row));
+    this.#routes = new RouteView(this.#instances, {
+      putRow: (row) => deps.putRow('routes', row),
+      note: deps.note,
+    });
     this.#tickMs = this.#instances.some(({ protocol }) => protocol === 'bfd') ? tickMs.bfd : tickMs.default;
     this.#alarm = (this.#sites[0] as Site).createAlarm(() => this.#tick());
   }
@@ -70,7 +77,7 @@ export class ControlPlane {
     const now = performance.now();
     this.#meters.report(this.#instances, now);
     this.#neighbours.report(now, true);
-    this.#reportRoutes();
+    this.#routes.list(this.#instances);
     for (const instance of this.#instances) instance.stop(now);
     for (const site of this.#sites) site.flush();
   }
@@ -82,6 +89,10 @@ export class ControlPlane {
     const now = performance.now();
     const chosen = this.#neighbours.instancesAt(from, to);
     if (chosen.length === 0) return { rejected: `there are ${size} neighbours` };
+    if (command.action === 'list') {
+      this.#routes.list(chosen);
+      return {};
+    }
     for (const instance of chosen) {
       const reason = instance.command(command, now);
       if (reason !== undefined) return { rejected: reason };
@@ -106,20 +117,6 @@ export class ControlPlane {
     }
     this.#alarm.set(now + this.#tickMs);
   };
-
-  #reportRoutes(): void {
-    let index = 0;
-    for (const instance of this.#instances) {
-      for (const route of instance.routes(maxRoutes - index)) {
-        const { detail, nextHop, ...cells } = route;
-        if (index >= maxRoutes) break;
-        const row = { ...cells, nextHop, attributes: detail };
-        this.#deps.putRow('routes', { index, state: 'received', cells: row });
-        index++;
-      }
-    }
-    if (index >= maxRoutes) this.#deps.note(`the table of routes lists the first ${maxRoutes}`);
-  }
 }
 
 const reportMs = 200;

@@ -18,6 +18,7 @@ import type {
   RouteRow,
   Router,
 } from './router.ts';
+import { sendPacket } from './send-packet.ts';
 
 const ethernetBytes = 14;
 const macBytes = 6;
@@ -127,12 +128,8 @@ export class IgmpQuerierInstance implements ProtocolInstance {
   #send(bytes: Uint8Array, destination: number): void {
     if (this.#hasAlert) this.#sendAlert(bytes, destination);
     else {
-      const { output } = this.#context.layers.group;
       writeMapped(this.#key, 4, destination | 0);
-      const at = output.begin(this.#key, 0, this.#host, igmpProtocol, bytes.length);
-      if (at < 0) return;
-      output.memory.bytes.set(bytes, at);
-      output.commit(at, bytes.length, 0);
+      if (!sendPacket(this.#context, { key: this.#key, host: this.#host, protocol: igmpProtocol, bytes })) return;
     }
     this.#context.layers.scheduleFlush();
   }

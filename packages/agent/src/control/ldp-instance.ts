@@ -2,6 +2,7 @@ import type { PlaneCommand } from '@rushhour/protocol';
 import {
   FlapSchedule,
   LdpBindings,
+  type LdpExtension,
   type LdpNeighbour,
   LdpRouter,
   type LdpSession,
@@ -61,6 +62,7 @@ const optionsOf = (options: InstanceOptions<LdpProfile>) => {
 export class LdpInstance implements ProtocolInstance {
   readonly protocol = 'ldp';
   readonly router: Router;
+  readonly lsrId: number;
   readonly #ldp: LdpRouter;
   readonly #context: PlaneContext;
   readonly #flaps: FlapSchedule;
@@ -80,7 +82,9 @@ export class LdpInstance implements ProtocolInstance {
     this.#key[8] = (ldpPort << 16) | ldpPort;
     const { intervalSec, downSec, count } = profile.flaps;
     this.#flaps = new FlapSchedule({ intervalMs: intervalSec * 1000, downMs: downSec * 1000, count });
-    this.#ldp = new LdpRouter(optionsOf(options), {
+    const own = optionsOf(options);
+    this.lsrId = own.lsrId;
+    this.#ldp = new LdpRouter(own, {
       sendHello: (bytes, destination) => this.#sendHello(bytes, destination),
       connect: (destination, attach) => this.#connect(destination, attach),
       onNeighbour: (neighbour, isUp, reason, now) => this.#onNeighbour(neighbour, isUp, reason, now),
@@ -89,6 +93,11 @@ export class LdpInstance implements ProtocolInstance {
 
   get counters(): InstanceCounters {
     return this.#ldp.counters;
+  }
+
+  /** Adds what uses the sessions of the router. `peers`: neighbours that need not be adjacent. */
+  extend(extension: LdpExtension, peers: readonly string[]): void {
+    this.#ldp.extend(extension, peers.map(ipv4Word));
   }
 
   start(now: number): void {

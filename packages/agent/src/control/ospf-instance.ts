@@ -22,6 +22,7 @@ import type {
   Router,
   WatchedInstance,
 } from './router.ts';
+import { sendPacket } from './send-packet.ts';
 
 const bfdDown = 'BFD session down';
 const maxWaiting = 10_000;
@@ -163,13 +164,8 @@ export class OspfInstance implements WatchedInstance {
   }
 
   #transmit(bytes: Uint8Array, destination: Int32Array): boolean {
-    const { output } = this.#context.layers.group;
     copyAddress(destination, 0, this.#key, 4);
-    const at = output.begin(this.#key, 0, this.#host, ospfProtocol, bytes.length);
-    if (at < 0) return false;
-    output.memory.bytes.set(bytes, at);
-    output.commit(at, bytes.length, 0);
-    return true;
+    return sendPacket(this.#context, { key: this.#key, host: this.#host, protocol: ospfProtocol, bytes });
   }
 
   #onNeighbour(neighbour: OspfNeighbour, isUp: boolean, reason: string): void {

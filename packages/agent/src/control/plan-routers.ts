@@ -24,6 +24,10 @@ export interface RouterSite {
 interface Addressed {
   /** Versions of OSPF and RIP. */
   readonly instance?: { readonly version?: unknown };
+  /** The rendezvous point of PIM, which registers go to. */
+  readonly rendezvous?: { readonly address?: string };
+  /** The first group of PIM. */
+  readonly joins?: { readonly groupStart?: string };
   readonly session?: {
     readonly localAddress?: string;
     readonly peerAddress?: string;
@@ -47,7 +51,8 @@ const profilesFor = (index: number, routers: number, profiles: ControlPlaneConfi
 
 const isV6 = (address: string): boolean => address.includes(':');
 
-const addressAfter = (first: string, steps: number): string => {
+/** The address that many steps behind another one. */
+export const addressAfter = (first: string, steps: number): string => {
   const words = parseAddress(first);
   words[3] = (words[3] as number) + steps;
   return formatAddress(words);
@@ -70,8 +75,10 @@ const addressFor = (name: string, profiles: readonly RouterProfile[]): string =>
 
 const linkLocalNetwork = 'fe80::/64';
 
-const needsLinkLocal = ({ protocol, config }: RouterProfile): boolean => {
-  const version = (config as Addressed).instance?.version;
+const needsLinkLocal = ({ protocol, config }: RouterProfile, address: string): boolean => {
+  const { instance, joins } = config as Addressed;
+  const version = instance?.version;
+  if (protocol === 'pim') return isV6(joins?.groupStart ?? address);
   return (protocol === 'ospf' && version === 3) || (protocol === 'rip' && version === 'ng');
 };
 
@@ -124,10 +131,14 @@ const networkOf = (name: string, address: string, peers: readonly string[]): Sta
   return [{ subnet, hosts: [address], ...macs, ...(far !== undefined && { gateway: far }) }];
 };
 
+/** Whom a router speaks to, wherever it is. */
+const farEndOf = ({ session, rendezvous }: Addressed): string | undefined =>
+  session?.peerAddress ?? rendezvous?.address;
+
 const uniqueNetworks = (name: string, routers: readonly PlannedRouter[]): StackNetwork[] => {
   const networks = new Map<string, StackNetwork>();
   for (const { router, profiles } of routers) {
-    const peers = profiles.flatMap(({ config }) => (config as Addressed).session?.peerAddress ?? []);
+    const peers = profiles.flatMap(({ config }) => farEndOf(config as Addressed) ?? []);
     const { address, linkLocal = address } = router;
     const second = linkLocal === address ? [] : networkOf(name, linkLocal, []);
     for (const network of [...networkOf(name, address, peers), ...second]) {
@@ -164,7 +175,7 @@ export const planRouters = ({ interfaces, profiles }: ControlPlaneConfig): Route
     const known = sites.get(name) ?? [];
     if (taken.has(`${name} ${address}`)) throw new RangeError(`two routers on ${name} have the address ${address}`);
     taken.add(`${name} ${address}`);
-    const linkLocal = own.some(needsLinkLocal) ? linkLocalOf(address) : undefined;
+    const linkLocal = own.some((profile) => needsLinkLocal(profile, address)) ? linkLocalOf(address) : undefined;
     known.push({
       router: { index, address, linkLocal, mask: maskOf(name, address), isMachine: isMachineAddress(address) },
       profiles: own,

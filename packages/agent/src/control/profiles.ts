@@ -1,10 +1,16 @@
 // Profiles of protocols as dictionaries of type `protocol.<name>` hold them, with all defaults applied.
-import type { AreaKind, BgpFamilyName, TopologyKind } from '@rushhour/wire';
+import type { AreaKind, BgpFamilyName, bfdAuthentication, EvpnOptions, TopologyKind, wireTypes } from '@rushhour/wire';
 
 interface Flaps {
   readonly intervalSec: number;
   readonly downSec: number;
   readonly count: number;
+}
+
+/** Signatures of TCP segments. */
+interface SignatureSection {
+  readonly kind: 'none' | 'md5';
+  readonly key: string;
 }
 
 export interface BgpProfile {
@@ -45,8 +51,19 @@ export interface BgpProfile {
     readonly updatesPerSec: number;
     readonly endOfRib: boolean;
   };
+  readonly imported: {
+    /** Path of an MRT file. */
+    readonly file?: string | undefined;
+    readonly peerIndex?: number | undefined;
+    readonly maxRoutes: number;
+  };
   readonly churn: { readonly intervalSec: number; readonly sharePct: number; readonly downSec: number };
+  readonly authentication: SignatureSection;
   readonly flaps: Flaps;
+}
+
+export interface EvpnProfile extends Pick<EvpnOptions, 'instance' | 'segment'> {
+  readonly hosts: EvpnOptions['hosts'] & { readonly moveSec: number };
 }
 
 export interface BfdProfile {
@@ -59,6 +76,11 @@ export interface BfdProfile {
     readonly multiplier: number;
     readonly passive: boolean;
     readonly ttl: number;
+  };
+  readonly authentication: {
+    readonly kind: 'none' | keyof typeof bfdAuthentication;
+    readonly keyId: number;
+    readonly key: string;
   };
   readonly flaps: Flaps;
 }
@@ -169,6 +191,31 @@ export interface IgmpQuerierProfile {
   };
 }
 
+export interface PimProfile {
+  readonly interface: {
+    readonly mode: 'sparse' | 'source-specific';
+    readonly helloSec: number;
+    readonly holdSec: number;
+    readonly drPriority: number;
+    readonly propagationDelayMs: number;
+    readonly overrideMs: number;
+    readonly generationId: boolean;
+    readonly bfd: boolean;
+  };
+  readonly rendezvous: {
+    readonly kind: 'static' | 'bootstrap' | 'none';
+    readonly address?: string | undefined;
+    readonly bootstrapPriority: number;
+  };
+  readonly joins: {
+    readonly joinPruneSec: number;
+    readonly groupStart?: string | undefined;
+    readonly groupCount: number;
+    readonly sources: readonly string[];
+  };
+  readonly registers: { readonly perSec: number; readonly nullRegister: boolean };
+}
+
 export interface LdpProfile {
   readonly session: {
     readonly lsrId?: string | undefined;
@@ -190,5 +237,72 @@ export interface LdpProfile {
     readonly labelStart: number;
     readonly implicitNull: boolean;
   };
+  readonly authentication: SignatureSection;
   readonly flaps: Flaps;
+}
+
+interface WireServiceSection {
+  readonly count: number;
+  readonly mtu: number;
+  readonly controlWord: boolean;
+  readonly labelStart: number;
+}
+
+export interface PseudowireProfile {
+  readonly wire: WireServiceSection & {
+    readonly peerAddress?: string | undefined;
+    readonly idStart: number;
+    readonly groupId: number;
+    readonly kind: keyof typeof wireTypes;
+  };
+  readonly status: { readonly statusTlv: boolean; readonly backup: 'none' | 'primary' | 'backup' };
+  readonly flaps: Flaps;
+}
+
+export interface VplsProfile {
+  readonly instance: WireServiceSection & { readonly vpnIdStart: number };
+  readonly neighbours: { readonly peers: readonly string[]; readonly macWithdraw: boolean };
+  readonly flaps: Flaps;
+}
+
+export interface Fec129Profile {
+  readonly attachment: WireServiceSection & {
+    readonly type: '1' | '2';
+    readonly groupId: string;
+    readonly sourceStart: number;
+    readonly targetStart: number;
+    readonly globalId: number;
+    readonly prefix?: string | undefined;
+  };
+  readonly flaps: Flaps;
+}
+
+export interface MldpProfile {
+  readonly tree: {
+    readonly kind: 'point-to-multipoint' | 'multipoint-to-multipoint';
+    readonly role: 'leaf' | 'root' | 'transit';
+    readonly root: string;
+    readonly count: number;
+    readonly opaqueStart: number;
+    readonly labelStart: number;
+  };
+  readonly service: { readonly groupStart: string; readonly source: string; readonly inBand: boolean };
+  readonly resilience: { readonly makeBeforeBreakMs: number };
+  readonly flaps: Flaps;
+}
+
+export interface LinkOamProfile {
+  readonly discovery: {
+    readonly mode: 'active' | 'passive';
+    readonly pdusPerSec: number;
+    readonly lostLinkMs: number;
+    readonly maxPduBytes: number;
+    readonly variables: boolean;
+  };
+  readonly frames: { readonly enabled: boolean; readonly windowMs: number; readonly threshold: number };
+  readonly loopback: { readonly start: boolean; readonly durationSec: number };
+  readonly events: {
+    readonly kind: 'none' | 'link-fault' | 'dying-gasp' | 'critical';
+    readonly intervalSec: number;
+  };
 }

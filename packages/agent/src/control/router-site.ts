@@ -1,4 +1,5 @@
 import {
+  bytesOfAddress,
   ceaseReason,
   copyOf,
   defaultHeaderFields,
@@ -13,6 +14,7 @@ import {
   ospfProtocol,
   type Packet,
   parseAddress,
+  pimProtocol,
   pseudoHeaderSum,
   ripngPort,
   type UdpHandler,
@@ -23,22 +25,30 @@ import type { Connection, ConnectionEvents, Listener } from '../net/transport/tr
 import type { StackConnection } from '../stack/stack-connection.ts';
 import { BfdInstance, bfdPorts, defaultBfd } from './bfd-instance.ts';
 import { BgpInstance, bgpPort } from './bgp-instance.ts';
+import type { BgpInstanceOptions } from './bgp-options.ts';
+import { carriedByLdp, instancesOverLdp } from './carried-by-ldp.ts';
 import { IgmpQuerierInstance } from './igmp-querier-instance.ts';
 import { IsisInstance, isisPdu } from './isis-instance.ts';
 import { LdpInstance } from './ldp-instance.ts';
+import { LinkOamInstance, oamPacket } from './link-oam-instance.ts';
 import { OspfInstance } from './ospf-instance.ts';
+import { isPimV6, PimInstance } from './pim-instance.ts';
 import type { PlannedRouter, RouterProfile } from './plan-routers.ts';
 import type {
   BfdProfile,
   BgpProfile,
+  EvpnProfile,
   IgmpQuerierProfile,
   IsisProfile,
   LdpProfile,
+  LinkOamProfile,
   OspfProfile,
+  PimProfile,
   RipProfile,
 } from './profiles.ts';
 import { RipInstance } from './rip-instance.ts';
 import type { InstanceOptions, PlaneContext, ProtocolInstance, Router, WatchedInstance } from './router.ts';
+import { SignatureKeys } from './signature-keys.ts';
 
 /** Routing protocols use the class of network control (RFC 2474, CS6). */
 const controlDscp = 48;
@@ -46,7 +56,7 @@ const transportOptions = { noDelay: true, keepAliveSec: 0, readSize: 'large', cl
 
 /** Takes a connection from an address; undefined: it is not wanted. */
 type Accept = (connection: Connection, source: string) => ConnectionEvents | undefined;
-type Reports = Pick<PlaneContext, 'recordAdjacency' | 'recordDetection' | 'event'>;
+type Reports = Pick<PlaneContext, 'fabrics' | 'tables' | 'recordAdjacency' | 'recordDetection' | 'event'>;
 
 /** A router that takes the datagrams of a port. */
 interface Hearer {
@@ -63,13 +73,16 @@ export class Site {
   /** By port, own address and address of the neighbour. */
   readonly #bfd = new Map<string, BfdInstance>();
   readonly #isis: IsisInstance[] = [];
+  readonly #links: LinkOamInstance[] = [];
   readonly #queriers: IgmpQuerierInstance[] = [];
   readonly #ospf: OspfInstance[] = [];
+  readonly #pim: PimInstance[] = [];
   readonly #ldp = new Map<string, LdpInstance>();
   /** By UDP port. */
   readonly #hearers = new Map<number, Hearer[]>();
   readonly #udp = new UdpHeader();
   readonly #ttls = new Map<string, number>();
+  readonly #keys = new SignatureKeys();
   readonly #fields: HeaderFields[] = [];
   readonly #listeners: Listener[] = [];
 
@@ -77,13 +90,18 @@ export class Site {
     const { layers } = network;
     this.network = network;
     this.#context = { ...reports, network, layers, transport: network.createTransport(transportOptions) };
-    for (const { router, profiles } of routers) for (const profile of profiles) this.#add(router, profile);
+    for (const { router, profiles } of routers) for (const profile of profiles) this.#add(router, profile, profiles);
+    for (const planned of routers)
+      this.instances.push(...instancesOverLdp(planned, this.#ldp.get(planned.router.address)));
     for (const instance of [...this.#bgp.values()]) if (instance.isWatched) this.#watch(instance);
-    for (const instance of [...this.#ospf, ...this.#isis]) if (instance.isWatched) this.#watchAdjacencies(instance);
+    for (const instance of [...this.#ospf, ...this.#isis, ...this.#pim])
+      if (instance.isWatched) this.#watchAdjacencies(instance);
     if (this.#bfd.size > 0) for (const port of Object.values(bfdPorts)) layers.group.udp.bind(port, this.#bfdHandler);
     if (this.#ospf.length > 0) layers.group.handleProtocol(ospfProtocol, { receive: this.#deliverOspf });
-    if (this.#ospf.length + this.#hearers.size + this.#queriers.length > 0) this.#hearGroups();
-    if (this.#isis.length > 0) this.#hearIsis();
+    if (this.#pim.length > 0) layers.group.handleProtocol(pimProtocol, { receive: this.#deliverPim });
+    if (this.#ospf.length + this.#pim.length + this.#hearers.size + this.#queriers.length > 0) this.#hearGroups();
+    if (this.#isis.length + this.#links.length > 0) this.#hearFrames();
+    if (this.#keys.size > 0) layers.group.tcp.signatureKeyOf = this.#keys.find;
     layers.group.output.fieldsOf = (keys, at, path, protocol) => this.#fieldsOf(keys, at, path, protocol);
   }
 
@@ -122,26 +140,34 @@ export class Site {
     await this.network.close();
   }
 
-  #add(router: Router, { protocol, config, ordinal }: RouterProfile): void {
+  /** `beside`: all profiles of the router. */
+  #add(router: Router, { protocol, config, ordinal }: RouterProfile, beside: readonly RouterProfile[]): void {
     const host = this.#context.layers.hostOf(parseAddress(router.address));
-    if (protocol === 'bgp') this.#addBgp({ profile: config as BgpProfile, router, ordinal, host });
+    if (protocol === 'bgp')
+      this.#addBgp({ profile: config as BgpProfile, router, ordinal, host, evpn: evpnOf(beside) });
     else if (protocol === 'bfd') this.#addBfd({ profile: config as BfdProfile, router, ordinal, host });
     else if (protocol === 'ospf') this.#addOspf({ profile: config as OspfProfile, router, ordinal, host });
     else if (protocol === 'ldp') this.#addLdp({ profile: config as LdpProfile, router, ordinal, host });
     else if (protocol === 'rip') this.#addRip({ profile: config as RipProfile, router, ordinal, host });
     else if (protocol === 'igmp-querier')
       this.#addQuerier({ profile: config as IgmpQuerierProfile, router, ordinal, host });
+    else if (protocol === 'pim') this.#addPim({ profile: config as PimProfile, router, ordinal, host });
+    else if (protocol === 'link-oam') this.#addLink({ profile: config as LinkOamProfile, router, ordinal, host });
     else if (protocol === 'isis') this.#addIsis({ profile: config as IsisProfile, router, ordinal, host });
-    else throw new RangeError(`emulated routers cannot run ${protocol} yet`);
+    // EVPN has no sessions of its own: its routes travel over BGP.
+    else if (protocol !== 'evpn' && !carriedByLdp.includes(protocol))
+      throw new RangeError(`emulated routers cannot run ${protocol} yet`);
   }
 
-  #addBgp(options: InstanceOptions<BgpProfile>): void {
+  #addBgp(options: BgpInstanceOptions): void {
     const instance = new BgpInstance(options, this.#context);
     const { address } = options.router;
     const pair = pairOf(address, instance.peer);
     if (this.#bgp.has(pair)) throw new RangeError(`two BGP sessions between ${address} and ${instance.peer}`);
     this.#bgp.set(pair, instance);
     this.#ttls.set(`${options.host} ${bgpPort}`, instance.ttl);
+    const { kind, key } = options.profile.authentication;
+    if (kind === 'md5') this.#keys.add(bgpPort, pair, key);
     this.instances.push(instance);
   }
 
@@ -187,11 +213,23 @@ export class Site {
     this.instances.push(instance);
   }
 
+  #addPim(options: InstanceOptions<PimProfile>): void {
+    const { router, profile } = options;
+    const host = isPimV6(profile, router.address) ? this.#linkLocalHost(router) : options.host;
+    const instance = new PimInstance({ ...options, host }, this.#context);
+    if (this.#pim.some(({ address }) => address === instance.address))
+      throw new RangeError(`two profiles of PIM for ${instance.address}`);
+    this.#pim.push(instance);
+    this.instances.push(instance);
+  }
+
   #addLdp(options: InstanceOptions<LdpProfile>): void {
     const instance = new LdpInstance(options, this.#context);
     const { address } = options.router;
     if (this.#ldp.has(address)) throw new RangeError(`two profiles of LDP for ${address}`);
     this.#ldp.set(address, instance);
+    const { kind, key } = options.profile.authentication;
+    if (kind === 'md5') this.#keys.add(ldpPort, address, key);
     this.#hearPort(ldpPort, { address, hear: (bytes, source) => instance.receiveHello(bytes, wordOf(source)) });
     this.instances.push(instance);
   }
@@ -202,10 +240,21 @@ export class Site {
     this.instances.push(instance);
   }
 
+  #addLink(options: InstanceOptions<LinkOamProfile>): void {
+    if (this.#links.length > 0) throw new RangeError('link OAM: a link has one end on an interface');
+    const instance = new LinkOamInstance(options, this.#context);
+    this.#links.push(instance);
+    this.instances.push(instance);
+  }
+
   /** PDUs go to groups: they are for every router on the interface. */
-  #hearIsis(): void {
+  #hearFrames(): void {
     this.#context.layers.group.otherFrames = ({ bytes }, start, end, { tags }) => {
-      const pdu = tags === 0 ? isisPdu(bytes.subarray(start, end)) : undefined;
+      if (tags !== 0) return;
+      const frame = bytes.subarray(start, end);
+      const packet = this.#links.length > 0 ? oamPacket(frame) : undefined;
+      if (packet !== undefined) for (const link of this.#links) link.receive(packet);
+      const pdu = isisPdu(frame);
       if (pdu === undefined) return;
       const source = isisHex(bytes.subarray(start + 6, start + 12));
       for (const one of this.#isis) one.receive(pdu, source);
@@ -222,10 +271,20 @@ export class Site {
       if (target === undefined ? one.address.includes(':') === isV6 : one.address === target) one.receive(bytes, ends);
   };
 
+  readonly #deliverPim = ({ addresses, path }: Packet, memory: Memory, start: number, end: number): void => {
+    const bytes = copyOf(memory.bytes, start, end);
+    const [target, origin] = [formatAddress(addresses, 0), formatAddress(addresses, 4)];
+    const [destination, source] = [bytesOfAddress(target), bytesOfAddress(origin)];
+    for (const one of this.#pim)
+      if (path < 0 ? one.address.includes(':') === origin.includes(':') : one.address === target)
+        one.receive(bytes, source, destination);
+  };
+
   #hearGroups(): void {
     this.#context.layers.group.multicast = {
       receive: (packet, protocol, memory, start, end) => {
         if (protocol === ospfProtocol) this.#deliverOspf(packet, memory, start, end);
+        else if (protocol === pimProtocol) this.#deliverPim(packet, memory, start, end);
         else if (protocol === igmpProtocol) this.#hearReport(packet, memory, start, end);
         else if (protocol === ipProtocol.udp) this.#hearDatagram(packet, memory, start, end);
       },
@@ -302,8 +361,10 @@ export class Site {
 
   #fieldsOf(keys: Int32Array, at: number, path: number, protocol: number): HeaderFields | undefined {
     if (protocol === ospfProtocol || protocol === igmpProtocol) return this.#fieldsWith(1);
+    // Registers go further than the link.
+    if (protocol === pimProtocol && isGroup(keys, at + 4)) return this.#fieldsWith(1);
     if (protocol !== ipProtocol.tcp && protocol !== ipProtocol.udp) return undefined;
-    if (protocol === ipProtocol.udp && isMappedAddress(keys, at + 4) && (keys[at + 7] as number) >>> 28 === 0xe)
+    if (protocol === ipProtocol.udp && isMappedAddress(keys, at + 4) && isGroup(keys, at + 4))
       return this.#fieldsWith(1);
     const ports = keys[at + 8] as number;
     const ttl = this.#ttls.get(`${path} ${ports & 0xffff}`) ?? this.#ttls.get(`${path} ${ports >>> 16}`);
@@ -315,6 +376,15 @@ export class Site {
     return this.#fields[ttl];
   }
 }
+
+const evpnOf = (profiles: readonly RouterProfile[]): BgpInstanceOptions['evpn'] =>
+  profiles
+    .filter(({ protocol }) => protocol === 'evpn')
+    .map(({ config, ordinal }) => ({ profile: config as EvpnProfile, ordinal }));
+
+/** A multicast address of either version. */
+const isGroup = (keys: Int32Array, at: number): boolean =>
+  isMappedAddress(keys, at) ? (keys[at + 3] as number) >>> 28 === 0xe : (keys[at] as number) >>> 24 === 0xff;
 
 const wordOf = (words: Int32Array): number => (words[3] as number) >>> 0;
 

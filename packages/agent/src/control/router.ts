@@ -1,6 +1,8 @@
 import type { PlaneCommand } from '@rushhour/protocol';
 import type { HostLayers, HostNetwork } from '../net/host-network.ts';
 import type { Transport } from '../net/transport/transport.ts';
+import type { EvpnFabrics } from './evpn-fabric.ts';
+import type { RouteTables } from './route-files.ts';
 
 /** An emulated router: one emulated host. */
 export interface Router {
@@ -91,6 +93,10 @@ export interface PlaneContext {
   readonly network: HostNetwork;
   readonly layers: HostLayers;
   readonly transport: Transport;
+  /** Routes of files. */
+  readonly tables: RouteTables;
+  /** The fabrics of all routers of the job. */
+  readonly fabrics: EvpnFabrics;
   /** A neighbour has come up after so many microseconds. */
   recordAdjacency(us: number): void;
   /** A neighbour has been missed after so many microseconds. */

@@ -21,7 +21,6 @@ import { EndpointCache } from './stack-transport.ts';
 
 const keyWords = 9;
 const portsWord = 8;
-const peerWords = 5;
 const dynamicPorts = { first: 0x8000, count: 0x7000 } as const;
 const maxPortAttempts = 1024;
 const wildcards = new Set(['0.0.0.0', '::', '']);
@@ -55,17 +54,22 @@ class StackSocket implements DatagramSocket, Flushable {
   readonly #stack: Stack;
   readonly #key: Int32Array;
   readonly #path: number;
-  readonly #peers = new KeyTable({ width: peerWords, seed: 0x2545f491 });
-  readonly #peer = new Int32Array(peerWords);
+  readonly #onClosed: (socket: StackSocket) => void;
+  readonly #peers = new KeyTable({ width: keyWords, seed: 0x2545f491 });
   #sent: number[] = [];
   #failed: number[] = [];
   #isScheduled = false;
 
   /** `key`: flow of a connected socket. */
-  constructor(stack: Stack, key: Int32Array, path: number) {
+  constructor(stack: Stack, flow: { key: Int32Array; path: number }, onClosed: (socket: StackSocket) => void) {
     this.#stack = stack;
-    this.#key = key;
-    this.#path = path;
+    this.#key = flow.key;
+    this.#path = flow.path;
+    this.#onClosed = onClosed;
+  }
+
+  close(): void {
+    this.#onClosed(this);
   }
 
   /** Local endpoint of a connected socket. */
@@ -88,13 +92,10 @@ class StackSocket implements DatagramSocket, Flushable {
     return (bytes, token) => this.#transmit(copy, path, bytes, token);
   }
 
-  /** The same number for all datagrams of one remote endpoint. */
+  /** The same number for all datagrams of one remote endpoint to one host. */
   peerOf(key: Int32Array): number {
-    const peer = this.#peer;
-    for (let i = 0; i < 4; i++) peer[i] = key[4 + i] as number;
-    peer[4] = (key[portsWord] as number) & 0xffff;
-    const known = this.#peers.find(peer, 0);
-    return known >= 0 ? known : this.#peers.add(peer, 0);
+    const known = this.#peers.find(key, 0);
+    return known >= 0 ? known : this.#peers.add(key, 0);
   }
 
   /** Reports what was sent outside of the call that sent it. */
@@ -120,7 +121,7 @@ class StackSocket implements DatagramSocket, Flushable {
 
 /** The socket of all hosts, and those of single ones. */
 interface BoundPort {
-  any?: StackSocket;
+  any: StackSocket | undefined;
   readonly byHost: Map<number, StackSocket>;
 }
 
@@ -132,7 +133,7 @@ class StackDatagrams implements DatagramTransport, UdpHandler {
   readonly #stack: Stack;
   readonly #endpoints: EndpointCache;
   readonly #flows = new KeyTable({ width: keyWords, seed: 0x9e3779b1 });
-  readonly #connected: StackSocket[] = [];
+  readonly #connected: (StackSocket | undefined)[] = [];
   /** By port. */
   readonly #bound = new Map<number, BoundPort>();
   #nextPort = Math.floor(Math.random() * dynamicPorts.count);
@@ -150,9 +151,14 @@ class StackDatagrams implements DatagramTransport, UdpHandler {
     const path = this.#endpoints.writeKey(route, key);
     if (route.localPort === undefined || route.localPort === 0) this.#choosePort(key);
     if (this.#flows.find(key, 0) >= 0) throw Object.assign(new Error('the flow exists'), { code: 'EADDRINUSE' });
-    const socket = new StackSocket(this.#stack, key, path);
+    const slot = this.#flows.add(key, 0);
+    const socket = new StackSocket(this.#stack, { key, path }, (closed) => {
+      if (this.#connected[slot] !== closed) return;
+      this.#connected[slot] = undefined;
+      this.#flows.remove(slot);
+    });
     socket.events = events;
-    this.#connected[this.#flows.add(key, 0)] = socket;
+    this.#connected[slot] = socket;
     return socket;
   }
 
@@ -163,9 +169,12 @@ class StackDatagrams implements DatagramTransport, UdpHandler {
   ): Promise<DatagramSocket> {
     const index = wildcards.has(host) ? undefined : this.#stack.hosts.indexOf(parseAddress(host), 0);
     if (index !== undefined && index < 0) throw new RangeError(`${host} is not an emulated host of this job`);
-    const socket = new StackSocket(this.#stack, new Int32Array(keyWords), 0);
+    const entry: BoundPort = this.#bound.get(port) ?? { any: undefined, byHost: new Map() };
+    const socket = new StackSocket(this.#stack, { key: new Int32Array(keyWords), path: 0 }, (closed) => {
+      if (entry.any === closed) entry.any = undefined;
+      if (index !== undefined && entry.byHost.get(index) === closed) entry.byHost.delete(index);
+    });
     socket.events = createEvents(socket);
-    const entry: BoundPort = this.#bound.get(port) ?? { byHost: new Map() };
     this.#bound.set(port, entry);
     if (index === undefined) entry.any = socket;
     else entry.byHost.set(index, socket);

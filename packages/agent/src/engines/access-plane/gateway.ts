@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessPlaneConfig } from '@rushhour/protocol';
-import { AccessGateway, maxAdmitted, maxPeers, sessionState } from '@rushhour/wire';
+import { AccessGateway, maxAdmitted, maxPeers, type SessionCause, sessionState } from '@rushhour/wire';
 import { AccessMeters } from '../../access/access-meters.ts';
 import type { EntryPort } from '../../access/access-port.ts';
 import { firstProfiles, type Profiles } from '../../access/access-profiles.ts';
@@ -9,16 +9,55 @@ import { GatewayGroup, type GatewayLink } from '../../access/gateway-group.ts';
 import { gatewayOptionsOf } from '../../access/gateway-options.ts';
 import { LagPort } from '../../access/lag-port.ts';
 import { findRadius, RadiusLink } from '../../access/radius-link.ts';
-import { admissionRow, ChangedRows, gatewayRow, lease6Row, leaseRow, portRow } from '../../access/session-rows.ts';
+import {
+  admissionRow,
+  ChangedRows,
+  gatewayRow,
+  lease6Row,
+  leaseRow,
+  portRow,
+  tunnelledRow,
+} from '../../access/session-rows.ts';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { reportGroup } from './report-group.ts';
 
 type PppoeServer = NonNullable<AccessGateway['pppoe']>;
+type L2tpLns = NonNullable<AccessGateway['l2tp']>;
 type IpoeGateway = NonNullable<AccessGateway['ipoe']>;
 
 const reportMs = 1000;
 const endGraceMs = 5000;
+
+/** Ends that a subscriber has asked for. */
+const orderlyEnds: ReadonlySet<SessionCause> = new Set([
+  'stopped',
+  'LCP: ended by the peer',
+  'L2TP: call ended by the peer',
+  'L2TP: tunnel ended by the peer',
+]);
+
+const sessionEvents = (meters: AccessMeters, changed: ChangedRows) => ({
+  onEstablished: (session: number, setupMs: number) => {
+    changed.add(session);
+    meters.onEstablished(session, setupMs);
+  },
+  onEnded: (session: number, cause: SessionCause, wasUp: boolean) => {
+    changed.add(session);
+    if (!orderlyEnds.has(cause)) (wasUp ? meters.onFlap : meters.onFailed)(session, cause);
+  },
+});
+
+const tunnelEvents = (meters: AccessMeters, changed: ChangedRows) => {
+  const { onEstablished: onTunnelled, onEnded: onTunnelledEnd } = sessionEvents(meters, changed);
+  return { onTunnelled, onTunnelledEnd };
+};
+
+/** Rows of an interface: those of sessions, then of leases, supplicants and clients of DHCP. */
+const rowsOf = ({ pppoe, l2tp, dhcp, dhcpv6 }: Profiles) => {
+  const sessions = (pppoe?.server.maxSessions ?? 0) + (l2tp?.server.maxSessions ?? 0);
+  return sessions + (dhcp?.server.poolSize ?? 0) + (dhcpv6?.server.poolSize ?? 0) + maxPeers + maxAdmitted;
+};
 
 /** The gateway of one interface. */
 class GatewayPort implements GatewayLink {
@@ -28,6 +67,7 @@ class GatewayPort implements GatewayLink {
   readonly gateway: AccessGateway;
   readonly #port: EntryPort;
   readonly #changed: ChangedRows;
+  readonly #changedCalls: ChangedRows;
   readonly #changedLeases: ChangedRows;
   readonly #changedLeases6: ChangedRows;
   readonly #changedPeers: ChangedRows;
@@ -45,6 +85,7 @@ class GatewayPort implements GatewayLink {
     this.#poolSize = profiles.dhcp?.server.poolSize ?? 0;
     this.#poolSize6 = profiles.dhcpv6?.server.poolSize ?? 0;
     this.#changed = new ChangedRows(profiles.pppoe?.server.maxSessions ?? 0);
+    this.#changedCalls = new ChangedRows(profiles.l2tp?.server.maxSessions ?? 0);
     this.#changedLeases = new ChangedRows(profiles.dhcp?.server.poolSize ?? 0);
     this.#changedLeases6 = new ChangedRows(profiles.dhcpv6?.server.poolSize ?? 0);
     this.#changedClients = new ChangedRows(profiles.dhcp?.server.decision === 'radius' ? maxAdmitted : 0);
@@ -57,15 +98,8 @@ class GatewayPort implements GatewayLink {
       sink: port.sink,
       random: Math.random,
       mac: port.mac,
-      onEstablished: (session, setupMs) => {
-        this.#changed.add(session);
-        meters.onEstablished(session, setupMs);
-      },
-      onEnded: (session, cause, wasUp) => {
-        this.#changed.add(session);
-        if (cause !== 'stopped' && cause !== 'LCP: ended by the peer')
-          (wasUp ? meters.onFlap : meters.onFailed)(session, cause);
-      },
+      ...sessionEvents(meters, this.#changed),
+      ...tunnelEvents(meters, this.#changedCalls),
       onAdmission: ({ index, lastError }) => {
         // Rows of those that were never refused are their leases.
         if (lastError !== '') meters.onFailed(index, lastError);
@@ -76,6 +110,7 @@ class GatewayPort implements GatewayLink {
       onLease: (lease) => this.#changedLeases.add(lease),
       onLease6: (lease) => this.#changedLeases6.add(lease),
     });
+    this.#followLeasesOfPpp();
     if (this.#radius !== undefined)
       this.#radius.onMessage = (socket, bytes) => this.gateway.radius?.receive(socket, bytes);
     port.open({
@@ -84,6 +119,12 @@ class GatewayPort implements GatewayLink {
       onIdle: () => this.group?.onIdle(),
       onRoom: () => this.group?.onRoom(),
     });
+  }
+
+  #followLeasesOfPpp(): void {
+    const { pppoe, l2tp } = this.gateway;
+    if (pppoe !== undefined) pppoe.ppp.sessionIpv6.onLease = (session) => this.#changed.add(session);
+    if (l2tp !== undefined) l2tp.ppp.sessionIpv6.onLease = (session) => this.#changedCalls.add(session);
   }
 
   get isChecked(): boolean {
@@ -100,21 +141,27 @@ class GatewayPort implements GatewayLink {
 
   /** It lets supplicants in and serves them nothing. */
   get #hasOnlyPorts(): boolean {
-    const { ipoe, ipoe6, pppoe } = this.gateway;
-    return ipoe === undefined && ipoe6 === undefined && pppoe === undefined;
+    const { ipoe, ipoe6, pppoe, l2tp } = this.gateway;
+    return [ipoe, ipoe6, pppoe, l2tp].every((part) => part === undefined);
   }
 
   get established(): number {
-    const { ipoe, ipoe6, pppoe, dot1x } = this.gateway;
+    const { ipoe, ipoe6, pppoe, l2tp, dot1x } = this.gateway;
+    if (this.#hasOnlyPorts) return dot1x?.countOf('authorized') ?? 0;
     const leases = Math.max(ipoe?.dhcp.active ?? 0, ipoe6?.dhcpv6?.active ?? 0);
-    const sessions = leases + (pppoe?.table.counts[sessionState.up] ?? 0);
-    return this.#hasOnlyPorts ? (dot1x?.countOf('authorized') ?? 0) : sessions;
+    const [sessions = 0, tunnelled = 0] = [pppoe, l2tp].map((server) => server?.table.counts[sessionState.up]);
+    return leases + sessions + tunnelled;
+  }
+
+  get #sessionCount(): number {
+    const { pppoe, l2tp } = this.gateway;
+    return (pppoe?.count ?? 0) + (l2tp?.count ?? 0);
   }
 
   get existing(): number {
-    const { ipoe, ipoe6, pppoe, dot1x } = this.gateway;
+    const { ipoe, ipoe6, dot1x } = this.gateway;
     if (this.#hasOnlyPorts) return dot1x?.peers.length ?? 0;
-    return Math.max(ipoe?.dhcp.used ?? 0, ipoe6?.dhcpv6?.used ?? 0) + (pppoe?.count ?? 0);
+    return Math.max(ipoe?.dhcp.used ?? 0, ipoe6?.dhcpv6?.used ?? 0) + this.#sessionCount;
   }
 
   start(): void {
@@ -122,12 +169,15 @@ class GatewayPort implements GatewayLink {
   }
 
   report(context: EngineContext<AccessPlaneConfig>, meters: AccessMeters): void {
-    const { pppoe, ipoe, ipoe6 } = this.gateway;
+    const { pppoe, l2tp, ipoe, ipoe6 } = this.gateway;
     if (this.#port instanceof LagPort) reportGroup(this.#port, context, meters);
     const { name } = this;
     for (const session of pppoe === undefined ? [] : this.#changed.take())
       context.putRow('sessions', gatewayRow(pppoe as PppoeServer, { first: this.#first, interface: name, session }));
-    const first = this.#first + (pppoe?.table.count ?? 0);
+    const firstCall = this.#first + (pppoe?.table.count ?? 0);
+    for (const session of l2tp === undefined ? [] : this.#changedCalls.take())
+      context.putRow('sessions', tunnelledRow(l2tp as L2tpLns, { first: firstCall, interface: name, session }));
+    const first = firstCall + (l2tp?.table.count ?? 0);
     for (const session of ipoe === undefined ? [] : this.#changedLeases.take())
       context.putRow('sessions', leaseRow((ipoe as IpoeGateway).dhcp, { first, interface: name, session }));
     const first6 = first + this.#poolSize;
@@ -156,6 +206,7 @@ class GatewayPort implements GatewayLink {
 
   end(): void {
     this.gateway.pppoe?.closeAll();
+    this.gateway.l2tp?.closeAll();
     this.gateway.ipoe?.dhcp.admission?.endAll();
     this.gateway.dot1x?.endAll();
     this.#port.flush();
@@ -163,8 +214,8 @@ class GatewayPort implements GatewayLink {
 
   /** Sessions and their accounts are closed. */
   get isOver(): boolean {
-    const { pppoe, radius } = this.gateway;
-    return (pppoe?.count ?? 0) === 0 && (radius?.pending ?? 0) === 0;
+    const { l2tp, radius } = this.gateway;
+    return this.#sessionCount === 0 && (l2tp?.tunnels.isQuiet ?? true) && (radius?.pending ?? 0) === 0;
   }
 
   close(): void {
@@ -188,10 +239,7 @@ class GatewayRun implements PreparedEngine {
     const ports = openEntryPorts(config.interfaces, profiles, host.isCaptured ?? false);
     try {
       for (const [index, port] of ports.entries()) {
-        const { pppoe, dhcp, dhcpv6 } = profiles;
-        const leases = (dhcp?.server.poolSize ?? 0) + (dhcpv6?.server.poolSize ?? 0);
-        const first = index * ((pppoe?.server.maxSessions ?? 0) + leases + maxPeers + maxAdmitted);
-        this.#ports.push(new GatewayPort(port, profiles, first, this.#meters));
+        this.#ports.push(new GatewayPort(port, profiles, index * rowsOf(profiles), this.#meters));
       }
     } catch (error) {
       for (const port of ports) port.close();

@@ -5,8 +5,10 @@ import { findRadius } from '../../access/radius-link.ts';
 import type { Engine } from '../../engine.ts';
 import { checkStack } from '../../stack/open-stack.ts';
 import { prepareBridge } from './bridge.ts';
+import { prepareClock } from './clock.ts';
 import { prepareGateway } from './gateway.ts';
 import { prepareLinkGroup } from './link-group.ts';
+import { prepareOpenFlow } from './openflow.ts';
 import { prepareSubscribers } from './subscribers.ts';
 
 /** Subscribers of every kind, the gateway that serves them, and protocols of links. */
@@ -14,14 +16,19 @@ export const accessPlane: Engine<AccessPlaneConfig> = {
   id: 'plane.access',
   config: AccessPlaneConfig,
   targetsOf({ role, profiles }) {
-    const radius = role === 'server' ? findRadius(firstProfiles(profiles)) : undefined;
-    return radius === undefined ? [] : [radius.address];
+    const first = firstProfiles(profiles);
+    const radius = role === 'server' ? findRadius(first)?.address : undefined;
+    return [radius, first.l2tp?.tunnel.peerAddress, first.openflow?.channel.controllerAddress].filter(
+      (address) => address !== undefined,
+    );
   },
   check: async () => checkStack(),
   async prepare(context) {
     const { role, groupId, profiles } = context.config;
-    const hasSubscribers = ['ipoe', 'pppoe', 'dot1x'].some((name) => profiles[name] !== undefined);
+    const hasSubscribers = ['ipoe', 'pppoe', 'l2tp', 'dot1x'].some((name) => profiles[name] !== undefined);
     try {
+      if (profiles['gptp'] !== undefined) return prepareClock(context);
+      if (profiles['openflow'] !== undefined) return prepareOpenFlow(context);
       if (profiles['stp'] !== undefined) return prepareBridge(context);
       if (!hasSubscribers) return prepareLinkGroup(context);
       return role === 'server' ? prepareGateway(context) : prepareSubscribers(context);

@@ -4,8 +4,8 @@ import type { AccessPlaneConfig, PlaneCommand } from '@rushhour/protocol';
 import { AccessClient, PacedSink, sessionState } from '@rushhour/wire';
 import { AccessMeters } from '../../access/access-meters.ts';
 import type { EntryPort } from '../../access/access-port.ts';
-import { firstProfiles, type Profiles, requireProfile } from '../../access/access-profiles.ts';
-import { address4, clientOptionsOf } from '../../access/client-options.ts';
+import { address4, firstProfiles, type Profiles, requireProfile } from '../../access/access-profiles.ts';
+import { clientOptionsOf } from '../../access/client-options.ts';
 import { openEntryPorts } from '../../access/entry-ports.ts';
 import { LagPort } from '../../access/lag-port.ts';
 import { LinkFlaps } from '../../access/link-flaps.ts';
@@ -51,7 +51,7 @@ class SubscriberPort implements SessionLink {
     this.#sink = new PacedSink(port.sink, { burst, intervalMs: link.txIntervalUs / 1000, mtu });
     this.#flaps = new LinkFlaps(profiles.links?.flaps ?? { intervalSec: 0, downSec: 1, count: 0 });
     this.client = new AccessClient({
-      ...clientOptionsOf(profiles, { first, count, interfaceMac: port.mac }),
+      ...clientOptionsOf(profiles, { first, count, interfaceMac: port.mac, interfaceName: port.name }),
       sink: this.#sink,
       random: Math.random,
       onJoined: (session, delayMs) => {
@@ -296,6 +296,7 @@ class SubscriberRun implements PreparedEngine, Pausable, Commandable {
       this.#meters.followClient(port.name, port.client);
       port.report(this.#context, this.#meters, isLast);
     }
+    this.#meters.countSteps(this.#ports.map(({ client }) => client.subscribers.table));
     this.#meters.update({ wanted, established }, (now - this.#reportedMs) / 1000);
     this.#reportedMs = now;
   }

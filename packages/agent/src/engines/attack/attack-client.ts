@@ -204,6 +204,7 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
       .attempt(attempt, shapedRoute(this.#routeOf(path.target, from, timeoutMs), attempt.exchange), this.#clientContext)
       .catch((error: Error): ClientOutcome => ({ ...noOutcome, error: error.message.slice(0, 500) }));
     const endedMs = this.#clientContext.elapsedMs();
+    if (seen.end === 'response') this.#patience.note(endedMs - startedMs, endedMs);
     return { ...seen, timeoutMs, startedMs, endedMs, tries: 1, isShunned: false, isRateLimited: false };
   }
 
@@ -243,7 +244,7 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
   /** Where the server had everything the answer is late, or kept back; elsewhere the device may be slow. */
   #waitLonger({ attempt, path, from }: Work, first: Sent, hasArrived: boolean): Promise<Sent> {
     return this.#solo.alone(async () => {
-      if (!hasArrived && !this.#patience.isTooShort(first.timeoutMs)) return first;
+      if (!hasArrived && !this.#patience.isTooShort(first.timeoutMs, first.endedMs)) return first;
       const again = await this.#send(attempt, path, from, this.#patience.longTimeoutMs);
       if (again.end === 'response') this.#patience.learn(again.endedMs - again.startedMs);
       if (isSilence(again)) await this.#prove(path, 'silent-drop', { from, after: attempt });

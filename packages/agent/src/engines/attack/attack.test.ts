@@ -36,6 +36,38 @@ const deviceBefore = async (
 };
 
 describe('attempts between client and server', () => {
+  it('begin with the greeting of the server, which says nothing of what follows it', async () => {
+    const port = freePort();
+    const device = await deviceBefore(port, (bytes, { client, path }) => {
+      if (path === 'back' || !bytes.includes('forbidden')) return bytes;
+      client.end('550 stopped\r\n');
+      return undefined;
+    });
+    const data = (text: string) => ({ data: Buffer.from(text).toString('base64') });
+    const ftp = { service: 'ftp', protocol: 'raw', host: '127.0.0.1' };
+    const attempt = (id: number, user: string) =>
+      attemptOf(id, {
+        service: 'ftp',
+        exchange: {
+          ...{ protocol: 'raw', transport: 'tcp', greeting: data('220 ready\r\n') },
+          sends: [`USER ${user}\r\n`, 'PASS x\r\n'].map((line) => ({ content: data(line), waitResponse: true })),
+          answers: ['331 go on\r\n', '530 no\r\n'].map(data),
+        },
+      });
+    const { clients, servers } = await runBothEnds({
+      attempts: [attempt(0, 'anna'), attempt(1, 'forbidden')],
+      targets: [{ ...ftp, port: device.port }],
+      listen: [{ ...ftp, port }],
+    });
+    device.close();
+    expect(clients[0]).toMatchObject({ end: 'response', responseIsOurs: true, rxBytes: 30 });
+    expect(servers.find(({ attempt }) => attempt === 0)).toMatchObject({
+      seen: 'full',
+      sentSha256: clients[0]?.rxSha256,
+    });
+    expect(clients[1]).toMatchObject({ end: 'response', responseIsOurs: false, rxBytes: 24 });
+  });
+
   it('arrive complete and get our own answer on a transparent path', async () => {
     const port = freePort();
     const [rawPort, dnsPort] = [freePort(), freePort()];

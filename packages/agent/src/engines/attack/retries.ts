@@ -8,6 +8,9 @@ const rateWaitsMs = [1000, 2000, 4000];
 const enoughPersisted = 3;
 const longestMs = 30_000;
 const patience = 4;
+const slowShare = 4;
+/** How long a late answer makes later silences doubtful. */
+const slowForMs = 30_000;
 
 export const isSilence = ({ connect, end }: Pick<ClientOutcome, 'connect' | 'end'>): boolean =>
   connect === 'timeout' || connect === 'refused' || connect === 'unreachable' || end === 'timeout';
@@ -19,6 +22,7 @@ export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
 export class Patience {
   timeoutMs: number;
   #probes = 2;
+  #slowAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(timeoutMs: number) {
     this.timeoutMs = timeoutMs;
@@ -29,13 +33,18 @@ export class Patience {
   }
 
   /**
-   * Whether silence after so long may be slowness: answers have come later since, or it was never tried. The first
-   * silences of a run are, as a device may hold requests for longer than the test waits.
+   * Whether silence after so long may be slowness: answers have come later since, some came late lately, or it was
+   * never tried. The first silences of a run are, as a device may hold requests for longer than the test waits.
    */
-  isTooShort(triedMs: number): boolean {
-    if (this.timeoutMs > triedMs) return true;
+  isTooShort(triedMs: number, nowMs: number): boolean {
+    if (this.timeoutMs > triedMs || nowMs - this.#slowAtMs < slowForMs) return true;
     this.#probes -= 1;
     return this.#probes >= 0;
+  }
+
+  /** An answer came in time, at this moment: one that took a good part of the time shows a busy path. */
+  note(tookMs: number, nowMs: number): void {
+    if (tookMs * slowShare >= this.timeoutMs) this.#slowAtMs = nowMs;
   }
 
   /** An answer came after so long. */

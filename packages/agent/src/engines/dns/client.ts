@@ -154,7 +154,7 @@ class DnsClient extends LoadDrivenClient {
       sweep: (now) => {
         for (const channel of this.#channels) channel.sweep(now);
       },
-      isDone: () => this.#driver.isExhausted && isIdle(),
+      isDone: () => (this.#driver.isExhausted || this.#questions.isSpent) && isIdle(),
       isIdle,
       retire: () => {},
     });

@@ -6,18 +6,22 @@ export const frame = (message: Buffer): Buffer => {
   return framed;
 };
 
+const empty = Buffer.alloc(0);
+
 /** Splits a byte stream into messages. */
 export class Deframer {
-  #rest: Buffer = Buffer.alloc(0);
+  #rest: Buffer = empty;
 
+  /** Messages are valid during the call only. */
   feed(bytes: Buffer, onMessage: (message: Buffer) => void): void {
-    let data = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
-    while (data.length >= 2) {
-      const end = 2 + data.readUInt16BE(0);
+    const data = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    let at = 0;
+    while (data.length - at >= 2) {
+      const end = at + 2 + data.readUInt16BE(at);
       if (data.length < end) break;
-      onMessage(data.subarray(2, end));
-      data = data.subarray(end);
+      onMessage(data.subarray(at + 2, end));
+      at = end;
     }
-    this.#rest = Buffer.from(data);
+    this.#rest = at === data.length ? empty : Buffer.from(data.subarray(at));
   }
 }

@@ -24,6 +24,7 @@ export const dns: Engine<DnsConfig> & Divisible<DnsConfig> = {
       ...config,
       sockets: Math.max(1, shareOf(config.sockets, index, count)),
       concurrency: Math.max(1, shareOf(config.concurrency, index, count)),
+      ...(config.drawn && { drawn: { ...config.drawn, firstUser: index, users: count } }),
       load: loadShare(config.load, count),
     };
   },

@@ -75,7 +75,9 @@ export class QueryChannel implements MessageTransportEvents {
     const id = generation * this.#capacity + slot;
     this.#generations[slot] = (generation + 2) * this.#capacity > ids ? 0 : generation + 1;
     const at = slot * this.#stride;
-    const { length, questionEnd } = this.#deps.questions.write(this.#messages, at, id);
+    const written = this.#deps.questions.write(this.#messages, at, id);
+    if (written === undefined) return;
+    const { length, questionEnd } = written;
     if (this.#views[slot]?.length !== length) this.#views[slot] = this.#messages.subarray(at, at + length);
     this.#ids[slot] = id;
     this.#intended[slot] = intended;

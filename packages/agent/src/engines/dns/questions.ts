@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { DnsClientConfig } from '@rushhour/protocol';
+import { DrawnTexts } from '../../net/load/drawn-texts.ts';
 import type { Chunk } from '../../net/transport/transport.ts';
 import { encodeQuery, recordTypes } from './message.ts';
 
@@ -7,6 +8,10 @@ const headerBytes = 12;
 const prefixLength = 8;
 // The header, then the length of the first label.
 const prefixAt = 13;
+/** Bytes of the longest name and of what is around it in a query. */
+const maxDrawnBytes = headerBytes + 255 + 4 + 11;
+/** Names of a dictionary that are not valid are left out; so many of them one after another end it. */
+const maxInvalid = 1000;
 
 interface Template {
   readonly bytes: Buffer;
@@ -26,9 +31,14 @@ export class Questions {
   readonly maxBytes: number;
   readonly #templates: readonly Template[];
   readonly #randomPrefix: boolean;
+  readonly #config: DnsClientConfig;
+  readonly #drawn: DrawnTexts | undefined;
+  #isSpent = false;
   #next = 0;
 
   constructor(config: DnsClientConfig) {
+    this.#config = config;
+    this.#drawn = config.drawn && new DrawnTexts(config.drawn, 1);
     this.#randomPrefix = config.randomPrefix;
     const { recursion, edns } = config;
     const prefix = config.randomPrefix ? `${'x'.repeat(prefixLength)}.` : '';
@@ -37,19 +47,52 @@ export class Questions {
         templateOf(encodeQuery({ name: prefix + name, type: recordTypes[type] as number }, { recursion, edns })),
       ),
     );
-    this.maxBytes = Math.max(...this.#templates.map(({ bytes }) => bytes.length));
+    this.maxBytes =
+      this.#drawn === undefined ? Math.max(...this.#templates.map(({ bytes }) => bytes.length)) : maxDrawnBytes;
   }
 
-  /** Writes the next query; returns its length and the end of its question. */
-  write(into: Buffer, at: number, id: number): { readonly length: number; readonly questionEnd: number } {
-    const { bytes, questionEnd } = this.#templates[this.#next] as Template;
-    this.#next = this.#next + 1 === this.#templates.length ? 0 : this.#next + 1;
+  /** The dictionary has no names left. */
+  get isSpent(): boolean {
+    return this.#isSpent;
+  }
+
+  /** Writes the next query; returns its length and the end of its question, and undefined when no name is left. */
+  write(into: Buffer, at: number, id: number): { readonly length: number; readonly questionEnd: number } | undefined {
+    const template = this.#drawn === undefined ? this.#fixed() : this.#fresh(this.#drawn);
+    if (template === undefined) {
+      this.#isSpent = true;
+      return undefined;
+    }
+    const { bytes, questionEnd } = template;
     // For so few bytes a loop is cheaper than a call of `copy`.
     for (let i = 2; i < bytes.length; i++) into[at + i] = bytes[i] as number;
     into[at] = id >> 8;
     into[at + 1] = id & 255;
     if (this.#randomPrefix) into.write(randomBytes(prefixLength / 2).toString('hex'), at + prefixAt, 'latin1');
     return this.#spanOf(bytes.length, questionEnd);
+  }
+
+  #fixed(): Template {
+    const template = this.#templates[this.#next] as Template;
+    this.#next = this.#next + 1 === this.#templates.length ? 0 : this.#next + 1;
+    return template;
+  }
+
+  #fresh(drawn: DrawnTexts): Template | undefined {
+    const { types, recursion, edns } = this.#config;
+    const type = recordTypes[types[this.#next] as string] as number;
+    this.#next = this.#next + 1 === types.length ? 0 : this.#next + 1;
+    const prefix = this.#randomPrefix ? `${'x'.repeat(prefixLength)}.` : '';
+    for (let attempt = 0; attempt < maxInvalid; attempt++) {
+      const name = drawn.next(0)?.trim();
+      if (name === undefined) return undefined;
+      try {
+        if (name !== '') return templateOf(encodeQuery({ name: prefix + name, type }, { recursion, edns }));
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+      }
+    }
+    return undefined;
   }
 
   readonly #span = { length: 0, questionEnd: 0 };

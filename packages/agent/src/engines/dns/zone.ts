@@ -113,6 +113,6 @@ export class Zone {
       const wild = this.#records.get(`*${key.slice(dot)}`);
       if (wild !== undefined) return wild;
     }
-    return undefined;
+    return this.#records.get('*');
   }
 }

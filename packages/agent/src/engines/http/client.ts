@@ -7,10 +7,7 @@ import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf, cyclerOf } from '../../net/load/rotation.ts';
 import { IndexedSet } from '../../net/loop/indexed-set.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
-import type { QuicClient } from '../../net/quic/quic-client.ts';
-import { createQuicPath } from '../../net/quic/quic-path.ts';
-import { tlsMetrics } from '../../net/secure-path.ts';
-import type { Message, Transport } from '../../net/transport/transport.ts';
+import type { Message } from '../../net/transport/transport.ts';
 import { LoadDrivenClient } from '../load-driven-client.ts';
 import { createExpectations } from './expectation.ts';
 import { grpcPlanOf } from './grpc/grpc-call.ts';
@@ -18,7 +15,7 @@ import { GrpcClientMeters } from './grpc/meters.ts';
 import { createTimes, H1Slot } from './h1-slot.ts';
 import { H2Slot } from './h2-slot.ts';
 import { H3Slot } from './h3-slot.ts';
-import { createHttpTransport } from './http-transport.ts';
+import { createHttpPath, type HttpPath } from './http-transport.ts';
 import { KnownHead } from './known-head.ts';
 import { HttpMeters } from './meters.ts';
 import { bodiesOf, createRequest } from './request.ts';
@@ -33,22 +30,8 @@ type Context = EngineContext<HttpClientConfig>;
 const failurePauseMs = 100;
 const maxDrainMs = 2000;
 
-/** TCP or QUIC, as the version of HTTP needs it. */
-type Carrier =
-  | { readonly kind: 'tcp'; readonly transport: Transport }
-  | { readonly kind: 'quic'; readonly transport: QuicClient };
-
-const createCarrier = (context: Context): Carrier => {
-  const { config, samples } = context;
-  if (config.version !== '3') return { kind: 'tcp', transport: createHttpTransport(context) };
-  return {
-    kind: 'quic',
-    transport: createQuicPath(context).createClient(config.tls, ['h3'], tlsMetrics(samples, 'http')),
-  };
-};
-
 /** Chooses target and source of the next connection. */
-const createPlan = (context: Context, sources: SourcePool, carrier: Carrier): SlotPlan => {
+const createPlan = (context: Context, sources: SourcePool, carrier: HttpPath): SlotPlan => {
   const { config } = context;
   const bodies = bodiesOf(config);
   const prepare = (bytes: Buffer): Message =>
@@ -95,7 +78,7 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
   readonly #sessions: LoadDriver;
   readonly #requests: LoadDriver;
   readonly #active = new IndexedSet<Slot>();
-  readonly #carrier: Carrier;
+  readonly #carrier: HttpPath;
   /** By slot; connections on their way are not open. */
   readonly #isOpen: Uint8Array;
   #openCount = 0;
@@ -107,7 +90,7 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
     this.#config = config;
     this.#requestIntervalMs = config.requestIntervalMs;
     this.#sources = sources;
-    const carrier = createCarrier(context);
+    const carrier = createHttpPath(context);
     this.#carrier = carrier;
     this.#slots = this.#createSlots(createPlan(context, sources, carrier));
     this.#isOpen = new Uint8Array(config.connections);

@@ -1,16 +1,13 @@
 import type { HttpClientConfig } from '@rushhour/protocol';
 import type { EngineContext } from '../../engine.ts';
 import { createStreamTransport } from '../../net/data-path.ts';
+import type { QuicClient } from '../../net/quic/quic-client.ts';
+import { createQuicPath } from '../../net/quic/quic-path.ts';
 import { createSecureClient, tlsMetrics } from '../../net/secure-path.ts';
 import type { Transport } from '../../net/transport/transport.ts';
 
 /** The transport of a client: plain or by TLS. */
-export const createHttpTransport = ({
-  config,
-  note,
-  hostNetwork,
-  samples,
-}: EngineContext<HttpClientConfig>): Transport => {
+const createHttpTransport = ({ config, note, hostNetwork, samples }: EngineContext<HttpClientConfig>): Transport => {
   const { tls, tuning, journeys, webSocket } = config;
   const path = { path: config.dataPath, note, hostNetwork };
   const isH2 = config.version === '2';
@@ -25,4 +22,16 @@ export const createHttpTransport = ({
     journeys === undefined && webSocket === undefined && (config.method === 'GET' || config.method === 'HEAD');
   const earlyData = tls.earlyData === true && isSafe;
   return createSecureClient({ ...tls, earlyData }, { ...path, alpn, ...tlsMetrics(samples, 'http') }, options);
+};
+
+/** TCP or QUIC, as the version of HTTP needs it. */
+export type HttpPath =
+  | { readonly kind: 'tcp'; readonly transport: Transport }
+  | { readonly kind: 'quic'; readonly transport: QuicClient };
+
+export const createHttpPath = (context: EngineContext<HttpClientConfig>): HttpPath => {
+  const { config, samples } = context;
+  if (config.version !== '3') return { kind: 'tcp', transport: createHttpTransport(context) };
+  const quic = createQuicPath(context).createClient(config.tls, ['h3'], tlsMetrics(samples, 'http'));
+  return { kind: 'quic', transport: quic };
 };

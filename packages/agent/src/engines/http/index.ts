@@ -1,15 +1,13 @@
 import { HttpConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
 import { streamPathName } from '../../net/data-path.ts';
-import { loadShare, shareOf } from '../../net/load/share.ts';
+import { loadShare, shareOf, usersOf } from '../../net/load/share.ts';
 import { quicPathName } from '../../net/quic/quic-path.ts';
 import { securePathName } from '../../net/secure-path.ts';
 import { withCertificate } from '../../net/tls/tls-options.ts';
 import { prepareHttpClient } from './client.ts';
 import { prepareJourneyClient } from './journeys/client.ts';
 import { prepareHttpServer } from './server.ts';
-
-const sumOf = (shares: readonly number[]): number => shares.reduce((sum, share) => sum + share, 0);
 
 /** HTTP/1.1, HTTP/2 and HTTP/3, both sides. */
 export const http: Engine<HttpConfig> & Divisible<HttpConfig> = {
@@ -36,7 +34,7 @@ export const http: Engine<HttpConfig> & Divisible<HttpConfig> = {
     return {
       ...config,
       connections: shares[index] as number,
-      ...(journeys && { journeys: { ...journeys, firstUser: sumOf(shares.slice(0, index)), users: sumOf(shares) } }),
+      ...(journeys && { journeys: { ...journeys, ...usersOf(shares, index) } }),
       ...(config.openSessions !== undefined && { openSessions: config.openSessions / count }),
       load: loadShare(load, count),
       ...(sessionsPerSecond !== undefined && { sessionsPerSecond: sessionsPerSecond / count }),

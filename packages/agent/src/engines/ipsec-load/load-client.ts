@@ -182,6 +182,9 @@ export class LoadClient extends LoadDrivenClient {
   }
 }
 
+/** Addresses that are read once. */
+const maxKnownEnds = 100_000;
+
 /** Routes of handshakes, each with a peer and one of the first hosts. */
 const routesOf = (
   context: Context,
@@ -194,17 +197,26 @@ const routesOf = (
     addresses: addresses.slice(0, config.sourceCount),
     peers: config.targets.map(({ host, weight }) => ({ host: context.addressOf(host), weight })),
   });
+  const ends = new Map<string, { readonly bytes: Uint8Array; readonly host: number }>();
+  const endOf = (address: string) => {
+    const known = ends.get(address);
+    if (known !== undefined) return known;
+    const words = parseAddress(address);
+    const end = { bytes: addressBytes(words), host: layers.hostOf(words) };
+    if (ends.size < maxKnownEnds) ends.set(address, end);
+    return end;
+  };
   return (slot) => {
     const { local, remote } = chooseEnds(slot);
     use.take(local);
-    const words = parseAddress(local);
+    const [source, target] = [endOf(local), endOf(remote)];
     return {
-      localAddress: addressBytes(words),
+      localAddress: source.bytes,
       localPort: ikePort.plain,
-      remoteAddress: addressBytes(parseAddress(remote)),
+      remoteAddress: target.bytes,
       remotePort: ikePort.plain,
       isEncapsulated: false,
-      path: layers.hostOf(words),
+      path: source.host,
     };
   };
 };

@@ -109,7 +109,7 @@ export class LoadSessions {
   #events(): Partial<IkeEvents> {
     const { meters, keys } = this.#options;
     return {
-      onKeys: (sa) => keys?.ike(sa),
+      onKeys: (sa, derived) => keys?.ike(sa, derived),
       onChildUp: (sa, child) => keys?.esp(child, sa.route.localAddress.length === 4 ? 4 : 6),
       onEstablished: (sa) => {
         this.#add(sa);

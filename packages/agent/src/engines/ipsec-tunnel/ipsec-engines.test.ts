@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine, EngineContext } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import type { HostNetwork } from '../../net/host-network.ts';
-import { createMemoryNetworks } from '../../net/ipsec/testing/memory-network.ts';
+import { createMemoryNetworks, type Impairment } from '../../net/ipsec/testing/memory-network.ts';
 import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
 import { parseConfig } from '../../runs/job/prepare-job.ts';
 import { SampleStore } from '../../samples.ts';
@@ -64,8 +64,8 @@ const startJob = async (engine: Engine, hostNetwork: HostNetwork, job: { config:
 const targets = ['10.0.1.1', '10.0.1.2'].map((host) => ({ host, port: 500 }));
 const listen = [{ host: '0.0.0.0', port: 500 }];
 
-const startTunnels = async (settings: object, more: object = {}, sourceCount = 8) => {
-  const [near, far] = createMemoryNetworks(['10.0.0.1-10.0.0.8', '10.0.1.1-10.0.1.2']);
+const startTunnels = async (settings: object, more: object = {}, sourceCount = 8, impair?: Impairment) => {
+  const [near, far] = createMemoryNetworks(['10.0.0.1-10.0.0.8', '10.0.1.1-10.0.1.2'], impair);
   const config = { settings: { ...base, ...settings }, tunnels: 20, ...more };
   const server = await startJob(ipsecTunnel, far, { config: { role: 'server', listen, ...config } });
   const client = await startJob(ipsecTunnel, near, {
@@ -111,6 +111,33 @@ describe('tunnels', () => {
     expect(server.rows.size).toBe(20);
     await client.until(() => [...client.rows.values()].every(({ cells }) => Number(cells['rxBytes']) > 0));
     expect([...client.rows.values()].filter(({ cells }) => cells['rxBytes'] === 0)).toEqual([]);
+    expect(client.count('ipsec-tunnel.errors.timeout')).toBe(0);
+    await client.stop();
+    await server.stop();
+  });
+
+  it('carry on over a wire that repeats, reorders, replays, cuts and garbles packets', async () => {
+    const protocolAt = 9;
+    const esp = 50;
+    let count = 0;
+    const old: Uint8Array[] = [];
+    const impair: Impairment = (packet) => {
+      const changed = packet.slice();
+      changed[packet.length - 3] = (changed[packet.length - 3] as number) ^ 0x55;
+      const kinds: readonly (readonly Uint8Array[])[] = [
+        ...[[packet], [packet, packet], [changed, packet], [packet.slice(0, packet.length >> 1), packet]],
+        [packet, ...old.splice(0, 1)],
+      ];
+      if (packet[protocolAt] === esp) old.push(packet);
+      return kinds[count++ % kinds.length] ?? [];
+    };
+    const { client, server } = await startTunnels({ rekeySec: 1.5 }, { inside }, 8, impair);
+    await client.until(() => client.count('ipsec-tunnel.rekeys') > 20 && client.count('ipsec-tunnel.rxBytes') > 6000);
+    expect(client.gauge('ipsec-tunnel.ikeUp')).toBe(20);
+    expect(client.count('ipsec-tunnel.opened')).toBe(20);
+    const errorsOf = (name: string) => client.count(name) + server.count(name);
+    expect(errorsOf('ipsec-tunnel.replayErrors')).toBeGreaterThan(0);
+    expect(errorsOf('ipsec-tunnel.authErrors')).toBeGreaterThan(0);
     expect(client.count('ipsec-tunnel.errors.timeout')).toBe(0);
     await client.stop();
     await server.stop();

@@ -30,12 +30,13 @@ const encryptions: Readonly<Record<number, (keyBits: number) => string>> = {
 };
 
 /** A proposal as strongSwan writes it, such as aes256gcm16-prfsha256-curve25519. */
-export const suiteText = ({ encryption, keyBits, integrity, prf, group, hasEsn }: Suite): string =>
+export const suiteText = ({ encryption, keyBits, integrity, prf, group, additional, hasEsn }: Suite): string =>
   [
     encryptions[encryption]?.(keyBits) ?? String(encryption),
     ...(integrity === integrityId.none ? [] : [integrities.get(integrity)]),
     ...(prf === 0 ? [] : [`prf${prfs.get(prf)}`]),
     ...(group === groupId.none ? [] : [groups.get(group)]),
+    ...(additional === groupId.none ? [] : [`ke1_${groups.get(additional)}`]),
     ...(hasEsn ? ['esn'] : []),
   ].join('-');
 

@@ -6,6 +6,7 @@ import type { TunnelProbes } from './tunnel-probes.ts';
 const counted = {
   'ipsec-tunnel.opened': 'opened',
   'ipsec-tunnel.rekeys': 'rekeys',
+  'ipsec-tunnel.moved': 'moved',
   'ipsec-tunnel.dpdTimeouts': 'dpdTimeouts',
   'ipsec-tunnel.txBytes': 'txBytes',
   'ipsec-tunnel.rxBytes': 'rxBytes',

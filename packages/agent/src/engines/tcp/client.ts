@@ -3,6 +3,7 @@ import type { EngineContext, LoadChange } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { createStreamTransport } from '../../net/data-path.ts';
 import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
+import { DrawnTexts } from '../../net/load/drawn-texts.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
 import { filledMessages } from '../../net/load/payload.ts';
 import { chooserOf, cyclerOf } from '../../net/load/rotation.ts';
@@ -33,6 +34,8 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
   readonly #sources: SourcePool;
   readonly #transport: Transport;
   readonly #nextMessage: () => Message;
+  readonly #drawn: DrawnTexts | undefined;
+  readonly #spent = new Set<number>();
   readonly #active = new Map<number, TcpSession>();
   readonly #sessions: LoadDriver;
   readonly #messages: LoadDriver;
@@ -53,7 +56,9 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
     const bulk = isPaced ? bulkBytes.paced : bulkBytes.unlimited;
     const messages = filledMessages(config.payload, bulk);
     this.#nextMessage = cyclerOf(messages.map((bytes) => this.#transport.prepareMessage(bytes)));
-    const meanBytes = messages.reduce((sum, { length }) => sum + length, 0) / messages.length;
+    this.#drawn = config.drawn && new DrawnTexts(config.drawn, config.connections);
+    const meanBytes =
+      this.#drawn?.meanBytes() ?? messages.reduce((sum, { length }) => sum + length, 0) / messages.length;
     const { createAlarm } = this.#transport;
     const endpoints = config.targets.map((target) => ({
       port: target.port,
@@ -121,7 +126,7 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
     this.#active.delete(slot);
     this.#messages.withdraw(slot);
     this.lifecycle.settle();
-    if (this.lifecycle.isEnding || this.#sessions.isExhausted) return;
+    if (this.lifecycle.isEnding || this.#sessions.isExhausted || this.#spent.has(slot)) return;
     const { reopenSessionMs } = this.#config;
     const waitMs = hasFailed && !this.#sessions.isPaced ? Math.max(reopenSessionMs, failurePauseMs) : reopenSessionMs;
     if (waitMs === 0) this.#sessions.offer(slot, performance.now());
@@ -132,8 +137,17 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
     const { address, port, meters } = this.#choose(slot);
     const route = { address, port, ...this.#sources.next(slot) };
     const transport = this.#transport;
-    const plan = { config: this.#config, transport, nextMessage: this.#nextMessage, meters, route, intended };
+    const drawMessage = this.#drawn && ((user: number) => this.#drawMessage(user));
+    const messages = { nextMessage: this.#nextMessage, drawMessage };
+    const plan = { config: this.#config, transport, ...messages, meters, route, intended };
     this.#active.set(slot, new TcpSession(slot, plan, this));
+  }
+
+  #drawMessage(slot: number): Buffer | undefined {
+    const text = this.#drawn?.next(slot);
+    if (text === undefined) this.#spent.add(slot);
+    // A message has at least one byte.
+    return text === undefined ? undefined : Buffer.from(text || '\0');
   }
 
   /** Closes connections that are more than wanted. */
@@ -166,7 +180,7 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
         this.#closeExcess(now);
         this.#countRetransmits(retransmitReads);
       },
-      isDone: () => this.#sessions.isExhausted && this.#active.size === 0,
+      isDone: () => (this.#sessions.isExhausted || this.#drawn?.areSpent === true) && this.#active.size === 0,
       isIdle: () => this.#active.size === 0,
       retire: () => {
         for (const session of this.#active.values()) session.leave();

@@ -1,7 +1,7 @@
 import { TcpConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
 import { streamPathName } from '../../net/data-path.ts';
-import { loadShare, shareOf } from '../../net/load/share.ts';
+import { loadShare, shareOf, usersOf } from '../../net/load/share.ts';
 import { prepareTcpClient } from './client.ts';
 import { prepareTcpServer } from './server.ts';
 
@@ -17,11 +17,16 @@ export const tcp: Engine<TcpConfig> & Divisible<TcpConfig> = {
       : prepareTcpServer({ ...context, config });
   },
   divide(config, index, count) {
-    if (config.role === 'server') return config;
-    const { totalSessions, rateBps } = config;
+    if (config.role === 'server') {
+      const { drawn } = config;
+      return drawn === undefined ? config : { ...config, drawn: { ...drawn, firstUser: index, users: count } };
+    }
+    const { totalSessions, rateBps, drawn } = config;
+    const shares = Array.from({ length: count }, (_, core) => Math.max(1, shareOf(config.connections, core, count)));
     return {
       ...config,
-      connections: Math.max(1, shareOf(config.connections, index, count)),
+      connections: shares[index] as number,
+      ...(drawn && { drawn: { ...drawn, ...usersOf(shares, index) } }),
       ...(config.openSessions !== undefined && { openSessions: config.openSessions / count }),
       load: loadShare(config.load, count),
       ...(totalSessions !== undefined && { totalSessions: shareOf(totalSessions, index, count) }),

@@ -1,6 +1,7 @@
 import type { TcpServerConfig } from '@rushhour/protocol';
 import type { Counter, EngineContext, Gauge, PreparedEngine, Samples } from '../../engine.ts';
 import { createStreamTransport } from '../../net/data-path.ts';
+import { DrawnTexts } from '../../net/load/drawn-texts.ts';
 import { filledMessages } from '../../net/load/payload.ts';
 import { cyclerOf } from '../../net/load/rotation.ts';
 import { aborted } from '../../net/loop/aborted.ts';
@@ -11,6 +12,7 @@ interface TcpServerDeps {
   readonly config: TcpServerConfig;
   readonly samples: Samples;
   readonly nextMessage: () => Message;
+  readonly drawn: DrawnTexts | undefined;
   readonly meters: {
     readonly accepted: Counter;
     readonly active: Gauge;
@@ -33,14 +35,30 @@ class TcpServerConnection implements ConnectionEvents {
     deps.meters.accepted.add(1);
     deps.meters.active.add(1);
     if (deps.config.mode !== 'source') return;
-    let message = deps.nextMessage();
+    let bytes = this.#sendNext();
     this.onSent = () => {
-      deps.meters.txBytes.add(message.bytes.length);
-      if (this.#hasEnded) return;
-      message = deps.nextMessage();
-      connection.write(message);
+      deps.meters.txBytes.add(bytes);
+      if (!this.#hasEnded) bytes = this.#sendNext();
     };
-    connection.write(message);
+  }
+
+  /** Sends the next payload and returns its bytes; after the last one of a dictionary the connection is closed. */
+  #sendNext(): number {
+    const { drawn, nextMessage } = this.#deps;
+    if (drawn === undefined) {
+      const message = nextMessage();
+      this.#connection.write(message);
+      return message.bytes.length;
+    }
+    const text = drawn.next(0);
+    if (text === undefined) {
+      this.#hasEnded = true;
+      this.#connection.close();
+      return 0;
+    }
+    const bytes = Buffer.from(text || '\0');
+    this.#connection.writeCopy(bytes);
+    return bytes.length;
   }
 
   onOpen(): void {}
@@ -79,6 +97,7 @@ export const prepareTcpServer = async (context: EngineContext<TcpServerConfig>):
     config,
     samples,
     nextMessage: cyclerOf(messages.map((bytes) => transport.prepareMessage(bytes))),
+    drawn: config.drawn && new DrawnTexts(config.drawn, 1),
     meters: {
       accepted: samples.counter('tcp.accepted'),
       active: samples.gauge('tcp.active'),

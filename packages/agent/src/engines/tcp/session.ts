@@ -7,6 +7,8 @@ export interface SessionPlan {
   readonly transport: Transport;
   /** Sessions take turns at the messages. */
   readonly nextMessage: () => Message;
+  /** Messages of the session instead; undefined after the last one. */
+  readonly drawMessage: ((slot: number) => Buffer | undefined) | undefined;
   readonly meters: TcpMeters;
   readonly route: Route;
   readonly intended: number;
@@ -46,14 +48,19 @@ export class TcpSession implements ConnectionEvents {
 
   /** Sends one message. Ready again when the kernel has taken it; in mode echo, when it has been echoed. */
   send(now: number): void {
-    const { nextMessage, config, meters } = this.#plan;
-    const message = nextMessage();
-    this.#sentAt = now;
-    this.#messageBytes = message.bytes.length;
-    this.#awaited = message.bytes.length;
-    meters.messages.add(1);
-    if (config.mode === 'echo') meters.txBytes.add(message.bytes.length);
-    this.#connection.write(message);
+    const { nextMessage, drawMessage } = this.#plan;
+    if (drawMessage === undefined) {
+      const message = nextMessage();
+      this.#begin(message.bytes.length, now);
+      this.#connection.write(message);
+      return;
+    }
+    const bytes = drawMessage(this.slot);
+    if (bytes === undefined) this.leave();
+    else {
+      this.#begin(bytes.length, now);
+      this.#connection.writeCopy(bytes);
+    }
   }
 
   sweep(now: number): void {
@@ -115,6 +122,15 @@ export class TcpSession implements ConnectionEvents {
     const hasFailed = failure !== undefined && !isCancelled;
     if (hasFailed) meters.error(failure);
     this.#owner.onEnd(this, hasFailed);
+  }
+
+  #begin(bytes: number, now: number): void {
+    const { config, meters } = this.#plan;
+    this.#sentAt = now;
+    this.#messageBytes = bytes;
+    this.#awaited = bytes;
+    meters.messages.add(1);
+    if (config.mode === 'echo') meters.txBytes.add(bytes);
   }
 
   #onSent(now: number): void {

@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto';
-import type { UdpClientConfig } from '@rushhour/protocol';
+import { type UdpClientConfig, udpHeaderBytes } from '@rushhour/protocol';
 import type { Counter, EngineContext, LoadChange, Samples } from '../../engine.ts';
 import { noteUnusedSources, prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { createDatagramTransport } from '../../net/data-path.ts';
 import type { DatagramEvents, DatagramSocket, DatagramTransport } from '../../net/datagram/datagram-transport.ts';
 import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
+import { DrawnTexts } from '../../net/load/drawn-texts.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { countError } from '../../net/metrics/count-error.ts';
@@ -30,14 +31,21 @@ class Flow implements DatagramEvents {
   socket: DatagramSocket | undefined;
   readonly #id = randomInt(2 ** 32);
   readonly #bytes: Buffer;
+  readonly #nextText: (() => string | undefined) | undefined;
+  #textEnd = udpHeaderBytes;
   readonly #sent: Counter;
   readonly #txBytes: Counter;
   readonly #receiver: Receiver | undefined;
   readonly #onSettled: (slot: number, now: number) => void;
   #sequence = 0;
 
-  constructor(config: UdpClientConfig, samples: Samples, onSettled: (slot: number, now: number) => void) {
+  constructor(
+    config: UdpClientConfig,
+    samples: Samples,
+    { onSettled, nextText }: { onSettled: Flow['onSent']; nextText: (() => string | undefined) | undefined },
+  ) {
     this.samples = samples;
+    this.#nextText = nextText;
     this.#bytes = Buffer.alloc(config.payloadBytes);
     this.#sent = samples.counter('udp.sent');
     this.#txBytes = samples.counter('udp.txBytes');
@@ -45,9 +53,20 @@ class Flow implements DatagramEvents {
     this.#onSettled = onSettled;
   }
 
-  send(slot: number, now: number): void {
+  /** False when the dictionary has nothing left for this flow. */
+  send(slot: number, now: number): boolean {
+    if (this.#nextText !== undefined && !this.#fill(this.#nextText())) return false;
     writeStamp(this.#bytes, this.#id, this.#sequence++, performance.timeOrigin + now);
     this.socket?.send(this.#bytes, slot);
+    return true;
+  }
+
+  #fill(text: string | undefined): boolean {
+    if (text === undefined) return false;
+    const end = udpHeaderBytes + this.#bytes.write(text, udpHeaderBytes);
+    if (end < this.#textEnd) this.#bytes.fill(0, end, this.#textEnd);
+    this.#textEnd = end;
+    return true;
   }
 
   onSent(slot: number, now: number): void {
@@ -87,8 +106,10 @@ class UdpClient extends LoadDrivenClient {
       note: context.note,
       hostNetwork: context.hostNetwork,
     });
+    const drawn = config.drawn && new DrawnTexts(config.drawn, config.flows);
+    const onSettled = (slot: number, now: number) => this.#settle(slot, now);
     this.#flows = endpoints.map(
-      (endpoint) => new Flow(config, endpoint.samples, (slot, now) => this.#settle(slot, now)),
+      ({ samples: own }, flow) => new Flow(config, own, { onSettled, nextText: drawn && (() => drawn.next(flow)) }),
     );
     this.#driver = new LoadDriver({
       duration,
@@ -106,7 +127,7 @@ class UdpClient extends LoadDrivenClient {
       sweepMs: 100,
       drainMs: config.expectsEcho ? config.lingerMs : 200,
       sweep: () => {},
-      isDone: () => this.#driver.isExhausted && this.#inFlight === 0,
+      isDone: () => (this.#driver.isExhausted || drawn?.areSpent === true) && this.#inFlight === 0,
       // Echoes are accepted until the linger time is over.
       isIdle: () => this.#inFlight === 0 && !config.expectsEcho,
       retire: () => {},
@@ -148,7 +169,9 @@ class UdpClient extends LoadDrivenClient {
 
   #send(slot: number, now: number): void {
     this.#inFlight++;
-    (this.#flows[Math.floor(slot / slotsPerFlow)] as Flow).send(slot, now);
+    if ((this.#flows[Math.floor(slot / slotsPerFlow)] as Flow).send(slot, now)) return;
+    this.#inFlight--;
+    this.lifecycle.settle();
   }
 
   #settle(slot: number, now: number): void {

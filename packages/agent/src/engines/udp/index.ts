@@ -1,7 +1,7 @@
 import { UdpConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
 import { datagramPathName } from '../../net/data-path.ts';
-import { loadShare, shareOf } from '../../net/load/share.ts';
+import { loadShare, shareOf, usersOf } from '../../net/load/share.ts';
 import { prepareUdpClient } from './client.ts';
 import { prepareUdpServer } from './server.ts';
 
@@ -18,9 +18,11 @@ export const udp: Engine<UdpConfig> & Divisible<UdpConfig> = {
   },
   divide(config, index, count) {
     if (config.role === 'server') return config;
+    const shares = Array.from({ length: count }, (_, core) => Math.max(1, shareOf(config.flows, core, count)));
     return {
       ...config,
-      flows: Math.max(1, shareOf(config.flows, index, count)),
+      flows: shares[index] as number,
+      ...(config.drawn && { drawn: { ...config.drawn, ...usersOf(shares, index) } }),
       load: loadShare(config.load, count),
     };
   },

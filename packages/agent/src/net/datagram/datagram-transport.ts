@@ -27,6 +27,8 @@ export interface DatagramSocket {
   reply(datagram: Datagram, bytes: Uint8Array, token: number): void;
   /** Returns a function that replies to the sender later. */
   createReply(datagram: Datagram): (bytes: Uint8Array, token: number) => void;
+  /** Afterwards nothing is received, and its port is free. */
+  close(): void;
 }
 
 export interface DatagramOptions {

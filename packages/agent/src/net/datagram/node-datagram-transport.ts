@@ -85,6 +85,10 @@ class NodeDatagramSocket implements DatagramSocket {
       this.#socket.send(Uint8Array.from(bytes), port, address, (error) => this.#settle(error, token));
   }
 
+  close(): void {
+    this.#socket.close();
+  }
+
   #settle(error: Error | null, token: number): void {
     if (error) this.events.onFail(token, errorCodeOf(error));
     else this.#quota.run(() => this.events.onSent(token, performance.now()));

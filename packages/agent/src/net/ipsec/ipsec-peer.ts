@@ -82,7 +82,7 @@ const identityOf = (text: string | undefined) => {
 };
 
 export const offerOf = ({ cipher, pfs, encrypts, ikeGroup = 'curve25519' }: IpsecSettings): Offer =>
-  espOffer(cipher, { encrypts, group: pfs ? findGroup(ikeGroup.split(',')[0] ?? '') : undefined });
+  espOffer(cipher, { encrypts, group: pfs ? findGroup(ikeGroup.split(/,|\+|-ke1_/)[0] ?? '') : undefined });
 
 /** What the settings describe for all tunnels; selectors differ by tunnel. */
 export const createPeer = (settings: IpsecSettings, isInitiator: boolean): IkePeer => {

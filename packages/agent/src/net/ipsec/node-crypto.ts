@@ -10,6 +10,9 @@ import {
   randomFillSync,
 } from 'node:crypto';
 import { groupId, type IpsecCrypto, type KeyExchange, prfId } from '@rushhour/wire';
+import { findEvpHash } from './evp-hash.ts';
+import { createEvpMontgomery } from './evp-montgomery.ts';
+import { createMlKem, encapsulateMlKem } from './ml-kem.ts';
 import { createPacketCipher } from './packet-cipher.ts';
 
 const hashOfPrf: Readonly<Record<number, string>> = {
@@ -107,21 +110,28 @@ const createMontgomery = ({ curve, bytes }: { curve: 'X25519' | 'X448'; bytes: n
 };
 
 const createKeyExchange = (group: number): KeyExchange => {
+  const direct = createEvpMontgomery(group, random);
+  if (direct !== undefined) return direct;
   const [prime, curve, other] = [modp[group], curves[group], montgomery[group]];
   if (prime !== undefined) return createModp(prime);
   if (curve !== undefined) return createEcp(curve);
   if (other !== undefined) return createMontgomery(other);
+  const kem = createMlKem(group);
+  if (kem !== undefined) return kem;
   throw new RangeError(`key exchange ${group} is not supported`);
 };
 
-/** Cryptography of IPsec by `node:crypto`. */
+const hmac = (id: number, key: Uint8Array, data: Uint8Array): Uint8Array =>
+  createHmac(hashOfPrf[id] as string, key)
+    .update(data)
+    .digest();
+
+/** Cryptography of IPsec: by OpenSSL's own functions where they can be called, else by `node:crypto`. */
 export const nodeIpsecCrypto: IpsecCrypto = {
   random,
-  sha1: (data) => createHash('sha1').update(data).digest(),
-  prf: (id, key, data) =>
-    createHmac(hashOfPrf[id] as string, key)
-      .update(data)
-      .digest(),
+  sha1: (data) => findEvpHash()?.sha1(data) ?? createHash('sha1').update(data).digest(),
+  prf: (id, key, data) => findEvpHash()?.prf(id, key, data) ?? hmac(id, key, data),
   createCipher: createPacketCipher,
   createKeyExchange,
+  encapsulate: encapsulateMlKem,
 };

@@ -52,6 +52,8 @@ const declarations = {
   SSL_get_current_cipher: 'uintptr_t SSL_get_current_cipher(uintptr_t session)',
   SSL_CIPHER_get_name: 'str SSL_CIPHER_get_name(uintptr_t cipher)',
   SSL_get0_group_name: 'str SSL_get0_group_name(uintptr_t session)',
+  SSL_export_keying_material:
+    'int SSL_export_keying_material(uintptr_t session, uintptr_t to, size_t length, str label, size_t labelLength, uintptr_t context, size_t contextLength, int hasContext)',
   SSL_get_verify_result: 'long SSL_get_verify_result(uintptr_t session)',
   SSL_get0_param: 'uintptr_t SSL_get0_param(uintptr_t session)',
   X509_VERIFY_PARAM_set1_host: 'int X509_VERIFY_PARAM_set1_host(uintptr_t parameters, str name, size_t length)',
@@ -86,7 +88,13 @@ const declarations = {
   SSL_shutdown_ex: 'int SSL_shutdown_ex(uintptr_t connection, uint64_t flags, uintptr_t arguments, size_t length)',
   SSL_get_conn_close_info: 'int SSL_get_conn_close_info(uintptr_t connection, uintptr_t info, size_t length)',
   SSL_set_msg_callback: 'void SSL_set_msg_callback(uintptr_t connection, uintptr_t callback)',
+  SSL_inject_net_dgram:
+    'int SSL_inject_net_dgram(uintptr_t object, uintptr_t bytes, size_t length, uintptr_t peer, uintptr_t local)',
   BIO_new_dgram: 'uintptr_t BIO_new_dgram(int fd, int closes)',
+  BIO_new_bio_dgram_pair:
+    'int BIO_new_bio_dgram_pair(uintptr_t first, size_t firstRoom, uintptr_t second, size_t secondRoom)',
+  BIO_recvmmsg:
+    'int BIO_recvmmsg(uintptr_t bio, uintptr_t messages, size_t stride, size_t count, uint64_t flags, uintptr_t taken)',
   BIO_ADDR_new: 'uintptr_t BIO_ADDR_new()',
   BIO_ADDR_free: 'void BIO_ADDR_free(uintptr_t address)',
   BIO_ADDR_rawmake:

@@ -94,8 +94,11 @@ export abstract class TlsConnection implements Connection, ConnectionEvents {
 
   write(message: Message): void {
     if (this.#isClosing || this.#closesWhenOpen || message.bytes.length === 0) return;
-    if (this.phase === 'open') this.#encrypt(message);
-    else if (this.phase === 'early') this.writeEarly(message);
+    if (this.phase === 'open') {
+      if (this.deps.pipes.gather(this, message.bytes)) return;
+      this.#sendGathered();
+      if (this.isIn('open')) this.#encrypt(message);
+    } else if (this.phase === 'early') this.writeEarly(message);
     else if (this.phase === 'handshake') this.#waiting = [...(this.#waiting ?? []), message];
   }
 
@@ -107,7 +110,8 @@ export abstract class TlsConnection implements Connection, ConnectionEvents {
     if (this.phase === 'early') this.#closesWhenOpen = true;
     if (this.#isClosing || this.#closesWhenOpen) return;
     this.#isClosing = true;
-    if (this.phase === 'open') {
+    if (this.phase === 'open') this.#sendGathered();
+    if (this.isIn('open')) {
       this.openssl.SSL_shutdown(this.session);
       this.deps.onAlert?.('sent', closeNotify);
       this.flushOutput();
@@ -128,6 +132,14 @@ export abstract class TlsConnection implements Connection, ConnectionEvents {
       alpn: this.alpn(),
       isResumed: this.openssl.SSL_session_reused(session) === 1,
     };
+  }
+
+  /** Key material of an open session (RFC 5705). */
+  exportKey(label: string, length: number): Uint8Array {
+    const { plain, plainAddress } = this.deps.pipes;
+    const size = Buffer.byteLength(label);
+    this.openssl.SSL_export_keying_material(this.session, plainAddress, length, label, size, 0, 0, 0);
+    return new Uint8Array(plain.bytes.subarray(0, length));
   }
 
   protected alpn(): string | undefined {
@@ -220,8 +232,20 @@ export abstract class TlsConnection implements Connection, ConnectionEvents {
     // A handler further up may be in the middle of the input of another session.
     const [outerAddress, outerLength] = [pipes.inputAddress, pipes.inputLength];
     pipes.setInput(address, length);
-    this.#decrypt(now);
+    const gathers = pipes.beginGathering(this);
+    try {
+      this.#decrypt(now);
+      if (gathers && this.isIn('open')) this.#sendGathered();
+    } finally {
+      if (gathers) pipes.endGathering();
+    }
     pipes.setInput(outerAddress, outerLength);
+  }
+
+  #sendGathered(): void {
+    const { pipes } = this.deps;
+    const length = pipes.takeGathered(this);
+    if (length > 0) this.#sealed(this.openssl.SSL_write(this.session, pipes.gatheredAddress, length));
   }
 
   #decrypt(now: number): void {

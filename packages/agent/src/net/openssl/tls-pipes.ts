@@ -6,6 +6,8 @@ const control = { reset: 1, getMemory: 115, setEndResult: 130 } as const;
 const keepsMemory = 0x400;
 const outputBytes = 1 << 20;
 export const plainBytes = 65_536;
+/** The plain text of one record. */
+const maxGathered = 16_384;
 const two32 = 4_294_967_296;
 /** Words of BUF_MEM, a public structure: length, address and size of 64 bits each. */
 const word = { length: 0, address: 2, size: 4 } as const;
@@ -27,6 +29,10 @@ export class TlsPipes {
   readonly #copies = mapMemory({ length: plainBytes });
   /** For bytes to encrypt that are not in mapped memory. */
   readonly #toEncrypt = mapMemory({ length: plainBytes });
+  /** Small writes of one session, while it handles what has arrived: they become one record. */
+  readonly #gathered = mapMemory({ length: plainBytes });
+  #gatherer: object | undefined;
+  #gatheredLength = 0;
   #outputAddress = 0;
   #outputView = new Uint8Array(0);
 
@@ -79,6 +85,38 @@ export class TlsPipes {
   copyPlain(bytes: Uint8Array, start: number, end: number): number {
     this.#toEncrypt.bytes.set(bytes.subarray(start, end));
     return this.#toEncrypt.addressOf(0, end - start);
+  }
+
+  /** Begins to gather the writes of a session; false while those of another are gathered. */
+  beginGathering(session: object): boolean {
+    if (this.#gatherer !== undefined) return false;
+    this.#gatherer = session;
+    return true;
+  }
+
+  /** Keeps bytes for later; false if they have to be sent at once, after what is kept. */
+  gather(session: object, bytes: Uint8Array): boolean {
+    if (this.#gatherer !== session || this.#gatheredLength + bytes.length > maxGathered) return false;
+    this.#gathered.bytes.set(bytes, this.#gatheredLength);
+    this.#gatheredLength += bytes.length;
+    return true;
+  }
+
+  /** What is kept of a session is no longer kept; returns how many bytes it is, from `gatheredAddress` on. */
+  takeGathered(session: object): number {
+    if (this.#gatherer !== session) return 0;
+    const length = this.#gatheredLength;
+    this.#gatheredLength = 0;
+    return length;
+  }
+
+  get gatheredAddress(): number {
+    return this.#gathered.addressOf(0, plainBytes);
+  }
+
+  endGathering(): void {
+    this.#gatherer = undefined;
+    this.#gatheredLength = 0;
   }
 
   /** Encrypted bytes to send; valid until the next call into OpenSSL. */

@@ -1,23 +1,23 @@
 import type { TlsClientSettings } from '@rushhour/protocol';
-import { scratch } from '../kernel/memory.ts';
+import type { HostNetwork } from '../host-network.ts';
 import { bindSocket, configureOrClose, openSocket, option, socketType, trySetOption } from '../kernel/socket.ts';
-import { family, familyOf, writeSocketAddress } from '../kernel/socket-address.ts';
+import { family, familyOf } from '../kernel/socket-address.ts';
 import type { CreateAlarm } from '../loop/alarm.ts';
 import { kernelEventLoop } from '../loop/kernel-event-loop.ts';
-import { requireOpenssl } from '../openssl/library.ts';
 import { TicketStore } from '../openssl/ticket-store.ts';
 import type { TlsObserver } from '../openssl/tls-connection.ts';
 import { identityOf, TlsContext } from '../openssl/tls-context.ts';
 import { createSessionPreparer } from '../openssl/tls-transport.ts';
 import type { Route } from '../transport/transport.ts';
 import { type CloseReason, closeReasonOf } from './close-reason.ts';
+import { HostCarrier } from './host-carrier.ts';
 import type { QuicConnection, QuicConnectionEvents } from './quic.ts';
+import { type QuicCarrier, SocketCarrier } from './quic-carrier.ts';
 import { EndpointGroup, QuicEndpoint } from './quic-endpoint.ts';
 import { QuicSession, type SessionHost } from './quic-session.ts';
 
 const socketBufferBytes = 1 << 20;
 const [wantRead, wantWrite] = [2, 3] as const;
-const [familyAt, portAt] = [0, 2] as const;
 
 /** Opens QUIC connections, each with a socket of its own. */
 export interface QuicClient {
@@ -30,9 +30,12 @@ export interface QuicClient {
 export interface QuicClientOptions extends TlsObserver {
   readonly settings: TlsClientSettings;
   readonly alpn: readonly string[];
+  /** Emulated hosts that the connections come from. */
+  readonly hostNetwork?: HostNetwork | undefined;
 }
 
 interface ClientDeps {
+  readonly openCarrier: (route: Route) => QuicCarrier;
   readonly options: QuicClientOptions;
   readonly group: EndpointGroup;
   readonly context: TlsContext;
@@ -47,19 +50,6 @@ const openClientSocket = ({ address, localAddress, localPort = 0 }: Route): numb
     bindSocket(fd, { address: localAddress ?? any, port: localPort });
   });
 
-const setPeer = (ssl: number, route: Route): void => {
-  const openssl = requireOpenssl();
-  const memory = scratch();
-  writeSocketAddress(memory.bytes, 0, route);
-  const isInet6 = memory.bytes.readUInt16LE(familyAt) === family.inet6;
-  const address = openssl.BIO_ADDR_new();
-  const where = isInet6 ? memory.addressOf(8, 16) : memory.addressOf(4, 4);
-  const networkPort = memory.bytes.readUInt16LE(portAt);
-  openssl.BIO_ADDR_rawmake(address, isInet6 ? family.inet6 : family.inet, where, isInet6 ? 16 : 4, networkPort);
-  openssl.SSL_set1_initial_peer_addr(ssl, address);
-  openssl.BIO_ADDR_free(address);
-};
-
 /** One connection and its socket. */
 class ClientEndpoint extends QuicEndpoint implements SessionHost {
   readonly session: QuicSession;
@@ -69,15 +59,13 @@ class ClientEndpoint extends QuicEndpoint implements SessionHost {
   #lacksTicket: boolean;
 
   constructor(deps: ClientDeps, route: Route, events: QuicConnectionEvents) {
-    const fd = openClientSocket(route);
-    super(deps.group, fd);
+    const carrier = deps.openCarrier(route);
+    super(deps.group, carrier);
     this.#deps = deps;
     this.#endpoint = `${route.address} ${route.port}`;
     const { openssl } = this;
     const ssl = openssl.SSL_new(deps.context.address);
-    const bio = openssl.BIO_new_dgram(fd, 0);
-    openssl.SSL_set_bio(ssl, bio, bio);
-    setPeer(ssl, route);
+    carrier.attach(this, ssl);
     openssl.SSL_set_blocking_mode(ssl, 0);
     deps.prepare(ssl, route.address);
     this.#offered = deps.tickets?.find(this.#endpoint) ?? 0;
@@ -89,7 +77,7 @@ class ClientEndpoint extends QuicEndpoint implements SessionHost {
     this.touch();
   }
 
-  protected override get root(): number {
+  override get root(): number {
     return this.session.ssl;
   }
 
@@ -108,6 +96,10 @@ class ClientEndpoint extends QuicEndpoint implements SessionHost {
     if (kind !== wantRead && kind !== wantWrite) this.session.end(closeReasonOf(this.root));
   }
 
+  onCarrierError(code: string): void {
+    this.session.end({ code, isLocal: false });
+  }
+
   onEnd(session: QuicSession, { code, alert, isLocal }: CloseReason): void {
     if (alert !== undefined) this.#deps.options.onAlert?.(isLocal ? 'sent' : 'received', alert);
     if (!session.isOpen && this.#offered !== 0) this.#deps.tickets?.refuse(this.#endpoint, this.#offered);
@@ -115,6 +107,17 @@ class ClientEndpoint extends QuicEndpoint implements SessionHost {
     session.events.onClose(code, performance.now());
   }
 }
+
+const connectedOptions = { sendBatch: { count: 1, bytes: 2048 }, receiveBufferBytes: 0 };
+
+const createCarriers = ({ hostNetwork }: QuicClientOptions, { poller }: EndpointGroup) => {
+  const datagrams = hostNetwork?.createDatagrams();
+  const open = (route: Route): QuicCarrier =>
+    datagrams === undefined
+      ? new SocketCarrier(poller, openClientSocket(route), route)
+      : new HostCarrier({ isServer: false, open: (events) => datagrams.connect(route, connectedOptions, events) });
+  return { open, close: async () => datagrams?.close() };
+};
 
 export const createQuicClient = (options: QuicClientOptions): QuicClient => {
   const { settings, alpn } = options;
@@ -125,13 +128,16 @@ export const createQuicClient = (options: QuicClientOptions): QuicClient => {
   );
   const group = new EndpointGroup();
   const tickets = settings.resumption === 'none' ? undefined : new TicketStore();
-  const deps: ClientDeps = { options, group, context, tickets, prepare: createSessionPreparer(settings) };
+  const carriers = createCarriers(options, group);
+  const prepare = createSessionPreparer(settings);
+  const deps: ClientDeps = { options, group, context, tickets, prepare, openCarrier: carriers.open };
   return {
     createAlarm: (onAlarm) => kernelEventLoop.createAlarm(onAlarm),
     connect: (route, events) => new ClientEndpoint(deps, route, events).session,
     async close() {
       for (const endpoint of group.endpoints) (endpoint as ClientEndpoint).session.close(0);
       group.close();
+      await carriers.close();
       tickets?.release();
       context.release();
     },

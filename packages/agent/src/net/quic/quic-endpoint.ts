@@ -1,12 +1,12 @@
-import { type EpollPoller, epollEvent, epollPoller, type Watcher } from '../epoll/epoll-poller.ts';
+import { type EpollPoller, epollPoller } from '../epoll/epoll-poller.ts';
 import { scratch } from '../kernel/memory.ts';
-import { closeSocket } from '../kernel/socket.ts';
 import type { Alarm } from '../loop/alarm.ts';
 import { IndexedSet } from '../loop/indexed-set.ts';
 import { kernelEventLoop } from '../loop/kernel-event-loop.ts';
 import type { Flushable } from '../loop/pre-wait-tasks.ts';
 import { requireOpenssl } from '../openssl/library.ts';
 import { PollSet } from './poll-set.ts';
+import type { CarriedEndpoint, QuicCarrier } from './quic-carrier.ts';
 
 const roundsAtOnce = 4;
 const blockedRetryMs = 1;
@@ -47,29 +47,30 @@ export class EndpointGroup {
   }
 }
 
-/** A UDP socket that OpenSSL reads and writes, with what it carries: one connection, or a listener and its connections. */
-export abstract class QuicEndpoint implements Watcher, Flushable {
+/** What datagrams carry: one connection, or a listener and its connections. */
+export abstract class QuicEndpoint implements CarriedEndpoint, Flushable {
   setIndex = -1;
   /** When OpenSSL has to be called although nothing arrives. */
   due = Number.POSITIVE_INFINITY;
   readonly set = new PollSet();
   protected readonly openssl = requireOpenssl();
   readonly #group: EndpointGroup;
-  readonly #fd: number;
+  readonly #carrier: QuicCarrier;
   #isScheduled = false;
   #isIterating = false;
   #isTouched = false;
   #isReleased = false;
 
-  constructor(group: EndpointGroup, fd: number) {
+  constructor(group: EndpointGroup, carrier: QuicCarrier) {
     this.#group = group;
-    this.#fd = fd;
+    this.#carrier = carrier;
     group.endpoints.add(this);
-    group.poller.add(fd, epollEvent.in, this);
   }
 
   /** The object whose events are handled; 0 once it is freed. */
-  protected abstract get root(): number;
+  abstract get root(): number;
+
+  abstract onCarrierError(code: string): void;
 
   /** Called after the network was looked at. */
   protected abstract advance(now: number): void;
@@ -102,8 +103,9 @@ export abstract class QuicEndpoint implements Watcher, Flushable {
       this.openssl.SSL_handle_events(this.root);
       this.advance(now);
       if (this.root !== 0) this.set.dispatch(now);
-      if (!this.#isTouched) break;
+      if (!this.#carrier.drain() && !this.#isTouched) break;
     }
+    this.#carrier.drain();
     this.#isIterating = false;
     this.openssl.ERR_clear_error();
     if (this.root === 0) this.release();
@@ -117,8 +119,8 @@ export abstract class QuicEndpoint implements Watcher, Flushable {
     this.#isReleased = true;
     this.due = Number.POSITIVE_INFINITY;
     this.#group.endpoints.delete(this);
-    this.#group.poller.forget(this.#fd);
-    closeSocket(this.#fd);
+    this.#carrier.drain();
+    this.#carrier.close();
     this.set.release();
   }
 

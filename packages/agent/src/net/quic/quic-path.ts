@@ -29,26 +29,23 @@ interface QuicPath {
   createClient(settings: TlsClientSettings | undefined, alpn: readonly string[], observer: TlsObserver): QuicClient;
   createServer(
     settings: TlsServerSettings | undefined,
-    options: Omit<QuicServerOptions, 'settings'> & { readonly listen: readonly Listen[] },
+    options: Omit<QuicServerOptions, 'settings' | 'hostNetwork'> & { readonly listen: readonly Listen[] },
   ): QuicServer;
 }
 
-/** QUIC on kernel sockets. Throws where it cannot be had. */
+/** QUIC on kernel sockets or emulated hosts. Throws where it cannot be had. */
 export const createQuicPath = ({ config, hostNetwork }: QuicContext): QuicPath => {
   const reason =
-    hostNetwork !== undefined
-      ? 'QUIC runs on kernel sockets, not on emulated hosts'
-      : config.dataPath === 'node'
-        ? 'the data path node has no QUIC'
-        : missingReason();
+    hostNetwork === undefined && config.dataPath === 'node' ? 'the data path node has no QUIC' : missingReason();
   if (reason !== undefined) throw new PathUnavailable(reason);
   const required = <T>(settings: T | undefined): T => {
     if (settings === undefined) throw new PathUnavailable('QUIC needs TLS settings');
     return settings;
   };
   return {
-    createClient: (settings, alpn, observer) => createQuicClient({ ...observer, alpn, settings: required(settings) }),
+    createClient: (settings, alpn, observer) =>
+      createQuicClient({ ...observer, alpn, hostNetwork, settings: required(settings) }),
     createServer: (settings, { listen, ...options }) =>
-      createQuicServer({ ...options, settings: withCertificate(required(settings), listen) }),
+      createQuicServer({ ...options, hostNetwork, settings: withCertificate(required(settings), listen) }),
   };
 };

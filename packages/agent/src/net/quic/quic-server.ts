@@ -1,6 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Listen, TlsServerSettings } from '@rushhour/protocol';
+import type { DatagramTransport } from '../datagram/datagram-transport.ts';
+import type { HostNetwork } from '../host-network.ts';
 import {
   bindSocket,
   configureOrClose,
@@ -16,8 +18,10 @@ import type { TlsObserver } from '../openssl/tls-connection.ts';
 import { identityOf, TlsContext } from '../openssl/tls-context.ts';
 import type { Listener } from '../transport/transport.ts';
 import type { CloseReason } from './close-reason.ts';
+import { HostCarrier } from './host-carrier.ts';
 import { type Polled, pollEvent } from './poll-set.ts';
 import type { QuicConnection, QuicConnectionEvents } from './quic.ts';
+import { type QuicCarrier, SocketCarrier } from './quic-carrier.ts';
 import { EndpointGroup, QuicEndpoint } from './quic-endpoint.ts';
 import { QuicSession, type SessionHost } from './quic-session.ts';
 
@@ -31,6 +35,8 @@ export interface QuicServerOptions extends TlsObserver {
   readonly alpn: readonly string[];
   /** Clients prove their address by a Retry packet before anything is kept for them. */
   readonly sendsRetry: boolean;
+  /** Emulated hosts that listen. */
+  readonly hostNetwork?: HostNetwork | undefined;
 }
 
 /** Called when the handshake of a connection has ended well. */
@@ -52,6 +58,30 @@ const openServerSocket = (where: { address: string; port: number; isShared: bool
     }
     bindSocket(fd, where, 'listen');
   });
+
+interface Bound {
+  readonly carrier: QuicCarrier;
+  readonly port: number;
+}
+
+type Where = Listen & { readonly isShared: boolean };
+
+const bindSocketAt = async ({ poller }: EndpointGroup, { host, port, isShared }: Where): Promise<Bound> => {
+  const address = isIP(host) === 0 ? (await lookup(host)).address : host;
+  const fd = openServerSocket({ address, port, isShared });
+  return { carrier: new SocketCarrier(poller, fd), port: localEndpoint(fd).port };
+};
+
+const boundOptions = { sendBatch: { count: 1, bytes: 2048 }, receiveBufferBytes: 0 };
+
+const bindHosts = async (datagrams: DatagramTransport, where: Where): Promise<Bound> => {
+  const carrier = new HostCarrier({
+    isServer: true,
+    open: (events) => datagrams.bind(where, boundOptions, () => events),
+  });
+  await carrier.opened();
+  return { carrier, port: where.port };
+};
 
 /** Events until the handshake is complete. */
 class Pending implements QuicConnectionEvents {
@@ -90,24 +120,23 @@ class ServerEndpoint extends QuicEndpoint implements SessionHost, Polled {
 
   constructor(
     group: EndpointGroup,
-    fd: number,
+    { carrier, port }: Bound,
     { context, options, accept }: { context: TlsContext; options: QuicServerOptions; accept: AcceptQuic },
   ) {
-    super(group, fd);
+    super(group, carrier);
     this.#options = options;
     this.#accept = accept;
-    this.port = localEndpoint(fd).port;
+    this.port = port;
     const { openssl } = this;
     this.ssl = openssl.SSL_new_listener(context.address, options.sendsRetry ? 0 : listenerFlag.doesNotValidate);
-    const bio = openssl.BIO_new_dgram(fd, 0);
-    openssl.SSL_set_bio(this.ssl, bio, bio);
+    carrier.attach(this, this.ssl);
     openssl.SSL_set_blocking_mode(this.ssl, 0);
     openssl.SSL_listen(this.ssl);
     openssl.ERR_clear_error();
     this.set.add(this, pollEvent.connection);
   }
 
-  protected override get root(): number {
+  override get root(): number {
     return this.ssl;
   }
 
@@ -123,6 +152,9 @@ class ServerEndpoint extends QuicEndpoint implements SessionHost, Polled {
     }
     this.openssl.ERR_clear_error();
   }
+
+  /** Whether it can listen is known before it is made. */
+  onCarrierError(): void {}
 
   onEnd(session: QuicSession, { code, alert, isLocal }: CloseReason): void {
     this.#sessions.delete(session);
@@ -148,19 +180,17 @@ export const createQuicServer = (options: QuicServerOptions): QuicServer => {
     true,
   );
   const group = new EndpointGroup();
+  const datagrams = options.hostNetwork?.createDatagrams();
   return {
-    async listen({ host, port, isShared }, accept) {
-      const address = isIP(host) === 0 ? (await lookup(host)).address : host;
-      const endpoint = new ServerEndpoint(group, openServerSocket({ address, port, isShared }), {
-        context,
-        options,
-        accept,
-      });
+    async listen(where, accept) {
+      const bound = await (datagrams === undefined ? bindSocketAt(group, where) : bindHosts(datagrams, where));
+      const endpoint = new ServerEndpoint(group, bound, { context, options, accept });
       return { port: endpoint.port, close: async () => endpoint.close() };
     },
     async close() {
       for (const endpoint of group.endpoints) (endpoint as ServerEndpoint).close();
       group.close();
+      await datagrams?.close();
       context.release();
     },
   };

@@ -1,4 +1,4 @@
-import type { ChildSa, IkeCause, IkeSa } from '@rushhour/wire';
+import type { ChildSa, IkeCause, IkeKeys, IkeSa } from '@rushhour/wire';
 import type { IpsecLink } from './ipsec-link.ts';
 
 /** What happens to the tunnels of a job, for its engine. */
@@ -8,6 +8,7 @@ export class IpsecMonitor {
     childUp: 0,
     opened: 0,
     rekeys: 0,
+    moved: 0,
     dpdTimeouts: 0,
     replayErrors: 0,
     authErrors: 0,
@@ -15,7 +16,7 @@ export class IpsecMonitor {
     rxBytes: 0,
   };
   /** An IKE SA has its keys. */
-  onKeys: (sa: IkeSa) => void = () => {};
+  onKeys: (sa: IkeSa, keys: IkeKeys) => void = () => {};
   onSetup: (durationMs: number) => void = () => {};
   onFailed: (cause: IkeCause, link: IpsecLink | undefined) => void = () => {};
   onChildUp: (link: IpsecLink, child: ChildSa) => void = () => {};

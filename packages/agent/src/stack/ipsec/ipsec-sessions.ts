@@ -23,6 +23,8 @@ const addressWords = 4;
 const retryMs = 2000;
 /** Tunnels that are opened at a time, where no rate is given. */
 const maxOpening = 200;
+/** Unanswered messages after which another address of this side is tried. */
+const retransmitsOfAddress = 3;
 
 /** The hosts that have the outer addresses. */
 export interface OuterHosts {
@@ -61,6 +63,8 @@ export class IpsecSessions {
   readonly #version: 4 | 6;
   /** Index of the first tunnel of each local address that a server answers at. */
   readonly #locals = new Map<string, number>();
+  /** Addresses that tunnels of a client start from. */
+  readonly #sources = new Map<string, { readonly localAddress: Uint8Array; readonly path: number }>();
   #next = 0;
   #openedMs = 0;
   #opening = 0;
@@ -118,9 +122,13 @@ export class IpsecSessions {
       sendKeepalive: (route) => this.#udp.sendKeepalive(route),
       findPeer: (route) => (this.#config.isServer && !this.isManual ? this.#serverPeer(route) : undefined),
       events: {
-        onKeys: (sa) => this.monitor.onKeys(sa),
+        onKeys: (sa, keys) => this.monitor.onKeys(sa, keys),
         onEstablished: (sa) => this.#onEstablished(sa),
         onClosed: (sa, cause) => this.#onClosed(sa, cause),
+        onMoved: (sa) => {
+          if (sa.context !== undefined) this.#setFlow(sa.context as IpsecLink, sa);
+        },
+        onRetransmit: (sa) => this.#tryOtherSource(sa),
         onReplaced: (_, by) => {
           (by.context as IpsecLink).sa = by;
           counters.rekeys++;
@@ -144,6 +152,7 @@ export class IpsecSessions {
     const link = new IpsecLink(index, key, path);
     if (!this.#config.isServer || this.isManual) this.links.push(link);
     const text = formatAddress(key, 0);
+    if (!this.#config.isServer) this.#sources.set(text, { localAddress: addressBytes(key, 0), path });
     if (!this.#locals.has(text)) this.#locals.set(text, index);
   }
 
@@ -169,7 +178,7 @@ export class IpsecSessions {
     const child = new ChildSa(nodeIpsecCrypto, {
       inboundSpi: spi,
       outboundSpi: spi,
-      suite: { ...spec, prf: 0, group: 0, hasEsn },
+      suite: { ...spec, prf: 0, group: 0, additional: 0, hasEsn },
       inboundKeys: keys,
       outboundKeys: keys,
       local: [],
@@ -228,7 +237,8 @@ export class IpsecSessions {
     this.#opening++;
     link.startedMs = this.#endpoint.nowMs;
     const peer = numberedPeer(this.#peer, this.settings, index);
-    link.sa = this.#endpoint.open({ ...peer, children }, route, link);
+    const isMobile = this.#sources.size > 1 && this.settings.mode === 'tunnel';
+    link.sa = this.#endpoint.open({ ...peer, children, isMobile }, route, link);
   }
 
   /** An initiator behind a NAT has an address that is not configured: only the local one decides. */
@@ -256,6 +266,19 @@ export class IpsecSessions {
     monitor.counters.ikeUp++;
     monitor.counters.opened++;
     monitor.onSetup(this.#endpoint.nowMs - (sa.isInitiator ? link.startedMs : sa.startedMs));
+  }
+
+  /** A peer that does not answer may be reached from another address of this side. */
+  #tryOtherSource(sa: IkeSa): void {
+    if (!sa.isInitiator || !sa.isMobile || sa.state !== 'established') return;
+    if (sa.unanswered === 0 || sa.unanswered % retransmitsOfAddress !== 0) return;
+    const current = addressText(sa.route.localAddress);
+    const sources = [...this.#sources];
+    const at = sources.findIndex(([address]) => address === current);
+    const [, next] = sources[(at + 1) % sources.length] ?? [];
+    if (next === undefined || next.path === sa.route.path) return;
+    this.monitor.counters.moved++;
+    this.#endpoint.move(sa, { ...sa.route, ...next });
   }
 
   /** ESP in UDP goes where IKE goes. */

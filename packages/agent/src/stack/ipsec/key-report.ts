@@ -1,5 +1,5 @@
 import type { ResultRow } from '@rushhour/protocol';
-import { type ChildSa, espKeyLines, type IkeSa, ikeKeyLine, isMappedAddress } from '@rushhour/wire';
+import { type ChildSa, espKeyLines, type IkeKeys, type IkeSa, ikeKeyLine, isMappedAddress } from '@rushhour/wire';
 import type { Host } from '../../engine.ts';
 import type { IpsecLink } from './ipsec-link.ts';
 import type { IpsecMonitor } from './ipsec-monitor.ts';
@@ -21,8 +21,8 @@ export const createKeyReport = ({ host, putRow }: KeyDeps) => {
     if (index < maxLines) putRow('keys', { index: index++, state, cells: { line } });
   };
   return {
-    ike(sa: IkeSa) {
-      const line = ikeKeyLine(sa);
+    ike(sa: IkeSa, keys: IkeKeys) {
+      const line = ikeKeyLine(sa, keys);
       if (line !== undefined) put('ike', line);
     },
     esp(child: ChildSa, version: 4 | 6) {
@@ -42,7 +42,7 @@ export const reportKeys = (
   if (report === undefined) return;
   for (const { child, link } of children) report.esp(child, versionOf(link));
   const { onChildUp } = monitor;
-  monitor.onKeys = (sa) => report.ike(sa);
+  monitor.onKeys = (sa, keys) => report.ike(sa, keys);
   monitor.onChildUp = (link, child) => {
     onChildUp(link, child);
     report.esp(child, versionOf(link));

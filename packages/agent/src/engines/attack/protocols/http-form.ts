@@ -82,11 +82,29 @@ export const exactBytes = (startLine: string, headers: Named, body: Buffer): Buf
     body,
   ]);
 
+/** The content of well-formed chunks without trailers; undefined for everything else. */
+const dechunked = (body: Buffer): Buffer | undefined => {
+  const parts: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const end = body.indexOf('\r\n', at);
+    const size =
+      end < 0 ? undefined : /^([0-9a-f]{1,7})[ \t]*(?:;[^\r\n]*)?$/i.exec(body.toString('latin1', at, end))?.[1];
+    if (size === undefined) return undefined;
+    const from = end + 2;
+    const length = Number.parseInt(size, 16);
+    if (body.toString('latin1', from + length, from + length + 2) !== '\r\n') return undefined;
+    if (length === 0) return Buffer.concat(parts);
+    parts.push(body.subarray(from, from + length));
+    at = from + length + 2;
+  }
+};
+
 /** The part of a body that belongs to a request with these headers; what follows it is another message. */
 export const framedBody = ({ exact, headers }: HttpRequest, body: Buffer): Buffer => {
   if (exact !== true) return body;
   const named = pairsOf(headers);
-  if (named.some(([name]) => name === 'transfer-encoding')) return body;
+  const encoding = named.find(([name]) => name === 'transfer-encoding')?.[1];
+  if (encoding !== undefined) return /chunked$/i.test(encoding) ? (dechunked(body) ?? body) : body;
   const length = Number(named.find(([name]) => name === 'content-length')?.[1] ?? 0);
   return Number.isInteger(length) && length >= 0 ? body.subarray(0, length) : body;
 };

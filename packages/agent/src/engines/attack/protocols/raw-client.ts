@@ -26,6 +26,16 @@ const readUpTo = async (connection: ClientConnection, length: number): Promise<B
   return received;
 };
 
+const longestGreeting = 4096;
+
+/** Reads until the proof has arrived, which may follow a greeting. */
+const readProof = async (connection: ClientConnection, wanted: Buffer): Promise<Buffer> => {
+  let received = connection.take();
+  while (!received.includes(wanted) && received.length < longestGreeting && (await connection.more()))
+    received = Buffer.concat([received, connection.take()]);
+  return received;
+};
+
 const overTcp = async (attempt: Attempt, route: AttackRoute, context: ClientContext): Promise<ClientOutcome> => {
   const exchange = attempt.exchange as RawExchange;
   const script = scriptOf(attempt.id, exchange, context);
@@ -34,9 +44,12 @@ const overTcp = async (attempt: Attempt, route: AttackRoute, context: ClientCont
   const connection = await ClientConnection.open(route, context);
   const received: Buffer[] = [];
   let isComplete = false;
+  const { greeting } = script;
+  if (greeting.length > 0 && connection.isOpen) received.push(await readUpTo(connection, greeting.length));
+  const isGreeted = received.every((bytes) => bytes.equals(greeting));
   for (const [index, { bytes, isAnswered, delayMs }] of script.sends.entries()) {
     await wait(delayMs, context);
-    if (!connection.isOpen || !(await connection.write(bytes, cut))) break;
+    if (!isGreeted || !connection.isOpen || !(await connection.write(bytes, cut))) break;
     isComplete = index === script.sends.length - 1;
     if (!isAnswered) continue;
     const answer = await readUpTo(connection, (script.answers[index] as Buffer).length);
@@ -45,18 +58,20 @@ const overTcp = async (attempt: Attempt, route: AttackRoute, context: ClientCont
   }
   connection.close();
   const all = Buffer.concat(received);
-  const wanted = Buffer.concat(script.answers);
+  const wanted = Buffer.concat([greeting, ...script.answers]);
+  // A greeting tells nothing of what came after it.
+  const greetedBytes = isGreeted ? greeting.length : 0;
   return {
     ...{ ip: connection.ip, port: connection.port, connect: connection.connect, isComplete, ttfbMs: connection.ttfbMs },
     sentBytes: connection.sentBytes,
     sentSha256: hashOfBytes(Buffer.concat(script.sends.map(({ bytes }) => bytes))),
-    end: all.equals(wanted) || (all.length > 0 && connection.end !== 'reset') ? 'response' : connection.end,
+    end: all.equals(wanted) || (all.length > greetedBytes && connection.end !== 'reset') ? 'response' : connection.end,
     status: 0,
     rxBytes: all.length,
     rxSha256: hashOfBytes(all),
-    responseIsOurs: beginsAlike(all, wanted),
+    responseIsOurs: beginsAlike(all.subarray(greetedBytes), wanted.subarray(greetedBytes)),
     ...(connection.ownError !== undefined && { error: connection.ownError }),
-    ...(!all.equals(wanted) && all.length > 0 && { excerpt: all.toString('base64', 0, excerptBytes) }),
+    ...(!all.equals(wanted) && all.length > greetedBytes && { excerpt: all.toString('base64', 0, excerptBytes) }),
   };
 };
 
@@ -102,9 +117,9 @@ export const proveRaw = async (nonce: string, route: AttackRoute, context: Clien
   if (connection instanceof ClientDatagramSocket) {
     if (await connection.send(proofRequest(nonce))) answer = Buffer.from((await connection.receive()) ?? answer);
   } else if (connection.isOpen && (await connection.write(proofRequest(nonce))))
-    answer = Buffer.from(await readUpTo(connection, wanted.length));
+    answer = Buffer.from(await readProof(connection, wanted));
   const { ip, connect } = connection;
   connection.close();
-  const isGood = answer.equals(wanted);
+  const isGood = answer.subarray(-wanted.length).equals(wanted);
   return { ip, isGood, detail: isGood ? '' : `${answer.length} bytes are not the proof; connect ${connect}` };
 };

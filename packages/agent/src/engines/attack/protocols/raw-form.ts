@@ -16,6 +16,8 @@ export interface RawScript {
   readonly sends: readonly { readonly bytes: Buffer; readonly isAnswered: boolean; readonly delayMs: number }[];
   /** By send; empty where none is answered. */
   readonly answers: readonly Buffer[];
+  /** What the server says before it is asked. */
+  readonly greeting: Buffer;
 }
 
 /** The last send always gets a reply, as silence proves nothing. Without a reply of its own it gets a random one. */
@@ -30,5 +32,6 @@ export const scriptOf = (attempt: number, exchange: RawExchange, context: Attack
     answers.push(isAnswered ? (own === undefined ? defaultAnswer : context.bytesOf(own)) : Buffer.alloc(0));
     return { bytes: context.bytesOf(content), isAnswered, delayMs };
   });
-  return { sends, answers };
+  const greeting = exchange.greeting === undefined ? Buffer.alloc(0) : context.bytesOf(exchange.greeting);
+  return { sends, answers, greeting };
 };

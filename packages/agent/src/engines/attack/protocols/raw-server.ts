@@ -30,6 +30,17 @@ const isAlike = (bytes: Buffer, whole: Buffer): boolean => {
   return bytes.subarray(0, length).equals(whole.subarray(0, length));
 };
 
+interface Expected {
+  readonly all: readonly ExpectedAttempt[];
+  readonly greeting: Buffer;
+}
+
+/** What all attempts of a port expect to be greeted with: who connects is not known yet. */
+const greetingOf = ([first, ...others]: readonly ExpectedAttempt[]): Buffer => {
+  const greeting = first?.script.greeting ?? Buffer.alloc(0);
+  return others.every(({ script }) => script.greeting.equals(greeting)) ? greeting : Buffer.alloc(0);
+};
+
 /** A server connection that compares the received bytes with all expected attempts. */
 class RawConnection {
   readonly #socket: Socket;
@@ -44,7 +55,7 @@ class RawConnection {
   #end: ServerOutcome['end'] = 'none';
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(socket: Socket, all: readonly ExpectedAttempt[], context: ServerContext) {
+  constructor(socket: Socket, { all, greeting }: Expected, context: ServerContext) {
     this.#socket = socket;
     this.#context = context;
     this.#all = all;
@@ -54,6 +65,10 @@ class RawConnection {
       peerIp: plainIp(socket.remoteAddress),
       peerPort: socket.remotePort ?? 0,
     };
+    if (greeting.length > 0) {
+      this.#sent.push(greeting);
+      socket.write(greeting);
+    }
     socket.on('data', (bytes: Buffer) => this.#take(bytes));
     socket.on('error', () => {
       this.#end = 'reset';
@@ -138,7 +153,8 @@ class RawConnection {
 
 const listenTcp = (endpoint: AttackListen, context: ServerContext): Promise<AttackListener> => {
   const all = knownOf(endpoint, context);
-  return listenConnections(endpoint, context, (socket) => new RawConnection(socket, all, context));
+  const expected = { all, greeting: greetingOf(all) };
+  return listenConnections(endpoint, context, (socket) => new RawConnection(socket, expected, context));
 };
 
 const listenUdp = async (endpoint: AttackListen, context: ServerContext): Promise<AttackListener> => {

@@ -71,6 +71,7 @@ export const createCheck = (check: JourneyCheck, find: FindVariable): Check => c
 export interface Extraction {
   readonly needsBody: boolean;
   readonly slot: number;
+  readonly variable: string;
   find(answer: Answer): string | undefined;
 }
 
@@ -87,21 +88,29 @@ const firstMatch = (pattern: RE2JS, text: string): string | undefined => {
   return (matcher.groupCount() > 0 ? matcher.group(1) : matcher.group()) ?? undefined;
 };
 
-export const createExtraction = ({ from, expression }: JourneyExtraction, slot: number): Extraction => {
+export const createExtraction = ({ variable, from, expression }: JourneyExtraction, slot: number): Extraction => {
+  const into = { variable, slot };
   switch (from) {
     case 'json': {
       const path = jsonPathOf(expression);
-      return { needsBody: true, slot, find: (answer) => findInJson(answer.json(), path) };
+      return { ...into, needsBody: true, find: (answer) => findInJson(answer.json(), path) };
     }
     case 'regex': {
       const pattern = RE2JS.compile(expression);
-      return { needsBody: true, slot, find: (answer) => firstMatch(pattern, answer.body()) };
+      return { ...into, needsBody: true, find: (answer) => firstMatch(pattern, answer.body()) };
     }
     case 'header': {
       const name = expression.toLowerCase();
-      return { needsBody: false, slot, find: (answer) => findField(answer, name) };
+      return { ...into, needsBody: false, find: (answer) => findField(answer, name) };
     }
     case 'cookie':
-      return { needsBody: false, slot, find: (answer) => cookieOf(answer, expression) };
+      return { ...into, needsBody: false, find: (answer) => cookieOf(answer, expression) };
   }
+};
+
+/** Why an answer is not as expected, for people. */
+export const checkText = ({ kind, name, value, min, max }: JourneyCheck): string => {
+  const limits = [min === undefined ? '' : `at least ${min}`, max === undefined ? '' : `at most ${max}`];
+  const expected = kind === 'size' || kind === 'time' ? limits.filter((text) => text !== '').join(', ') : value;
+  return [kind, name, expected].filter((text) => text !== '').join(' ');
 };

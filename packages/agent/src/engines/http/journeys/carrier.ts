@@ -21,11 +21,14 @@ export interface CarrierContext {
   /** Of the user. */
   readonly index: number;
   readonly config: HttpClientConfig;
-  readonly transport: Transport;
   /** All connections of a user go to one target until all of them are closed. */
   readonly chooseTarget: (user: number) => JourneyTarget;
   readonly routeTo: (target: JourneyTarget, user: number) => Route;
   readonly onConnecting: () => void;
   /** The connection is closed or has failed. */
   readonly onClosed: (now: number) => void;
+}
+
+export interface TcpCarrierContext extends CarrierContext {
+  readonly transport: Transport;
 }

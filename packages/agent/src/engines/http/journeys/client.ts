@@ -7,15 +7,16 @@ import { LoadDriver } from '../../../net/load/load-driver.ts';
 import { chooserOf } from '../../../net/load/rotation.ts';
 import { IndexedSet } from '../../../net/loop/indexed-set.ts';
 import { generatorLoadMetrics } from '../../../net/metrics/generator-load-metrics.ts';
-import type { Transport } from '../../../net/transport/transport.ts';
 import { LoadDrivenClient } from '../../load-driven-client.ts';
-import { createHttpTransport } from '../http-transport.ts';
+import { createHttpPath, type HttpPath } from '../http-transport.ts';
 import { HttpMeters } from '../meters.ts';
 import type { Carrier, CarrierContext } from './carrier.ts';
 import { H1Carrier } from './h1-carrier.ts';
 import { H2Carrier } from './h2-carrier.ts';
+import { H3UserCarrier } from './h3-user-carrier.ts';
 import { createProgram, maxRequestsOf, type Program } from './program.ts';
 import { journeyTargetOf } from './step-request.ts';
+import { ExchangeTrace } from './trace.ts';
 import { JourneyUser, type UserContext } from './user.ts';
 import { VariableBook } from './variables.ts';
 
@@ -33,8 +34,11 @@ const okStatusesOf = ({ expect }: JourneyConfig): Uint8Array => {
   return statuses;
 };
 
-const createPrograms = ({ config, samples }: Context, transport: Transport, book: VariableBook): Program[] => {
+const createPrograms = ({ config, samples }: Context, path: HttpPath, book: VariableBook): Program[] => {
   let firstCell = 0;
+  // Messages are prepared for HTTP/1.1 only.
+  const transport =
+    path.kind === 'tcp' ? path.transport : { prepareMessage: (bytes: Buffer) => ({ bytes, address: 0 }) };
   return config.journeys.journeys.map((journey, index) => {
     const program = createProgram(journey, index, { config, transport, samples, book, firstCell });
     firstCell = program.endCell;
@@ -46,7 +50,7 @@ const createPrograms = ({ config, samples }: Context, transport: Transport, book
 class JourneyClient extends LoadDrivenClient {
   readonly #context: Context;
   readonly #sources: SourcePool;
-  readonly #transport: Transport;
+  readonly #path: HttpPath;
   readonly #users: readonly JourneyUser[];
   readonly #active = new IndexedSet<JourneyUser>();
   readonly #iterations: LoadDriver;
@@ -58,7 +62,7 @@ class JourneyClient extends LoadDrivenClient {
     super();
     this.#context = context;
     this.#sources = sources;
-    this.#transport = createHttpTransport(context);
+    this.#path = createHttpPath(context);
     const { config, duration, samples } = context;
     this.#users = this.#createUsers();
     this.#usersLeft = this.#users.length;
@@ -66,7 +70,7 @@ class JourneyClient extends LoadDrivenClient {
       duration,
       lag: samples.histogram(generatorLoadMetrics.scheduleLag),
       sessionWait: samples.histogram(generatorLoadMetrics.sessionWait),
-      createAlarm: this.#transport.createAlarm,
+      createAlarm: this.#path.transport.createAlarm,
     };
     const { load, sessionsPerSecond, totalSessions } = config;
     const isClosed = load.rate === undefined && sessionsPerSecond === undefined;
@@ -110,7 +114,7 @@ class JourneyClient extends LoadDrivenClient {
   protected override async release(): Promise<void> {
     for (const { carrier } of this.#users) carrier.abandon();
     this.#context.samples.gauge('http.concurrent').set(0);
-    await this.#transport.close();
+    await this.#path.transport.close();
     await this.#sources.close();
   }
 
@@ -118,7 +122,7 @@ class JourneyClient extends LoadDrivenClient {
     const { config } = this.#context;
     const { journeys } = config;
     const book = new VariableBook(journeys, Math.max(...journeys.journeys.map(maxRequestsOf)));
-    const programs = createPrograms(this.#context, this.#transport, book);
+    const programs = createPrograms(this.#context, this.#path, book);
     const carrierOf = this.#createCarriers();
     const parts = {
       initial: book.initial,
@@ -144,7 +148,6 @@ class JourneyClient extends LoadDrivenClient {
     });
     const shared: Omit<CarrierContext, 'index'> = {
       config,
-      transport: this.#transport,
       chooseTarget: chooserOf(targets, config.rotation),
       routeTo: ({ address, target }, user) => ({ address, port: target.port, ...this.#sources.next(user) }),
       onConnecting: () => {
@@ -155,16 +158,22 @@ class JourneyClient extends LoadDrivenClient {
         this.lifecycle.settle();
       },
     };
-    const isH2 = config.version === '2';
-    return (index) => (isH2 ? new H2Carrier({ ...shared, index }) : new H1Carrier({ ...shared, index }));
+    const path = this.#path;
+    return (index) => {
+      if (path.kind === 'quic') return new H3UserCarrier({ ...shared, index, quic: path.transport });
+      const context = { ...shared, index, transport: path.transport };
+      return config.version === '2' ? new H2Carrier(context) : new H1Carrier(context);
+    };
   }
 
   #userContext(programs: readonly Program[], book: VariableBook): UserContext {
-    const { config, samples } = this.#context;
+    const { config, samples, core, putRow } = this.#context;
+    const settings = config.journeys.trace;
     const checksFailed = samples.counter('http.checksFailed');
     const iterations = samples.counter('http.iterations');
     const choose = chooserOf(programs, 'roundRobin');
     return {
+      trace: settings && new ExchangeTrace({ settings, core, put: (row) => putRow('exchanges', row) }),
       isTls: config.tls !== undefined,
       okStatuses: okStatusesOf(config),
       systemSlots: book.systemSlots(),

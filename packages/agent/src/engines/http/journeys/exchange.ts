@@ -36,6 +36,12 @@ export class Exchange implements Answer {
   fields: readonly ResponseField[] = [];
   size = 0;
   timeMs = 0;
+  /** The exchange may be reported: what is sent and all of the answer is kept. */
+  isTraced = false;
+  sentPath = '';
+  sentText = '';
+  /** Values of the user when the request was written. */
+  sentValues: readonly string[] = [];
   #chunks: Buffer[] = [];
   #text: string | undefined;
 
@@ -45,6 +51,9 @@ export class Exchange implements Answer {
 
   begin(request: StepRequest, intended: number, now: number): void {
     this.request = request;
+    this.isTraced = false;
+    this.sentPath = '';
+    this.sentText = '';
     this.intended = intended;
     this.startedAt = now;
     this.sentAt = Number.NaN;
@@ -63,8 +72,17 @@ export class Exchange implements Answer {
     this.request.meters.requests.add(1);
   }
 
+  /** Keeps the request as it is written. */
+  trace(text: string): void {
+    const { values } = this.owner;
+    this.sentPath = this.request.pathOf(values);
+    this.sentText = text;
+    this.sentValues = [...values];
+  }
+
   onBody(bytes: Uint8Array, start: number, end: number): void {
-    if (this.request.needsBody && this.size < maxBodyBytes) this.#chunks.push(Buffer.from(bytes.subarray(start, end)));
+    const isKept = this.request.needsBody || this.isTraced;
+    if (isKept && this.size < maxBodyBytes) this.#chunks.push(Buffer.from(bytes.subarray(start, end)));
     this.size += end - start;
   }
 

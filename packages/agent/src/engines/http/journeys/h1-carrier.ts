@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Chunk, Connection, ConnectionEvents } from '../../../net/transport/transport.ts';
 import { type ResponseEvents, ResponseParser } from '../response-parser.ts';
-import type { Carrier, CarrierContext } from './carrier.ts';
+import type { Carrier, TcpCarrierContext } from './carrier.ts';
 import type { Exchange } from './exchange.ts';
 import type { JourneyTarget } from './step-request.ts';
 
@@ -11,11 +11,11 @@ const maxConnections = 6;
 /** HTTP/1.1: one connection, and more for requests at the same time. */
 export class H1Carrier implements Carrier {
   readonly maxExchanges = maxConnections;
-  readonly #context: CarrierContext;
+  readonly #context: TcpCarrierContext;
   readonly #connections: UserConnection[] = [];
   #target: JourneyTarget | undefined;
 
-  constructor(context: CarrierContext) {
+  constructor(context: TcpCarrierContext) {
     this.#context = context;
   }
 
@@ -54,7 +54,7 @@ export class H1Carrier implements Carrier {
 /** One connection at a time with one exchange at a time. */
 class UserConnection implements ConnectionEvents, ResponseEvents {
   exchange: Exchange | undefined;
-  readonly #context: CarrierContext;
+  readonly #context: TcpCarrierContext;
   readonly #carrier: H1Carrier;
   readonly #maxRequests: number;
   readonly #parser: ResponseParser;
@@ -70,7 +70,7 @@ class UserConnection implements ConnectionEvents, ResponseEvents {
   #connectedAt = 0;
   #now = 0;
 
-  constructor(context: CarrierContext, carrier: H1Carrier) {
+  constructor(context: TcpCarrierContext, carrier: H1Carrier) {
     this.#context = context;
     this.#carrier = carrier;
     const { keepAlive } = context.config;
@@ -215,11 +215,13 @@ class UserConnection implements ConnectionEvents, ResponseEvents {
     const cookie = owner.cookieFor(request, this.#target);
     const message = cookie === undefined ? request.fixedMessage(this.#target) : undefined;
     if (message !== undefined) {
+      if (exchange.isTraced) exchange.trace(Buffer.from(message.bytes).toString());
       exchange.onSent(this.#target, message.bytes.length, now);
       this.#connection?.write(message);
       return;
     }
     const bytes = request.bytes(this.#target, owner.values, cookie);
+    if (exchange.isTraced) exchange.trace(bytes.toString());
     exchange.onSent(this.#target, bytes.length, now);
     this.#connection?.writeCopy(bytes);
   }

@@ -2,8 +2,9 @@ import { performance } from 'node:perf_hooks';
 import { H2Connection, type H2Events, type Header, h2Error } from '@rushhour/wire';
 import type { Chunk, Connection, ConnectionEvents } from '../../../net/transport/transport.ts';
 import type { ResponseField } from '../response-parser.ts';
-import type { Carrier, CarrierContext } from './carrier.ts';
+import type { Carrier, TcpCarrierContext } from './carrier.ts';
 import type { Exchange } from './exchange.ts';
+import { headersText } from './headers-text.ts';
 import type { JourneyTarget } from './step-request.ts';
 
 /** So many streams every server is expected to allow. */
@@ -18,7 +19,7 @@ interface Stream {
 /** HTTP/2: one connection at a time, with a stream for each exchange. */
 export class H2Carrier implements Carrier, ConnectionEvents, H2Events {
   readonly maxExchanges = maxStreams;
-  readonly #context: CarrierContext;
+  readonly #context: TcpCarrierContext;
   readonly #maxRequests: number;
   readonly #streams = new Map<number, Stream>();
   /** Exchanges that wait for a connection. */
@@ -38,7 +39,7 @@ export class H2Carrier implements Carrier, ConnectionEvents, H2Events {
   #isBatching = false;
   #failure: string | undefined;
 
-  constructor(context: CarrierContext) {
+  constructor(context: TcpCarrierContext) {
     this.#context = context;
     const { keepAlive } = context.config;
     this.#maxRequests = keepAlive.enabled ? keepAlive.maxRequests || Number.POSITIVE_INFINITY : 1;
@@ -191,6 +192,7 @@ export class H2Carrier implements Carrier, ConnectionEvents, H2Events {
     const cookie = owner.cookieFor(request, this.#target);
     const headers = request.h2Headers(this.#target, owner.values, { cookie, length: body?.length });
     const h2 = this.#h2 as H2Connection;
+    if (exchange.isTraced) exchange.trace(headersText(headers, body));
     this.#sent++;
     this.#isUsedUp ||= this.#sent >= this.#maxRequests;
     exchange.onSent(this.#target, 0, now);

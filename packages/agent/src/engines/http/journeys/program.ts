@@ -35,7 +35,7 @@ export interface Program {
 
 export interface ProgramContext {
   readonly config: HttpClientConfig;
-  readonly transport: Transport;
+  readonly transport: Pick<Transport, 'prepareMessage'>;
   readonly samples: Samples;
   readonly book: VariableBook;
   /** Cells of a user before this belong to other journeys. */
@@ -59,6 +59,7 @@ class Compiler {
   readonly #journey: Journey;
   readonly #context: ProgramContext;
   readonly #find;
+  readonly #variables;
   readonly #perRequest: readonly DrawnTable[];
   readonly #keepsBody: boolean;
   readonly tables: readonly DrawnTable[];
@@ -67,8 +68,9 @@ class Compiler {
     this.#journey = journey;
     this.#context = context;
     this.cells = context.firstCell;
-    const { find, tables } = context.book.variablesOf(journey, index);
+    const { find, tables, used } = context.book.variablesOf(journey, index);
     this.#find = find;
+    this.#variables = used;
     this.#perRequest = tables.filter(({ isPerRequest }) => isPerRequest);
     this.tables = tables.filter(({ isPerRequest }) => !isPerRequest);
     this.#keepsBody = journey.steps.some(
@@ -160,6 +162,7 @@ class Compiler {
     const { config, transport, book } = this.#context;
     return new StepRequest(step, {
       ...{ config, transport, find: this.#find, tables: this.#perRequest, keepsBody: this.#keepsBody },
+      ...{ journey: this.#journey.name, variables: this.#variables },
       slotOf: (variable) => book.slotOf(variable),
       meters: this.#metersOf(step),
     });

@@ -7,7 +7,7 @@ import { KnownHead } from '../known-head.ts';
 import type { HttpMeters } from '../meters.ts';
 import { authorityOf } from '../request.ts';
 import type { ResponseHead } from '../response-parser.ts';
-import { type Check, createCheck, createExtraction, type Extraction } from './answer.ts';
+import { type Answer, type Check, checkText, createCheck, createExtraction, type Extraction } from './answer.ts';
 import type { StepMeters } from './meters.ts';
 import { createTemplate, type FindVariable, type Template } from './template.ts';
 import type { DrawnTable } from './variables.ts';
@@ -24,8 +24,12 @@ export interface JourneyTarget {
 }
 
 export interface RequestContext {
+  /** Name of the journey. */
+  readonly journey: string;
+  /** Variables of the journey by name. */
+  readonly variables: ReadonlyMap<string, ReturnType<FindVariable>>;
   readonly config: HttpClientConfig;
-  readonly transport: Transport;
+  readonly transport: Pick<Transport, 'prepareMessage'>;
   readonly find: FindVariable;
   readonly slotOf: (variable: string) => number;
   readonly meters: StepMeters;
@@ -61,6 +65,9 @@ const mergedHeaders = (config: HttpClientConfig, step: JourneyStep) => {
 
 /** The request of one step: how it is written, and what is done with its answer. */
 export class StepRequest {
+  readonly name: string;
+  readonly journey: string;
+  readonly variables: RequestContext['variables'];
   readonly meters: StepMeters;
   readonly isHead: boolean;
   readonly needsBody: boolean;
@@ -71,15 +78,21 @@ export class StepRequest {
   readonly tables: readonly DrawnTable[];
   readonly method: string;
   readonly #config: HttpClientConfig;
-  readonly #transport: Transport;
+  readonly #transport: RequestContext['transport'];
   readonly #path: Template;
   readonly #headers: readonly { readonly name: string; readonly value: Template }[];
   readonly #bodyText: Template | undefined;
   readonly #nextBody: (() => Buffer) | undefined;
   readonly #isStatic: boolean;
   readonly #perTarget: PerTarget[] = [];
+  readonly #checkTexts: readonly string[];
 
-  constructor(step: JourneyStep, { config, transport, find, slotOf, meters, tables, keepsBody }: RequestContext) {
+  constructor(step: JourneyStep, context: RequestContext) {
+    const { config, transport, find, slotOf, meters, tables, keepsBody } = context;
+    this.name = step.name;
+    this.journey = context.journey;
+    this.variables = context.variables;
+    this.#checkTexts = step.checks.map(checkText);
     this.#config = config;
     this.#transport = transport;
     this.meters = meters;
@@ -108,6 +121,17 @@ export class StepRequest {
 
   pathOf(values: readonly string[]): string {
     return pathText(this.#path.render(values));
+  }
+
+  /** What is wrong with an answer, for people. */
+  problemsOf(answer: Answer, values: readonly string[], isOkStatus: boolean): string[] {
+    return [
+      ...(isOkStatus ? [] : [`status is ${answer.status}`]),
+      ...this.checks.flatMap((check, i) =>
+        check.holds(answer, values) ? [] : [`does not hold: ${this.#checkTexts[i]}`],
+      ),
+      ...this.extractions.flatMap((one) => (one.find(answer) === undefined ? [`no value for ${one.variable}`] : [])),
+    ];
   }
 
   /** The prepared message, where all requests of the step are the same; undefined otherwise. */

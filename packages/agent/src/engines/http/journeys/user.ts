@@ -1,11 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import type { JourneySystemValue } from '@rushhour/protocol';
 import { CookieJar } from '../../../net/cookie-jar.ts';
+import { systemValue } from '../../../net/load/system-value.ts';
 import type { IndexedMember } from '../../../net/loop/indexed-set.ts';
 import type { Carrier } from './carrier.ts';
 import { Exchange, type ExchangeOwner } from './exchange.ts';
 import type { Instruction, Program } from './program.ts';
 import type { JourneyTarget, StepRequest } from './step-request.ts';
+import type { ExchangeTrace } from './trace.ts';
 import type { DrawnTable } from './variables.ts';
 
 /** What a user needs of its client. */
@@ -21,6 +22,8 @@ export interface UserContext {
   /** The iteration is over; `isCut`: before its end, because the run ends. */
   onIteration(user: JourneyUser, isCut: boolean, now: number): void;
   onChecksFailed(count: number): void;
+  /** Set where exchanges are reported one by one. */
+  readonly trace: ExchangeTrace | undefined;
 }
 
 interface UserParts {
@@ -119,6 +122,7 @@ export class JourneyUser implements ExchangeOwner, IndexedMember {
     const exchange = this.#idle.pop() ?? new Exchange(this);
     // A session that was due earlier makes its first request late.
     exchange.begin(request, Math.min(intended, this.requests === 1 ? this.#intended : intended), now);
+    exchange.isTraced = this.#context.trace?.isOpen === true;
     this.carrier.send(exchange, now);
   }
 
@@ -134,7 +138,9 @@ export class JourneyUser implements ExchangeOwner, IndexedMember {
       const path = request.pathOf(this.values);
       this.#jar.keep(fields, { host: target.host, path, isTls: this.#context.isTls });
     }
-    let failed = request.checksStatus || this.#context.okStatuses[status] === 1 ? 0 : 1;
+    const isOkStatus = request.checksStatus || this.#context.okStatuses[status] === 1;
+    const problems = exchange.isTraced ? request.problemsOf(exchange, this.values, isOkStatus) : [];
+    let failed = isOkStatus ? 0 : 1;
     for (const check of request.checks) if (!check.holds(exchange, this.values)) failed++;
     for (const extraction of request.extractions) {
       const found = extraction.find(exchange);
@@ -147,15 +153,22 @@ export class JourneyUser implements ExchangeOwner, IndexedMember {
       this.#failures++;
       target.meters.ko.add(1);
     } else target.meters.ok.add(1);
+    if (exchange.isTraced) this.#report(exchange, true, problems);
     this.#last = exchange;
     this.#onEnded(exchange, 0, now);
   }
 
-  onFailure(exchange: Exchange, _kind: string, now: number): void {
+  onFailure(exchange: Exchange, kind: string, now: number): void {
+    if (exchange.isTraced) this.#report(exchange, false, [kind]);
     exchange.request.meters.errors.add(1);
     this.#last = undefined;
     this.#failures++;
     this.#onEnded(exchange, failurePauseMs, now);
+  }
+
+  #report(exchange: Exchange, isAnswered: boolean, problems: readonly string[]): void {
+    const end = { user: this.#number, iteration: this.#iteration, isAnswered, problems, values: this.values };
+    this.#context.trace?.report(exchange, end);
   }
 
   /** Begins no more requests. */
@@ -286,21 +299,7 @@ export class JourneyUser implements ExchangeOwner, IndexedMember {
   }
 
   #setSystemValues(): void {
-    for (const [name, slot] of this.#context.systemSlots) this.values[slot] = this.#systemValue(name);
-  }
-
-  #systemValue(name: JourneySystemValue): string {
-    switch (name) {
-      case '$user':
-        return String(this.#number);
-      case '$iteration':
-        return String(this.#iteration);
-      case '$timestamp':
-        return String(Date.now());
-      case '$uuid':
-        return randomUUID();
-      case '$random':
-        return String(Math.floor(Math.random() * 1e9));
-    }
+    const position = { user: this.#number, iteration: this.#iteration };
+    for (const [name, slot] of this.#context.systemSlots) this.values[slot] = systemValue(name, position);
   }
 }

@@ -17,6 +17,8 @@ export interface DrawnTable {
 export interface JourneyVariables {
   readonly find: FindVariable;
   readonly tables: readonly DrawnTable[];
+  /** Those that texts refer to, by name. */
+  readonly used: ReadonlyMap<string, ReturnType<FindVariable>>;
 }
 
 const scopeOf = (config: unknown): unknown =>
@@ -60,7 +62,8 @@ export class VariableBook {
 
   variablesOf(journey: Journey, index: number): JourneyVariables {
     const tables = journey.dictionaries.map(({ name, id }) => ({ name, ...this.#tableOf(id) }));
-    const find: FindVariable = (name) => {
+    const used = new Map<string, ReturnType<FindVariable>>();
+    const findNew: FindVariable = (name) => {
       const [owner = '', ...rest] = name.split('.');
       const table = tables.find((candidate) => candidate.name === owner);
       if (table !== undefined) return { slot: this.#columnSlot(table, rest.join('.'), `${index} ${name}`) };
@@ -68,7 +71,12 @@ export class VariableBook {
       if (this.#extracted.has(name)) return { slot: this.slotOf(name, fixed ?? '') };
       return fixed === undefined ? { slot: this.slotOf(name) } : { value: fixed };
     };
-    return { find, tables };
+    const find: FindVariable = (name) => {
+      const found = used.get(name) ?? findNew(name);
+      used.set(name, found);
+      return found;
+    };
+    return { find, tables, used };
   }
 
   #tableOf(id: number): DrawnTable {

@@ -73,6 +73,7 @@ const createSide = (
       },
       onChildFailed: (_, index, cause) => log.push(`child ${index} failed ${cause}`),
       onCookie: () => log.push('cookie'),
+      onMoved: (sa) => log.push(`moved to ${sa.route.remoteAddress.join('.')} ${sa.route.localAddress.join('.')}`),
     },
   });
   return { endpoint, log, sas, children };

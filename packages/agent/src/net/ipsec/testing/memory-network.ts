@@ -1,4 +1,4 @@
-import { copyOf, createMemory, type FrameSink, formatAddress, HostGroup, Memory } from '@rushhour/wire';
+import { copyOf, createMemory, type FrameSink, formatAddress, HostGroup } from '@rushhour/wire';
 import { InsideHosts } from '../../../engines/ipsec-tunnel/inside-hosts.ts';
 import type { HostNetwork } from '../../host-network.ts';
 
@@ -10,8 +10,14 @@ interface Side {
   readonly network: HostNetwork;
 }
 
+/** What arrives of an IP packet: none, one or more. */
+export type Impairment = (packet: Uint8Array) => readonly Uint8Array[];
+
 /** Two groups of hosts with a wire in memory between them. IP packets are delivered once the event at hand is handled. */
-export const createMemoryNetworks = (ranges: readonly [string, string]): [HostNetwork, HostNetwork] => {
+export const createMemoryNetworks = (
+  ranges: readonly [string, string],
+  impair: Impairment = (packet) => [packet],
+): [HostNetwork, HostNetwork] => {
   const sides: Side[] = [];
   const createSide = (range: string, index: number): Side => {
     const memory = createMemory(bufferBytes);
@@ -20,8 +26,11 @@ export const createMemoryNetworks = (ranges: readonly [string, string]): [HostNe
       mtu: 1500,
       begin: (length) => (length + headroom > bufferBytes ? -1 : headroom),
       commit(offset, length) {
-        const frame = new Memory(copyOf(memory.bytes, offset - headroom, offset + length));
-        setImmediate(() => sides[1 - index]?.group.receive(frame, headroom, headroom + length));
+        for (const packet of impair(copyOf(memory.bytes, offset, offset + length))) {
+          const frame = createMemory(headroom + packet.length);
+          frame.bytes.set(packet, headroom);
+          setImmediate(() => sides[1 - index]?.group.receive(frame, headroom, headroom + packet.length));
+        }
       },
     };
     const [start = '', end = start] = range.split('-');

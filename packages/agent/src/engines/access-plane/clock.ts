@@ -1,0 +1,28 @@
+import type { AccessPlaneConfig } from '@rushhour/protocol';
+import { AccessMeters } from '../../access/access-meters.ts';
+import { firstProfiles, requireProfile } from '../../access/access-profiles.ts';
+import { TimeClock } from '../../access/time-clock.ts';
+import type { EngineContext, PreparedEngine } from '../../engine.ts';
+import { LinksRun } from './links-run.ts';
+
+/** A clock that agrees with its neighbour on the time. */
+export const prepareClock = (context: EngineContext<AccessPlaneConfig>): PreparedEngine => {
+  const { config, samples, host, signal } = context;
+  const profile = requireProfile(firstProfiles(config.profiles), 'gptp');
+  const [name = ''] = config.interfaces;
+  const clock = new TimeClock(name, host.isCaptured ?? false, profile, new AccessMeters(samples));
+  return new LinksRun(
+    {
+      noun: 'a clock',
+      interfaces: [name],
+      start: () => clock.start(),
+      setLink: (_name, isUp) => clock.setLink(isUp),
+      report: () => {
+        for (const row of clock.takeRows()) context.putRow('ports', row);
+        clock.report();
+      },
+      close: () => clock.close(),
+    },
+    signal,
+  );
+};
