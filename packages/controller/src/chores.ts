@@ -14,8 +14,8 @@ import { createCheckpointWriter } from './store/system/audit-checkpoints.ts';
 import { sweepDeliveries } from './store/system/deliveries.ts';
 import { sweepNotifications } from './store/system/notifications.ts';
 import type { SettingsStore } from './store/system/settings.ts';
+import type { Chore } from './system/chore-runner.ts';
 import type { createDispatcher } from './system/delivery/dispatcher.ts';
-import type { Chore } from './system/housekeeping.ts';
 import { sweepTaskImports } from './tasks/transfer/release.ts';
 
 const hourMs = 3_600_000;
@@ -45,6 +45,14 @@ export const choresOf = ({
   log,
   auditCheckpoints,
 }: Parts): Chore[] => [
+  {
+    name: 'space',
+    everyMs: hourMs / 4,
+    run: async () => {
+      const bytes = (await store.database.shrink?.()) ?? 0;
+      if (bytes > 0) log.info({ bytes }, 'the database file gave free space back to the disk');
+    },
+  },
   { name: 'sessions', everyMs: hourMs, run: () => store.database.transaction(sweepSessions) },
   { name: 'access tokens', everyMs: hourMs, run: () => store.database.transaction(sweepAccessTokens) },
   { name: 'uploads', everyMs: hourMs / 4, run: () => files.expireUploads() },

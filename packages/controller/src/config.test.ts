@@ -20,6 +20,7 @@ describe('the configuration', () => {
       RUSHHOUR_LOG_LEVEL: 'loud',
       RUSHHOUR_LOCAL_AGENTS: 'many',
       DATABASE_URL: 'mysql://x',
+      NATS_URL: 'http://127.0.0.1:4222',
       S3_URL: 's3://nobody',
       RUSHHOUR_TRUSTED_PROXIES: '10.0.0.0/99',
       RUSHHOUR_ALLOWED_HOSTS: 'https://lab.example.test',
@@ -30,6 +31,13 @@ describe('the configuration', () => {
     };
     const read = () => readConfig(env);
     for (const name of Object.keys(env)) expect(read).toThrow(name);
+  });
+
+  it('takes servers for messages between controllers only where there can be several', () => {
+    const env = { NATS_URL: 'nats://one:4222, tls://two:4222' };
+    expect(() => readConfig(env)).toThrow('set DATABASE_URL');
+    const { natsUrl } = readConfig({ ...env, DATABASE_URL: 'postgres://127.0.0.1/x' });
+    expect(natsUrl).toBe(env.NATS_URL);
   });
 
   it('needs a flag to listen for other machines without TLS', () => {

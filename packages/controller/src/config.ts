@@ -10,6 +10,8 @@ export interface Config {
   dataDir: string;
   logLevel: string;
   databaseUrl?: string;
+  /** Servers that carry messages between controllers, separated by commas. */
+  natsUrl?: string;
   s3Url?: string;
   secretKey?: Buffer;
   admin?: { email: string; password: string };
@@ -52,13 +54,12 @@ export const readConfig = (env: Environment): Config => {
   const port = numberOf(env, { name: 'RUSHHOUR_PORT', fallback: 8080, max: 65_535 }, problems);
   const logLevel = logLevelOf(env['RUSHHOUR_LOG_LEVEL'], problems);
   const localAgents = numberOf(env, { name: 'RUSHHOUR_LOCAL_AGENTS', fallback: 2, max: 16 }, problems);
-  const databaseUrl = databaseUrlOf(env['DATABASE_URL'], problems);
+  const shared = sharedOf(env, problems);
   const adoptData = env['RUSHHOUR_ADOPT_DATA'] || undefined;
   const trustedProxies = proxiesOf(env['RUSHHOUR_TRUSTED_PROXIES'], problems);
   const allowedHosts = hostsOf(env['RUSHHOUR_ALLOWED_HOSTS'], problems);
   const publicUrl = publicUrlOf(env['RUSHHOUR_PUBLIC_URL'], problems);
   const dataDir = resolve(env['RUSHHOUR_DATA_DIR'] || './data');
-  const s3Url = s3UrlOf(env['S3_URL'], problems);
   const secretKey = keyOf(env['RUSHHOUR_SECRET_KEY'], problems);
   const admin = adminOf(env['RUSHHOUR_ADMIN_EMAIL'], env['RUSHHOUR_ADMIN_PASSWORD'], problems);
   checkClearText(env, host, problems);
@@ -74,8 +75,7 @@ export const readConfig = (env: Environment): Config => {
     dataDir,
     library: !['off', '0', 'false'].includes(env['RUSHHOUR_LIBRARY'] ?? ''),
     agentArchives: resolve(env['RUSHHOUR_AGENT_ARCHIVES'] || join(dataDir, 'agent-archives')),
-    ...(databaseUrl && { databaseUrl }),
-    ...(s3Url && { s3Url }),
+    ...shared,
     ...(adoptData && { adoptData }),
     ...(env['RUSHHOUR_AUDIT_CHECKPOINTS'] && { auditCheckpoints: resolve(env['RUSHHOUR_AUDIT_CHECKPOINTS']) }),
     ...(trustedProxies && { trustedProxies }),
@@ -108,6 +108,24 @@ const logLevelOf = (text: string | undefined, problems: string[]) => {
 const databaseUrlOf = (text: string | undefined, problems: string[]) => {
   if (!text) return undefined;
   if (!/^postgres(ql)?:\/\//.test(text)) problems.push('DATABASE_URL must begin with postgres://');
+  return text;
+};
+
+/** What several controllers share. */
+const sharedOf = (env: Environment, problems: string[]) => {
+  const databaseUrl = databaseUrlOf(env['DATABASE_URL'], problems);
+  const natsUrl = natsUrlOf(env, problems);
+  const s3Url = s3UrlOf(env['S3_URL'], problems);
+  return { ...(databaseUrl && { databaseUrl }), ...(natsUrl && { natsUrl }), ...(s3Url && { s3Url }) };
+};
+
+const natsUrlOf = (env: Environment, problems: string[]) => {
+  const text = env['NATS_URL'];
+  if (!text) return undefined;
+  const isFine = text.split(',').every((url) => /^(nats|tls):\/\/./.test(url.trim()) && URL.canParse(url.trim()));
+  if (!isFine) problems.push('NATS_URL must be addresses such as nats://127.0.0.1:4222, separated by commas');
+  if (!env['DATABASE_URL'])
+    problems.push('NATS_URL is for several controllers, which share a database: set DATABASE_URL');
   return text;
 };
 

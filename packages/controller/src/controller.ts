@@ -12,7 +12,7 @@ import { ensureLibrary, libraryIds } from './assets/applications/ensure-library.
 import { ensureBuiltinDictionaries } from './assets/dictionaries/ensure-builtin.ts';
 import { createFileService, type FileService } from './assets/files/file-service.ts';
 import { type Bus, localBus } from './bus/local.ts';
-import type { PeerLink } from './bus/peer-link.ts';
+import { openLink } from './bus/open-link.ts';
 import { choresOf } from './chores.ts';
 import type { Config } from './config.ts';
 import { StartError } from './errors.ts';
@@ -34,9 +34,9 @@ import { databaseFile, openStore, type Store } from './store/store.ts';
 import { loadControllerId } from './store/system/controller-id.ts';
 import { loadSettings } from './store/system/settings.ts';
 import { build } from './system/build.ts';
+import { startChores } from './system/chore-runner.ts';
 import { createDispatcher } from './system/delivery/dispatcher.ts';
 import { createHealth } from './system/health.ts';
-import { startHousekeeping } from './system/housekeeping.ts';
 import { allBuiltin } from './tasks/templates/builtin/all-builtin.ts';
 import { mixTemplates } from './tasks/templates/builtin/mixes.ts';
 import { ensureBuiltinTemplates } from './tasks/templates/ensure-builtin.ts';
@@ -115,9 +115,6 @@ const storeLibrary = async (store: Store, files: FileService, log: Logger) => {
   }
 };
 
-const openLink = async ({ databaseUrl }: Config, log: Logger): Promise<PeerLink | undefined> =>
-  databaseUrl ? (await import('./bus/peer-link.ts')).postgresPeerLink(databaseUrl, log) : undefined;
-
 /** Built-in records of every installation. Without the object store the samples are left for the next start. */
 const ensureBuiltin = async (
   store: Store,
@@ -143,7 +140,9 @@ const openStorage = async (config: Config, log: Logger) => {
   }
   const store = opened.adopt(await openStore(config), (it) => it.close());
   const bus = opened.adopt(await openBus(config, log), (it) => it.close());
-  const link = opened.adopt(await openLink(config, log), async (it) => it?.close());
+  const installation = await loadControllerId(store.database);
+  const secret = store.secrets.derive('messages between controllers', installation);
+  const link = opened.adopt(await openLink({ ...config, installation, secret, log }), async (it) => it?.close());
   const storage = opened.adopt(await openFiles(config, store, log), (it) => it.close());
   const kept = opened.move();
   return { store, bus, link, storage, close: () => kept.disposeAsync() };
@@ -165,7 +164,7 @@ const openServices = async (config: Config, log: Logger) => {
   const health = createHealth({
     store,
     dataDir: config.dataDir,
-    isSchedulerAlive: () => housekeeping.isAlive(),
+    isSchedulerAlive: () => chores.isAlive(),
     agentsOnline: () => agents.gateway.onlineCount(),
   });
   const { dumps, close, ...runService } = createRunService({
@@ -178,24 +177,25 @@ const openServices = async (config: Config, log: Logger) => {
   const { approvals, drafts } = createApprovalService({ store, settings, bus, runs, planner, addressFor });
   const { auditCheckpoints } = config;
   const dispatcher = createDispatcher({ store, settings, log, version: build.version });
-  const housekeeping = startHousekeeping(
+  const chores = startChores(
     choresOf({ store, settings, files, runs, dumps, approvals, dispatcher, log, auditCheckpoints }),
     log,
   );
   const services = { store, settings, bus, health, files, agents, installer, ...runService, approvals, drafts, vault };
-  return { services, credentials, storage, housekeeping, stopRuns: close, closeStorage };
+  return { services, credentials, storage, chores, stopRuns: close, closeStorage };
 };
 
 /** Starts everything in order; `close` stops it in reverse. */
 export const startController = async (config: Config) => {
   const log = createLog(config.logLevel);
-  const { services, credentials, storage, housekeeping, stopRuns, closeStorage } = await openServices(config, log);
+  const { services, credentials, storage, chores, stopRuns, closeStorage } = await openServices(config, log);
   const { store, settings, bus, files, agents, runs, metrics, health } = services;
   const app = await buildApp({ ...appOptionsOf(config), log, ...services });
   let localAgents: ReturnType<typeof startLocalAgents> | undefined;
   let library: Promise<void> | undefined;
   const close = async () => {
     health.setReady(false);
+    agents.refuse();
     // Requests that arrived but were not read yet count as in flight.
     await sleep(unreadMs);
     await localAgents?.close();
@@ -203,7 +203,7 @@ export const startController = async (config: Config) => {
     await stopRuns();
     await agents.close();
     await app.close();
-    await housekeeping.stop();
+    await chores.stop();
     await closeStorage();
   };
   try {

@@ -8,6 +8,8 @@ export interface Events {
   'task.status': { id: number; status: number; permission: number };
   /** A run was changed in the store; its conductor reads it again. */
   'run.changed': { runId: number };
+  /** A controller stops: the runs that it conducted have no owner. */
+  'runs.free': undefined;
   'agent.status': { id: number; status: number; permission: number };
   /** An agent was blocked, removed or unblocked; the controller it is connected to ends its session. */
   'agent.access': { id: number; access: 'blocked' | 'removed' | 'allowed'; status: number };

@@ -109,7 +109,7 @@ const recordHandlers = (services: Services, later: Later): Omit<AllHandlers, 'ai
   cve: later(api.cve, async () => {
     const [{ cveHandlers }, { testSignature }] = await Promise.all([
       import('../security/signatures/handlers.ts'),
-      import('../tasks/test-signature.ts'),
+      import('../tasks/try-signature.ts'),
     ]);
     return cveHandlers({ ...services, testSignature: (...test) => testSignature(services, ...test) });
   }),

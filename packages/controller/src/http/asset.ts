@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { matchesEtag } from '../etag.ts';
 import { setSafeHeaders } from './errors.ts';
 
 /** A text or picture of the build that never changes while the controller runs. */
@@ -23,7 +24,7 @@ export const serveAsset = (asset: Asset) => {
     const { plain, small, etag } = await load;
     // Browsers ask each time and get 304 until the build is another one.
     setSafeHeaders(reply).header('cache-control', 'no-cache').header('etag', etag).header('vary', 'accept-encoding');
-    if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+    if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send();
     const isGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
     if (isGzip) reply.header('content-encoding', 'gzip');
     return reply.type(asset.type).send(isGzip ? small : plain);

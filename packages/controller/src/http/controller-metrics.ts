@@ -78,8 +78,9 @@ const workLines = ({ store, metrics, exporter }: ControllerMetricsDeps): string[
     ...family('rushhour_ingest_lag_seconds', 'gauge', 'From the arrival of a report until it is on disk', [
       [{}, lagSec],
     ]),
-    ...headOf(storeName, 'histogram', 'From the request of a transaction to its commit'),
-    ...histogramLines(storeName, { kind: 'write' }, store.writeTimes),
+    ...headOf(storeName, 'histogram', 'Statements that read, and transactions from their request to the commit'),
+    ...histogramLines(storeName, { kind: 'read' }, store.timings.read),
+    ...histogramLines(storeName, { kind: 'write' }, store.timings.write),
     ...family(
       'rushhour_metrics_output_points_total',
       'counter',

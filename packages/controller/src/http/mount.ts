@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { type Permission, permissionOf, type Route } from '@rushhour/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, forbidden, unauthenticated } from '../errors.ts';
+import { matchesEtag } from '../etag.ts';
 import type { Download } from '../handler.ts';
 import { accessTokenIn, needsPerson } from '../people/access-tokens.ts';
 import { allows } from '../people/permissions.ts';
@@ -219,6 +220,12 @@ const repeatable = ({ upload, ...parts }: Parts, { headers }: FastifyRequest) =>
 
 const downloading = (handler: AnyHandler) => async (parts: Parts, request: FastifyRequest, reply: FastifyReply) => {
   const { type, body, status = 200, headers = {} } = (await handler(parts, request.caller)) as Download;
+  const { etag } = headers;
+  const isCurrent = status === 200 && etag !== undefined && matchesEtag(request.headers['if-none-match'], etag);
+  if (isCurrent) {
+    if (typeof body === 'object' && 'destroy' in body) body.destroy();
+    return reply.code(304).header('etag', etag).send();
+  }
   if (request.method === 'HEAD' && typeof body === 'object' && 'destroy' in body) {
     // Only the headers are requested, so the content is not read.
     body.destroy();

@@ -56,8 +56,14 @@ afterAll(() => controller.close());
 const json = { 'content-type': 'application/json' };
 const hasBody = (method: string) => method !== 'GET';
 
-it('the collections have as many operations as the document says', () => {
-  for (const [, { tag, routes }] of collections) expect([tag, Object.keys(routes).length]).toEqual([tag, counts[tag]]);
+/** Operations that the document does not have; docs/gaps.md names them. */
+const additions: readonly string[] = ['tasks.try'];
+
+it('the collections have as many operations as the document says, besides the additions', () => {
+  for (const [name, { tag, routes }] of collections) {
+    const documented = Object.keys(routes).filter((operation) => !additions.includes(`${name}.${operation}`));
+    expect([tag, documented.length]).toEqual([tag, counts[tag]]);
+  }
 });
 
 describe.each(everyRoute)('$id', ({ route, url }) => {

@@ -7,7 +7,7 @@ import type { Executor } from '../store/engine/database.ts';
 import { runAgentsOf } from '../store/runs/run-agents.ts';
 import type { Store } from '../store/store.ts';
 import type { By } from './ingest/collect.ts';
-import { Ingest, type IsCurrent } from './ingest/ingest.ts';
+import { type AssertMayIngest, Ingest, type IsCurrent } from './ingest/ingest.ts';
 import type { OpenRun } from './ingest/open-run.ts';
 import { createOpenRuns, type OpenRuns } from './ingest/open-runs.ts';
 import { readSnapshots } from './ingest/snapshots.ts';
@@ -25,6 +25,7 @@ export interface MetricsOptions {
   gateway: AgentGateway;
   log: Logger;
   isCurrent?: IsCurrent;
+  assertMayIngest?: AssertMayIngest;
 }
 
 export interface Selection {
@@ -90,11 +91,12 @@ export class Metrics {
   readonly #listeners = new Map<number, Set<Listener>>();
   readonly #shared = new Map<number, Shared>();
 
-  constructor({ store, gateway, log, isCurrent }: MetricsOptions) {
+  constructor({ store, gateway, log, isCurrent, assertMayIngest }: MetricsOptions) {
     this.#read = store.read;
     this.#runs = createOpenRuns(store.read);
     const parts = { store, log, runs: this.#runs, exclusively: createMutex() };
-    this.#ingest = new Ingest({ ...parts, gateway, isCurrent, onStored: (run) => this.#publish(run) });
+    const checks = { isCurrent, ...(assertMayIngest && { assertMayIngest }) };
+    this.#ingest = new Ingest({ ...parts, ...checks, gateway, onStored: (run) => this.#publish(run) });
     this.#upkeep = startUpkeep({ ...parts, onClosed: (runId) => void this.#shared.delete(runId) });
   }
 
@@ -192,6 +194,11 @@ export class Metrics {
   /** How far the disk is behind what agents report. */
   ingestState() {
     return this.#ingest.state();
+  }
+
+  /** Another controller takes in what agents measure from now on, or did so before. */
+  forget(runIds: readonly number[]): void {
+    for (const id of runIds) this.#runs.forget(id);
   }
 
   /** What has arrived is on disk. */

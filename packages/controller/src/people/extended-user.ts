@@ -4,6 +4,7 @@ import type { StoredUser } from '../store/people/users.ts';
 import { audiencesOf, countUnread } from '../store/system/notifications.ts';
 import { accessTokensOf } from './access-tokens.ts';
 import { effective } from './permissions.ts';
+import { sessionsOf } from './sessions.ts';
 
 /** The public record of a user. */
 export const userOf = (user: StoredUser): User => {
@@ -12,7 +13,7 @@ export const userOf = (user: StoredUser): User => {
 };
 
 /** The record users see of themselves. */
-export const extendedUserOf = async (read: Executor, user: StoredUser): Promise<ExtendedUser> => {
+export const extendedUserOf = async (read: Executor, user: StoredUser, sessionID?: number): Promise<ExtendedUser> => {
   const shown = userOf(user);
   const permissions = effective(new Set(shown.group.permissions.map(({ value }) => value)));
   return {
@@ -22,6 +23,7 @@ export const extendedUserOf = async (read: Executor, user: StoredUser): Promise<
     preferences: user.preferences,
     permissions,
     accessTokens: await accessTokensOf(read, user.id),
+    sessions: await sessionsOf(read, user.id, sessionID),
     unreadNotifications: await countUnread(read, audiencesOf(user.id, permissions), user.notificationsReadAt),
   };
 };

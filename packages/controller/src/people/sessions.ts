@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { Settings } from '@rushhour/contract';
+import type { Settings, UserSession } from '@rushhour/contract';
 import type { Tokens } from '../caller.ts';
+import { notFound } from '../errors.ts';
 import type { Executor } from '../store/engine/database.ts';
 import { inList } from '../store/engine/expressions.ts';
 import type { Secrets } from '../store/engine/secrets.ts';
@@ -26,6 +27,7 @@ const insert = statement(
       refreshExpiresAt: string;
       absoluteExpiresAt: string;
       address: string;
+      client: string;
       createdAt: string;
     },
   ) =>
@@ -37,12 +39,23 @@ const insert = statement(
       refreshExpiresAt: p.refreshExpiresAt,
       absoluteExpiresAt: p.absoluteExpiresAt,
       address: p.address,
+      client: p.client,
       createdAt: p.createdAt,
     } as never),
 );
 
+interface SignedInFrom {
+  readonly address: string;
+  readonly client: string;
+}
+
 /** Opens a session for a user. */
-export const openSession = async (tx: Executor, userID: number, address: string, life: Lifetimes): Promise<Tokens> => {
+export const openSession = async (
+  tx: Executor,
+  userID: number,
+  from: SignedInFrom,
+  life: Lifetimes,
+): Promise<Tokens> => {
   const now = Date.now();
   const tokens = {
     accessToken: randomBytes(32).toString('base64url'),
@@ -57,7 +70,7 @@ export const openSession = async (tx: Executor, userID: number, address: string,
     accessExpiresAt: tokens.accessExpiresAt,
     refreshExpiresAt: tokens.refreshExpiresAt,
     absoluteExpiresAt: after(now, life.absoluteTtlSec),
-    address,
+    ...from,
     createdAt: new Date(now).toISOString(),
   });
   return tokens;
@@ -173,6 +186,29 @@ export const endSessionsOf = async (tx: Executor, userIDs: readonly number[], ke
     tx,
     rows.map(({ id }) => id).filter((id) => id !== keepID),
   );
+};
+
+const openOf = statement((db, p: { userID: number; now: string }) =>
+  db
+    .selectFrom('sessions')
+    .select(['id', 'address', 'client', 'createdAt', 'refreshExpiresAt as expiresAt'])
+    .where('userID', '=', p.userID)
+    .where('refreshExpiresAt', '>', p.now)
+    .orderBy('id', 'desc'),
+);
+
+/** The sessions of a user that still work, newest first. */
+export const sessionsOf = async (read: Executor, userID: number, currentID?: number): Promise<UserSession[]> => {
+  const rows = await openOf.all(read, { userID, now: new Date().toISOString() });
+  return rows.map((row) => ({ ...row, isCurrent: row.id === currentID }));
+};
+
+/** Ends sessions of the user, all or none. */
+export const endOwnSessions = async (tx: Executor, userID: number, ids: readonly number[]) => {
+  const own = new Set((await sessionsOf(tx, userID)).map(({ id }) => id));
+  const missing = ids.find((id) => !own.has(id));
+  if (missing !== undefined) throw notFound('session', missing);
+  await endSessions(tx, ids);
 };
 
 const expired = statement((db, p: { now: string }) =>

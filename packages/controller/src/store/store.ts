@@ -8,7 +8,7 @@ import type { Database, Executor } from './engine/database.ts';
 import { migrate } from './engine/migrate.ts';
 import { assertKeyFits, checkKey, createSecrets, isSealed, loadKey, type Secrets } from './engine/secrets.ts';
 import { openReadOnlySqlite, openSqlite } from './engine/sqlite.ts';
-import { DurationHistogram, withTimings } from './engine/timings.ts';
+import { createTimings, type Timings, withTimings } from './engine/timings.ts';
 import { sealStoredSecrets } from './tasks/seal-stored-secrets.ts';
 
 export interface StoreOptions {
@@ -23,8 +23,8 @@ export interface Store {
   readonly read: Executor;
   readonly change: RunChange;
   readonly secrets: Secrets;
-  /** How long transactions take. */
-  readonly writeTimes: DurationHistogram;
+  /** How long reads and transactions take. */
+  readonly timings: Timings;
   readonly schemaVersion: number;
   close(): Promise<void>;
 }
@@ -39,8 +39,8 @@ export const openStore = async ({ dataDir, databaseUrl, secretKey }: StoreOption
     databaseUrl === undefined
       ? openSqlite(databaseFile(dataDir))
       : (await import('./engine/postgres.ts')).openPostgres(databaseUrl);
-  const writeTimes = new DurationHistogram();
-  withTimings(database, writeTimes);
+  const timings = createTimings();
+  withTimings(database, timings);
   try {
     const secrets = createSecrets(loadKey(secretKey, dataDir, await isSealed(database)));
     const schemaVersion = await migrate(database);
@@ -52,7 +52,7 @@ export const openStore = async ({ dataDir, databaseUrl, secretKey }: StoreOption
       read: database,
       change: createChange(database, secrets),
       secrets,
-      writeTimes,
+      timings,
       schemaVersion,
       close: () => database.close(),
     };

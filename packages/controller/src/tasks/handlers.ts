@@ -6,10 +6,11 @@ import { pluginHandlers } from './plugins/plugins.ts';
 import { fromTemplateHandlers } from './records/from-template.ts';
 import { taskRecordHandlers } from './records/records.ts';
 import { reportHandlers } from './report.ts';
+import { runResultHandlers } from './results/handlers.ts';
 import { runControlHandlers } from './run-control.ts';
-import { runResultHandlers } from './run-results.ts';
 import { scheduleHandlers } from './schedules.ts';
-import { transferHandlers } from './transfer.ts';
+import { transferHandlers } from './transfer/handlers.ts';
+import { tryHandlers } from './try-journey.ts';
 
 type Needs<Factory extends (deps: never) => unknown> = Parameters<Factory>[0];
 
@@ -22,6 +23,7 @@ type Deps = Needs<typeof dumpHandlers> &
   Needs<typeof scheduleHandlers> &
   Needs<typeof taskRecordHandlers> &
   Needs<typeof transferHandlers> &
+  Needs<typeof tryHandlers> &
   Needs<typeof validateHandlers>;
 
 export const taskHandlers = (deps: Deps): Handlers<typeof api.tasks> => ({
@@ -35,4 +37,5 @@ export const taskHandlers = (deps: Deps): Handlers<typeof api.tasks> => ({
   ...dumpHandlers(deps),
   ...reportHandlers(deps),
   ...transferHandlers(deps),
+  ...tryHandlers(deps),
 });

@@ -31,6 +31,7 @@ import { createFilePush } from './file-push.ts';
 import { createFileSender } from './file-sender.ts';
 import { type AgentGateway, AgentRefused } from './gateway.ts';
 import { createLogBook } from './log-book.ts';
+import type { OwnedRun } from './peer-messages.ts';
 import { type Presence, statusOf } from './presence.ts';
 import { Registry } from './registry.ts';
 import { openSession } from './session.ts';
@@ -245,6 +246,10 @@ export const createAgents = async (deps: Deps) => {
     /** Agents of all controllers. */
     everywhere,
     setConducting: (isConducting: boolean) => shared?.setConducting(isConducting),
+    /** Reports about these runs are for this controller, or no longer. */
+    setOwned: (runs: readonly OwnedRun[], isOwned: boolean) => shared?.setOwned(runs, isOwned),
+    /** Agents connect anew, wherever they are connected, and report again what was not acknowledged. */
+    renew: (agentIds: readonly number[]) => shared?.renew(agentIds),
     files,
     /** The key that proves this installation to agents; join tokens carry it. */
     controllerKey: publicKeyText(createPublicKey(key)),
@@ -252,6 +257,7 @@ export const createAgents = async (deps: Deps) => {
     packageKeys: [...releaseKeys, ...packageKeys],
     log,
     attach: (server: Server) => endpoint.attach(server),
+    refuse: endpoint.refuse,
     rescan: (agentId: number) => rescanAgent(everywhere, storeFacts, agentId),
     close: () => closeAgents({ registry, shared, updates, endpoint, heartbeats, logs, batch }),
   };

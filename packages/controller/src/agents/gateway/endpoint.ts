@@ -96,6 +96,10 @@ export const createEndpoint = (open: (arriving: Arriving) => void, addressOf: (r
 
   return {
     attach: (http: Server) => void http.on('upgrade', upgrade),
+    /** Agents that come from now on go elsewhere. */
+    refuse: () => {
+      isClosed = true;
+    },
     close: () => {
       isClosed = true;
       for (const client of server.clients) client.terminate();

@@ -25,6 +25,8 @@ export interface AgentListener {
 /** Agents as the rest of the controller sees them: numbers one can send to. */
 export interface AgentGateway {
   isOnline(agentId: number): boolean;
+  /** Whether the agent is connected to this controller. */
+  isHere(agentId: number): boolean;
   /** As the agent last measured it; undefined when it is not there. */
   roundTripMs(agentId: number): number | undefined;
   /** False when the agent is not connected. What was sent may still be lost with the connection. */

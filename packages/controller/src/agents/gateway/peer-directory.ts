@@ -1,7 +1,11 @@
+import type { OwnedRun } from './peer-messages.ts';
+import type { ControllerLoad } from './spread.ts';
+
 /** Another controller of the installation. */
 interface Peer {
   heardAt: number;
   isConducting: boolean;
+  load?: ControllerLoad | undefined;
 }
 
 /** An agent without a connection, since its controller went away. */
@@ -17,14 +21,44 @@ export class PeerDirectory {
   readonly #peers = new Map<string, Peer>();
   readonly #homes = new Map<number, { peer: string; roundTripMs: number }>();
   readonly #away = new Map<number, Away>();
+  /** By run: the other controller that conducts it; empty while its owner is gone and it has no other yet. */
+  readonly #owners = new Map<number, { peer: string; fence: number }>();
 
   get peerCount() {
     return this.#peers.size;
   }
 
-  /** The controller that conducts, if it is another one and known. */
+  /** A controller that conducts runs, if another one does. */
   get conductor(): string | undefined {
     return [...this.#peers].find(([, { isConducting }]) => isConducting)?.[0];
+  }
+
+  /** Empty while its owner is gone and it has no other yet; undefined when no other controller conducts it. */
+  ownerOf(runId: number): string | undefined {
+    return this.#owners.get(runId)?.peer;
+  }
+
+  /** What a controller says that lost a run and does not know it yet does not count. */
+  own(runs: readonly OwnedRun[], peer: string): void {
+    for (const [id, fence] of runs) {
+      if ((this.#owners.get(id)?.fence ?? 0) <= fence) this.#owners.set(id, { peer, fence });
+    }
+  }
+
+  disown(runs: readonly OwnedRun[], peer: string): void {
+    for (const [id] of runs) if (this.ownerOf(id) === peer) this.#owners.delete(id);
+  }
+
+  /** This controller conducts them now. */
+  forgetRuns(runs: readonly OwnedRun[]): void {
+    for (const [id] of runs) this.#owners.delete(id);
+  }
+
+  /** All runs that a controller conducts; those it does not name are over. */
+  setRuns(peer: string, runs: readonly OwnedRun[]): void {
+    const named = new Set(runs.map(([id]) => id));
+    for (const [id, owner] of this.#owners) if (owner.peer === peer && !named.has(id)) this.#owners.delete(id);
+    this.own(runs, peer);
   }
 
   homeOf(agentId: number): string | undefined {
@@ -35,16 +69,28 @@ export class PeerDirectory {
     return this.#homes.get(agentId)?.roundTripMs;
   }
 
+  /** Of all controllers, this one comes first. */
+  isFirst(own: string): boolean {
+    return [...this.#peers.keys()].every((id) => own < id);
+  }
+
   get agentIds(): number[] {
     return [...this.#homes.keys()];
   }
 
-  heard(peer: string, now: number, isConducting = this.#peers.get(peer)?.isConducting ?? false): void {
-    // The last one to say so conducts; one that died does not take it back.
-    if (isConducting && !this.#peers.get(peer)?.isConducting) {
-      for (const other of this.#peers.values()) other.isConducting = false;
-    }
-    this.#peers.set(peer, { heardAt: now, isConducting });
+  /** What it does not say now is as before. */
+  heard(peer: string, now: number, { isConducting, load }: Partial<Omit<Peer, 'heardAt'>> = {}): void {
+    const before = this.#peers.get(peer);
+    this.#peers.set(peer, {
+      heardAt: now,
+      isConducting: isConducting ?? before?.isConducting ?? false,
+      load: load ?? before?.load,
+    });
+  }
+
+  /** How much work the other controllers have; those of an earlier version do not say it. */
+  get loads(): ControllerLoad[] {
+    return [...this.#peers.values()].flatMap(({ load }) => load ?? []);
   }
 
   put(agentId: number, peer: string, roundTripMs: number): void {
@@ -74,6 +120,7 @@ export class PeerDirectory {
   /** A controller is gone. Returns its agents, which have time to connect elsewhere. */
   leave(peer: string, now: number): number[] {
     this.#peers.delete(peer);
+    for (const owner of this.#owners.values()) if (owner.peer === peer) owner.peer = '';
     const left = [...this.#homes].filter(([, home]) => home.peer === peer).map(([id]) => id);
     for (const id of left) {
       this.#homes.delete(id);

@@ -1,14 +1,29 @@
 import type { Question, RunReport, ToAgent } from '@rushhour/protocol';
 import type { Arrival } from './gateway.ts';
+import type { ControllerLoad } from './spread.ts';
+
+/** A run and the fence that its owner has. */
+export type OwnedRun = readonly [runId: number, fence: number];
 
 /** What controllers of one installation tell each other about agents. */
 export type PeerMessage =
   /** Sent every second, and when what it says changes. */
-  | { readonly type: 'beat'; readonly isConducting: boolean }
-  /** A controller that starts asks who has which agents. */
-  | { readonly type: 'hello' }
+  | { readonly type: 'beat'; readonly isConducting: boolean; readonly load?: ControllerLoad }
+  /** A controller that starts asks who has which agents; so does one that may have missed messages. */
+  | { readonly type: 'hello'; readonly hasMissed?: boolean }
   /** All agents that are connected to the sender, with their round trip times. */
-  | { readonly type: 'list'; readonly isConducting: boolean; readonly agents: readonly (readonly [number, number])[] }
+  | {
+      readonly type: 'list';
+      readonly isConducting: boolean;
+      readonly load?: ControllerLoad;
+      readonly agents: readonly (readonly [number, number])[];
+      /** Runs that the sender conducts. */
+      readonly runs?: readonly OwnedRun[];
+    }
+  /** The sender conducts these runs from now on, or no longer. */
+  | { readonly type: 'owned' | 'disowned'; readonly runs: readonly OwnedRun[] }
+  /** Agents of runs that the sender took over connect anew. */
+  | { readonly type: 'renew'; readonly agentIds: readonly number[] }
   | { readonly type: 'connected'; readonly agentId: number; readonly arrival: Arrival; readonly roundTripMs: number }
   | { readonly type: 'suspect' | 'back'; readonly agentId: number }
   | { readonly type: 'lost'; readonly agentId: number; readonly reason: string }

@@ -109,6 +109,10 @@ export class Registry implements AgentGateway {
     return this.find(agentId)?.connection?.isOpen ?? false;
   }
 
+  isHere(agentId: number) {
+    return this.isOnline(agentId);
+  }
+
   /** Whether the agent was asked to fetch this file. */
   isOffered(agentId: number, sha256: string) {
     return this.#offers.get(agentId)?.has(sha256) ?? false;
@@ -236,9 +240,17 @@ export class Registry implements AgentGateway {
 
   /** Agents in runs connect anew, and tell again what was not acknowledged. */
   renewBusy() {
-    for (const { connection, isBusy } of this.all()) {
-      if (isBusy) connection?.close(closeCode.restarting, 'another controller conducts');
-    }
+    this.renew([...this.all()].filter(({ isBusy }) => isBusy).map(({ agentId }) => agentId));
+  }
+
+  renew(agentIds: readonly number[]) {
+    for (const id of agentIds) this.find(id)?.connection?.close(closeCode.restarting, 'another controller conducts');
+  }
+
+  /** These agents connect anew; a balancer may choose another controller for them. */
+  move(agentIds: readonly number[]) {
+    for (const id of agentIds)
+      this.find(id)?.connection?.close(closeCode.restarting, 'another controller has less work');
   }
 
   /** For an agent that was connected to a controller that is gone. */

@@ -5,8 +5,9 @@ import type { PeerLink } from '../../bus/peer-link.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { type AgentGateway, type AgentListener, AgentRefused, AgentUnreachable } from './gateway.ts';
 import { PeerDirectory } from './peer-directory.ts';
-import type { AskFailure, PeerMessage } from './peer-messages.ts';
+import type { AskFailure, OwnedRun, PeerMessage } from './peer-messages.ts';
 import { createListeners, type Registry } from './registry.ts';
+import { createSpread } from './spread.ts';
 
 interface Deps {
   registry: Registry;
@@ -17,6 +18,8 @@ interface Deps {
 
 const beatMs = 1000;
 const beatsPerList = 5;
+/** Of the beats between two lists, the one at which agents are spread: all controllers are known by then. */
+const spreadBeat = 3;
 /** A pause of this process beyond this is not counted as silence of the others. */
 const ownPauseMs = 2000;
 const askMs = 10_000;
@@ -34,15 +37,18 @@ const failureOf = (error: unknown): AskFailure => ({
 
 /**
  * The agents of all controllers of an installation. Commands and questions go to the controller that an agent is
- * connected to; what agents report goes to the controller that conducts, and only there.
+ * connected to; what agents report goes to the controller that conducts the run, and only there.
  */
 export class SharedGateway implements AgentGateway {
   readonly #deps: Deps;
   readonly #directory = new PeerDirectory();
+  readonly #spread = createSpread();
   readonly #listeners: ReturnType<typeof createListeners>;
   readonly #asked = new Map<number, Asked>();
   readonly #timer: NodeJS.Timeout;
   readonly #unsubscribe: () => void;
+  /** Runs that this controller conducts. */
+  readonly #owned = new Map<number, number>();
   #lastNumber = 0;
   #isConducting = false;
   #conductor: string | undefined;
@@ -56,7 +62,7 @@ export class SharedGateway implements AgentGateway {
     this.#unsubscribe = registry.subscribe(this.#own());
     link.receive((from, message) => this.#receive(from, message as PeerMessage));
     link.onResumed(() => {
-      this.#message({ type: 'hello' });
+      this.#message({ type: 'hello', hasMissed: true });
       registry.renewBusy();
     });
     this.#timer = setInterval(() => this.#beat(), beatMs);
@@ -75,6 +81,10 @@ export class SharedGateway implements AgentGateway {
 
   isOnline(agentId: number) {
     return this.#deps.registry.isOnline(agentId) || this.#directory.homeOf(agentId) !== undefined;
+  }
+
+  isHere(agentId: number) {
+    return this.#deps.registry.isOnline(agentId);
   }
 
   roundTripMs(agentId: number) {
@@ -115,8 +125,22 @@ export class SharedGateway implements AgentGateway {
     if (this.#isConducting === isConducting) return;
     this.#isConducting = isConducting;
     this.#message({ type: 'beat', isConducting });
-    // What its agents said while nobody conducted is lost: they report it again in a new session.
-    if (isConducting) this.#deps.registry.renewBusy();
+  }
+
+  /** Which runs this controller conducts; the others learn it before any command for them. */
+  setOwned(runs: readonly OwnedRun[], isOwned: boolean): void {
+    for (const [id, fence] of runs) {
+      if (isOwned) this.#owned.set(id, fence);
+      else this.#owned.delete(id);
+    }
+    if (isOwned) this.#directory.forgetRuns(runs);
+    this.#message({ type: isOwned ? 'owned' : 'disowned', runs });
+  }
+
+  /** What agents said while their runs had no owner is lost: they report it again in a new session. */
+  renew(agentIds: readonly number[]): void {
+    this.#deps.registry.renew(agentIds);
+    this.#message({ type: 'renew', agentIds });
   }
 
   /** The agents go elsewhere. */
@@ -162,7 +186,11 @@ export class SharedGateway implements AgentGateway {
 
   #report(agentId: number, report: RunReport): void {
     const { conductor } = this.#directory;
-    if (this.#isConducting) this.#listeners.notify((listener) => listener.report?.(agentId, report));
+    const owner = this.#directory.ownerOf(report.runId);
+    // Without an owner at the moment: agents report it again when the run has one.
+    if (owner === '') return;
+    if (owner !== undefined) this.#message({ type: 'report', agentId, report }, owner);
+    else if (this.#isConducting) this.#listeners.notify((listener) => listener.report?.(agentId, report));
     else if (conductor !== undefined) this.#message({ type: 'report', agentId, report }, conductor);
   }
 
@@ -173,22 +201,36 @@ export class SharedGateway implements AgentGateway {
     if (pauseMs > ownPauseMs) this.#directory.excuse(pauseMs);
     this.#beats += 1;
     if (this.#beats % beatsPerList === 0) this.#sendList();
-    else this.#message({ type: 'beat', isConducting: this.#isConducting });
+    else this.#message({ type: 'beat', isConducting: this.#isConducting, load: this.#load() });
+    if (this.#beats % beatsPerList === spreadBeat) this.#spreadAgents(now);
     for (const peer of this.#directory.silent(now)) this.#part(peer, 'is silent');
     const lostMs = this.#deps.settings.current().agents.lostAfterSec * 1000;
     for (const agentId of this.#directory.takeLost(now, lostMs)) this.#lose(agentId);
   }
 
+  #load() {
+    return this.#spread.measure(this.#deps.registry.onlineCount());
+  }
+
+  /** Agents connect anew, so that a balancer may choose another controller for them. */
+  #spreadAgents(now: number): void {
+    const { registry, log } = this.#deps;
+    const chosen = this.#spread.choose(registry.all(), this.#directory.loads, now);
+    if (chosen.length === 0) return;
+    log.info({ agents: chosen.length }, 'other controllers have less work: agents are asked to connect to them');
+    registry.move(chosen);
+  }
+
   #sendList(to?: string): void {
     const present = [...this.#deps.registry.all()].filter(({ connection }) => connection?.isOpen);
     const agents = present.map(({ agentId, roundTripMs }) => [agentId, roundTripMs] as const);
-    this.#message({ type: 'list', isConducting: this.#isConducting, agents }, to);
+    this.#message({ type: 'list', isConducting: this.#isConducting, agents, runs: [...this.#owned] }, to);
   }
 
   #lose(agentId: number): void {
-    const { registry } = this.#deps;
+    const { registry, link } = this.#deps;
     if (this.isOnline(agentId) || registry.find(agentId) !== undefined) return;
-    if (this.#isConducting) registry.declareOffline(agentId);
+    if (this.#isConducting && this.#directory.isFirst(link.id)) registry.declareOffline(agentId);
     this.#listeners.notify((listener) => listener.lost?.(agentId, 'the controller it was connected to is gone'));
   }
 
@@ -205,10 +247,11 @@ export class SharedGateway implements AgentGateway {
   }
 
   #take(from: string, message: Exclude<PeerMessage, { type: 'bye' }>): void {
-    const isConducting = 'isConducting' in message ? message.isConducting : undefined;
-    this.#directory.heard(from, performance.now(), isConducting);
-    if (message.type === 'hello') this.#sendList(from);
-    else if (message.type === 'list') this.#takeList(from, message.agents);
+    this.#directory.heard(from, performance.now(), 'isConducting' in message ? message : {});
+    if (message.type === 'hello') this.#greet(from, message.hasMissed);
+    else if (message.type === 'list') this.#takeList(from, message.agents, message.runs);
+    else if ('runs' in message) this.#takeOwner(from, message);
+    else if (message.type === 'renew') this.#deps.registry.renew(message.agentIds);
     else if (message.type === 'send') this.#deps.registry.send(message.agentId, message.message);
     else if (message.type === 'ask') void this.#answer(from, message);
     else if (message.type === 'answer') this.#settle(message);
@@ -216,8 +259,20 @@ export class SharedGateway implements AgentGateway {
     this.#followConductor();
   }
 
-  #takeList(from: string, agents: readonly (readonly [number, number])[]): void {
+  /** What was on its way to the sender may be lost: agents in runs tell it again. */
+  #greet(from: string, hasMissed = false): void {
+    this.#sendList(from);
+    if (hasMissed) this.#deps.registry.renewBusy();
+  }
+
+  #takeOwner(from: string, { type, runs }: Extract<PeerMessage, { type: 'owned' | 'disowned' }>): void {
+    if (type === 'owned') this.#directory.own(runs, from);
+    else this.#directory.disown(runs, from);
+  }
+
+  #takeList(from: string, agents: readonly (readonly [number, number])[], runs?: readonly OwnedRun[]): void {
     const { registry } = this.#deps;
+    if (runs !== undefined) this.#directory.setRuns(from, runs);
     this.#directory.setAgents(
       from,
       agents.filter(([id]) => !registry.isOnline(id)),
@@ -237,15 +292,13 @@ export class SharedGateway implements AgentGateway {
       notify((listener) => listener.lost?.(agentId, message.reason));
     } else if (message.type === 'suspect') notify((listener) => listener.suspect?.(agentId));
     else if (message.type === 'back') notify((listener) => listener.back?.(agentId));
-    else if (message.type === 'report' && this.#isConducting) {
-      notify((listener) => listener.report?.(agentId, message.report));
-    }
+    else if (message.type === 'report') this.#report(agentId, message.report);
   }
 
-  /** Another controller conducts now: what agents said to the one before may be lost. */
+  /** For a controller that may not conduct itself: what agents said to the conductor before may be lost. */
   #followConductor(): void {
     const { conductor } = this.#directory;
-    if (conductor === undefined || conductor === this.#conductor) return;
+    if (this.#isConducting || conductor === undefined || conductor === this.#conductor) return;
     this.#conductor = conductor;
     this.#deps.log.info({ conductor }, 'another controller conducts');
     this.#deps.registry.renewBusy();

@@ -9,7 +9,7 @@ import { runs } from '../../store/runs/runs.ts';
 import { callerWith, type GatewayLab, startGatewayLab } from '../gateway/testing/gateway-lab.ts';
 
 /** One process alone has less to show. */
-const tokens = process.env['RUSHHOUR_TEST_ENGINE'] === 'postgres' ? 200 : 50;
+const tokens = process.env['RUSHHOUR_TEST_ENGINE'] === 'postgres' ? 60 : 30;
 const concurrency = 10;
 const confirmations = 20;
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));

@@ -196,3 +196,21 @@ it('addresses that try keys that are none have to wait', async () => {
   expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(21);
   expect(statuses.at(-1)).toBe(429);
 });
+
+it('the audit of users names who did what, and needs the permission to read users', async () => {
+  const reader = await controller.signInWith(administrator, [permissions['aiAdmin.read']], 'audit-reader');
+  const read = (query: object) =>
+    administrator.client.aiAdmin.activity({ query: { kind: 'audit', by: 'users', count: 100, ...query } });
+  const entries = async (query: object) =>
+    (await read(query)).data as { operationId: string; ownerID: number; outcome: string; ip: string }[];
+  const signIns = await entries({ operation: 'auth.login', userId: reader.id });
+  expect(signIns).toEqual([expect.objectContaining({ ownerID: reader.id, outcome: 'ok', ip: '127.0.0.1' })]);
+  expect((await entries({})).some(({ operationId }) => operationId.startsWith('aiGateway.'))).toBe(false);
+  await expect(reader.client.aiAdmin.activity({ query: { kind: 'audit', by: 'users' } })).rejects.toMatchObject({
+    status: 403,
+  });
+  expect(await entries({ state: 'denied', userId: reader.id })).toEqual([
+    expect.objectContaining({ operationId: 'aiAdmin.activity' }),
+  ]);
+  expect((await reader.client.aiAdmin.activity({ query: { kind: 'audit' } })).data).toBeInstanceOf(Array);
+});

@@ -5,6 +5,7 @@ import type { Caller } from '../../caller.ts';
 import { assertFresh, cursorOf, pageRequestOf } from '../../crud.ts';
 import { conflict, forbidden, type Issue, invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
+import { assertPermission } from '../../people/assert-permission.ts';
 import { allows } from '../../people/permissions.ts';
 import { aiApprovals, approvalView } from '../../store/ai/ai-approvals.ts';
 import { auditPage } from '../../store/ai/ai-audit.ts';
@@ -122,10 +123,12 @@ const readActivity = ({ store }: ActivityDeps): Activity => {
     return { total, data: rows.map(approvalView) as Record<string, unknown>[] };
   };
   const auditOf = (query: Query, limit: number, offset: number) => {
-    const { keyId, state, risk, from, to, order = 'desc' } = query;
-    return auditPage(store.read, order, { keyId, outcome: state, risk, from: iso(from), to: iso(to), limit, offset });
+    const { by, keyId, userId, operation, state, risk, from, to, order = 'desc' } = query;
+    const wanted = { by, keyId, userId, operation, outcome: state, risk, from: iso(from), to: iso(to) };
+    return auditPage(store.read, order, { ...wanted, limit, offset });
   };
-  return async ({ query }) => {
+  return async ({ query }, caller) => {
+    if (query.by === 'users') await assertPermission(store, 'users.read', caller);
     const { kind, count = 20, page = 1, verify = false } = query;
     const offset = (page - 1) * count;
     const { total, data } = await (kind === 'approval' ? approvalsOf : auditOf)(query, count, offset);

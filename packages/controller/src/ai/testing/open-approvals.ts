@@ -25,6 +25,7 @@ export const openApprovals = async (storeOptions: Parameters<typeof openStore>[0
     recordings: async () => new Map(),
     captures: async () => new Map(),
     baselines: async () => new Map(),
+    campaignFiles: async () => new Map(),
   });
   const deps = {
     ...{ store, settings, bus, planner },
@@ -33,6 +34,7 @@ export const openApprovals = async (storeOptions: Parameters<typeof openStore>[0
       thresholdIssues(definition as never, thresholds as never),
     diskUsedPct: async () => 1,
     keepPlan: () => {},
+    leases: { claim: async () => {} },
     timing: defaultTiming,
   };
   const runs = { check: createStartCheck(deps), enqueue: createEnqueue(deps), ...createRunControl(deps) };

@@ -71,7 +71,6 @@ export const exportApplication = async (
   const etag = `"${fingerprintOf([manifest, format, includePcap])}"`;
   const type = format === 'zip' ? 'application/zip' : 'application/json';
   const headers = { etag, 'content-disposition': disposition(application.name, format) };
-  if (caller.header('if-none-match') === etag) return { status: 304, type, body: '', headers: { etag } };
   if (format === 'json') {
     const pcap = includePcap ? await inline(file) : undefined;
     return { type, headers, body: JSON.stringify({ manifest, application, pcap }, null, 1) };

@@ -43,6 +43,7 @@ describe('a dictionary uses', () => {
       { kind: 'certificate', id: 3 },
       { kind: 'certificate', id: 4 },
     ]);
+    expect(usesOf({ type: 'protocol.bgp', config: { imported: { fileID: 7 } } })).toEqual([{ kind: 'file', id: 7 }]);
     expect(usesOf({ type: 'table', config: { certificateID: { trim: true } } })).toEqual([]);
   });
 });

@@ -90,12 +90,20 @@ export const blocksOf = ({ type, rows, values }: Content): RowBlocks => {
   return blocks.finish();
 };
 
+/** A record that a dictionary needs. */
+interface Use {
+  readonly kind: 'file' | 'certificate';
+  readonly id: number;
+}
+
 /** The records that a dictionary with this config needs. */
-export const usesOf = ({ type, config }: Pick<Content, 'type' | 'config'>) => {
-  if (type === 'file') return [{ kind: 'file' as const, id: Number(config['$source']?.['fileID']) }];
+export const usesOf = ({ type, config }: Pick<Content, 'type' | 'config'>): Use[] => {
+  if (type === 'file') return [{ kind: 'file', id: Number(config['$source']?.['fileID']) }];
   if (findProtocol(type) === undefined) return [];
   return Object.values(config)
     .flatMap((section) => Object.entries(section))
-    .filter(([name]) => /certificateID$/i.test(name))
-    .map(([, id]) => ({ kind: 'certificate' as const, id: Number(id) }));
+    .flatMap(([name, id]): Use[] => {
+      if (name === 'fileID') return [{ kind: 'file', id: Number(id) }];
+      return /certificateID$/i.test(name) ? [{ kind: 'certificate', id: Number(id) }] : [];
+    });
 };

@@ -12,6 +12,7 @@ import type { DictionaryFiles } from './content.ts';
 import { isInline, usesOf } from './content.ts';
 import { drawRows, placed, type StoredDictionary } from './draw-rows.ts';
 import { openFile } from './import.ts';
+import { tablePath } from './mrt-file.ts';
 import { changedContent, contentOfBody, contentOfUpload, type StoredContent, sourcePath } from './write-dictionary.ts';
 
 interface Deps {
@@ -38,7 +39,8 @@ const complete = async (
 ) => {
   if (content.blocks) await replaceRows(tx, id, content.blocks);
   const uses = usesOf(content);
-  for (const use of uses) if (use.kind === 'file') await openFile(files, tx, use.id, sourcePath);
+  const path = content.type === 'file' ? sourcePath : tablePath;
+  for (const use of uses) if (use.kind === 'file') await openFile(files, tx, use.id, path);
   await setLinks(tx, { kind: 'dictionary', id, name }, uses);
 };
 

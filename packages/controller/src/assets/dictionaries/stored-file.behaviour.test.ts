@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../caller.ts';
 import { type SignedIn, startTestController, type TestController } from '../../testing/controller.ts';
@@ -21,14 +22,56 @@ beforeAll(async () => {
 });
 afterAll(() => controller.close());
 
-const store = async (filename: string, text: string) => {
+const store = async (filename: string, text: string | Buffer) => {
   const fields = { name: filename, category: 'other' as const };
-  const { data } = await client.files.create({ upload: { fields, file: new Blob([text]), filename } });
+  const { data } = await client.files.create({ upload: { fields, file: new Blob([text as BlobPart]), filename } });
   return data;
 };
 const create = async (body: object) => (await dictionaries.create({ body: body as never })).data;
 const get = async (id: number, sample = 1) => (await dictionaries.get({ params: { id }, query: { sample } })).data;
 const removeFile = (id: number) => client.files.removeMany({ body: { array: [id] }, query: {} });
+
+describe('a table of routes', () => {
+  // Header of MRT and a table without peers.
+  const peers = Buffer.from('6555b800000d000100000008c633640400000000', 'hex');
+  const profile = (fileID: number) => ({
+    name: `Table ${fileID}`,
+    type: 'protocol.bgp',
+    config: { imported: { fileID } },
+  });
+
+  it.each([
+    ['plain', (bytes: Buffer) => bytes],
+    ['gzip', gzipSync],
+  ])('is taken from an MRT file, %s, and keeps it from deletion', async (name, packed) => {
+    const fileID = await store(`${name}.mrt`, packed(peers));
+    await create(profile(fileID));
+    await expect(removeFile(fileID)).rejects.toMatchObject({ status: 409, data: { code: 'IN_USE' } });
+  });
+
+  it.each([
+    ['words', 'three words here', 'is no MRT file'],
+    ['gzip', gzipSync('three words here'), 'is no MRT file'],
+    ['half a gzip', Buffer.from('1f8b0800', 'hex'), 'is no MRT file'],
+    ['bzip2', 'BZh91AY&SY-and-more', 'compressed with bzip2'],
+    ['nothing', 'a', 'is no MRT file'],
+  ])('is refused with its pointer: %s', async (name, content, message) => {
+    const fileID = await store(`${name}.bin`, content);
+    await expect(create(profile(fileID))).rejects.toMatchObject({
+      status: 400,
+      data: {
+        issues: [{ path: '/config/imported/fileID', code: 'NOT_MRT', message: expect.stringContaining(message) }],
+      },
+    });
+  });
+
+  it('is refused where the file is not there', async () => {
+    await expect(create(profile(987_654))).rejects.toMatchObject({
+      status: 400,
+      data: { issues: [{ path: '/config/imported/fileID' }] },
+    });
+  });
+});
 
 describe('a stored file', () => {
   it('is read whenever it is used: checked once, kept from deletion, and drawn from', async () => {

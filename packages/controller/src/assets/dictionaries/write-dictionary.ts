@@ -15,6 +15,7 @@ import {
   namedColumns,
 } from './content.ts';
 import { formatOf, importRows, openFile, scanFile, withFile } from './import.ts';
+import { assertMrtFile } from './mrt-file.ts';
 
 interface ContentPatch {
   type?: string | null;
@@ -91,6 +92,8 @@ export const validContent = async (
   assertValid(content);
   const { type, selection, config, rows, values } = content;
   const stored = { type, selection, config, columns: namedColumns(content), rowCount: rows.length + values.length };
+  const tableID = type === 'protocol.bgp' ? config['imported']?.['fileID'] : undefined;
+  if (tableID !== undefined) await assertMrtFile(files, read, Number(tableID));
   if (type !== 'file') return stored;
   const file = await openFile(files, read, Number(config['$source']?.['fileID']), path);
   return { ...stored, ...(await scanFile(file, content, path)) };

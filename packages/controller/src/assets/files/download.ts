@@ -1,5 +1,6 @@
 import type { Caller } from '../../caller.ts';
 import { ApiError } from '../../errors.ts';
+import { matchesEtag } from '../../etag.ts';
 import type { Download } from '../../handler.ts';
 import type { FileRow } from '../../store/assets/files.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';
@@ -59,19 +60,13 @@ const selectSuffix = (length: string, size: number): Selection => {
   return size === 0 ? 'all' : { start: Math.max(0, size - Number(length)), end: size };
 };
 
-/** If-None-Match compares weakly: `W/` makes no difference. */
-const matchesAny = (header: string, etag: string) =>
-  header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
-
 /** If-Range compares strongly. A date never matches, for downloads carry none. */
 const isStillCurrent = (ifRange: string | undefined, etag: string) => ifRange === undefined || ifRange.trim() === etag;
 
 /** The order of RFC 9110, 13.2.2: If-None-Match, then If-Range, then Range. */
 export const answerRange = (request: RangeRequest, { sha256, size }: Representation): RangeAnswer => {
   const etag = etagOf(sha256);
-  if (request.ifNoneMatch !== undefined && matchesAny(request.ifNoneMatch, etag)) {
-    return { status: 304, start: 0, end: 0, headers: { etag } };
-  }
+  if (matchesEtag(request.ifNoneMatch, etag)) return { status: 304, start: 0, end: 0, headers: { etag } };
   const range = isStillCurrent(request.ifRange, etag) ? (request.range ?? '') : '';
   const selection = selectRange(range, size);
   if (selection === 'unsatisfiable') {

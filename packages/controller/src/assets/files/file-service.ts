@@ -19,7 +19,7 @@ import { createCaptures } from './captures/captures.ts';
 import { type Content, storedContent } from './content.ts';
 import { assertNotMalware } from './refusals.ts';
 import type { CategoryName } from './upload/category.ts';
-import type { Sniffed } from './upload/signature.ts';
+import type { Sniffed } from './upload/magic-bytes.ts';
 
 /** Unused files derived from these contents. */
 const findUnusedDerived = async (tx: Change, sha256s: readonly string[], known: ReadonlySet<number>) => {

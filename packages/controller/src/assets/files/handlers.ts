@@ -19,9 +19,9 @@ import { removeFiles } from './file-service.ts';
 import { previewFile } from './preview/preview.ts';
 import { assertNotMalware, assertReadable, explained } from './refusals.ts';
 import { type CategoryName, defaultSizeLimits, maxBytesOf, requireCategoryChange } from './upload/category.ts';
+import type { Kind } from './upload/magic-bytes.ts';
 import { assertAdmitted, type NewFileRequest, nameOfUpload, storeFile } from './upload/new-file.ts';
 import { openUpload, takeChunk, uploadOf } from './upload/resumable.ts';
-import type { Kind } from './upload/signature.ts';
 
 interface Deps {
   store: Store;

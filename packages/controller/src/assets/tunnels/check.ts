@@ -120,7 +120,9 @@ const numberIssues = ({ params }: CheckedTunnel, count: bigint): Issue[] =>
 const measure = ({ type, clientIp, serverIp, endpoints, mtu, params }: CheckedTunnel) => {
   const outerVersion = (endpoints || clientIp || serverIp || '').includes(':') ? 6 : 4;
   try {
-    const { innerMtu } = innerMtuOf({ type, outerVersion, outerMtu: mtu ?? 1500, params: params as PoolParams });
+    // Agents keep room for UDP, because a NAT may be found at any time.
+    const kept = { ...(params as PoolParams), natt: true };
+    const { innerMtu } = innerMtuOf({ type, outerVersion, outerMtu: mtu ?? 1500, params: kept });
     return { innerMtu, issues: sizeIssues(innerMtu) };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;

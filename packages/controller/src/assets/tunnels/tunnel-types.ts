@@ -28,6 +28,9 @@ const schemaOf = (type: TunnelType): Record<string, unknown> => {
   return { ...(JSON.parse(JSON.stringify(tunnelParams[type])) as Record<string, unknown>), ...description };
 };
 
+/** Agents keep room for UDP around ESP, because a NAT may be found at any time. */
+const params = { natt: true };
+
 /**
  * The answer of `GET /tunnels/types`; it never changes while the controller runs. The engine `stack` is the emulated
  * hosts of an agent; a type without engines is not available, and its schema says why.
@@ -40,6 +43,6 @@ export const tunnelCatalogue = (Object.keys(kinds) as TunnelType[]).map((type) =
   reason: kinds[type].missing ?? '',
   schema: schemaOf(type),
   secrets: [...tunnelSecretsOf(type)],
-  overheadBytes: innerMtuOf({ type }).overheadBytes,
-  overheadBytesIpv6: innerMtuOf({ type, outerVersion: 6 }).overheadBytes,
+  overheadBytes: innerMtuOf({ type, params }).overheadBytes,
+  overheadBytesIpv6: innerMtuOf({ type, outerVersion: 6, params }).overheadBytes,
 }));

@@ -4,6 +4,7 @@ import { advised } from '../../ai/gateway/advice.ts';
 import type { AiCall, Visit } from '../../ai/gateway/call.ts';
 import type { AiHandler, Pipeline } from '../../ai/gateway/pipeline.ts';
 import { ApiError } from '../../errors.ts';
+import { matchesEtag } from '../../etag.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { sendError, setSafeHeaders } from '../errors.ts';
 import { tooLarge } from '../json-body.ts';
@@ -42,8 +43,10 @@ export const mountAi = (app: FastifyInstance, operation: string, route: Route, h
     },
     handler: async (request, reply) => {
       const answer = await ai.run(request.aiCall as AiCall, () => partsOf(request), handler);
-      const tag = reply.getHeader('etag');
-      return tag !== undefined && tag === request.headers['if-none-match'] ? reply.code(304 as 200).send() : answer;
+      const etag = reply.getHeader('etag');
+      return etag !== undefined && matchesEtag(request.headers['if-none-match'], String(etag))
+        ? reply.code(304 as 200).send()
+        : answer;
     },
     onResponse: async ({ aiCall, startedMs, log }, { statusCode }) => {
       observe(statusCode, (performance.now() - startedMs) / 1000);

@@ -133,6 +133,24 @@ describe('taking in measurements', () => {
     expect(await runRecordsOf(store.read, runId)).toEqual([]);
   });
 
+  it('finds the rows of one neighbour by their cells', async () => {
+    const { runId, t0 } = await storeRun(store);
+    const route = (index: number, neighbour: string, protocol: string) => ({
+      ...{ index, state: 'received' },
+      cells: { router: '10.0.0.9', neighbour, protocol, route: '10.0.0.1/32' },
+    });
+    const rows = [route(0, '10.0.0.1', 'bgp'), route(1, '10.0.0.2', 'bgp'), route(2, '10.0.0.1', 'ospf')];
+    const [first] = seconds(t0, 1);
+    const record = { side: 'rows', table: 'routes', rows };
+    gateway.summaries(1, { runId }, [{ ...first, records: [record] }] as Parameters<typeof gateway.summaries>[2]);
+    await metrics.flush();
+    const all = { runID: runId, tableName: 'routes', agentID: 0, state: '', search: '', limit: 10, offset: 0 } as const;
+    const found = await runRowPage(store.read, { ...all, router: '10.0.0.9', neighbour: '10.0.0.1', protocol: 'bgp' });
+    expect([found.total, found.rows.map(({ rowIndex }) => rowIndex)]).toEqual([1, [0]]);
+    expect((await runRowPage(store.read, { ...all, neighbour: '10.0.0.1' })).total).toBe(2);
+    expect((await runRowPage(store.read, { ...all, neighbour: '10.0.0' })).total).toBe(0);
+  });
+
   it('does so by itself, within a short time', { retry: 2 }, async () => {
     const { runId, t0 } = await storeRun(store);
     gateway.summaries(1, { runId }, seconds(t0, 1));

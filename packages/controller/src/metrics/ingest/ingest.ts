@@ -18,6 +18,9 @@ import { type OpenRuns, readMergedMinute } from './open-runs.ts';
 /** Whether what an agent says about a run still counts: the run goes on, and the agent has its newest assignment. */
 export type IsCurrent = (runId: number, epoch: number, agentId: number) => boolean | Promise<boolean>;
 
+/** Throws when another controller takes in what is measured in the run. */
+export type AssertMayIngest = (tx: Executor, runId: number) => Promise<void>;
+
 export interface IngestOptions {
   store: Store;
   gateway: AgentGateway;
@@ -26,6 +29,7 @@ export interface IngestOptions {
   exclusively: Mutex;
   /** The newest assignment of the run is asked of the store when left out. */
   isCurrent?: IsCurrent | undefined;
+  assertMayIngest?: AssertMayIngest;
   /** Called after new seconds of a run are on disk and in memory. */
   onStored(run: OpenRun): void;
 }
@@ -163,9 +167,10 @@ export class Ingest {
 
   /** One transaction for all; if it fails for one of them, each has its own. */
   async #writeAll(writings: readonly Writing[]): Promise<Writing[]> {
-    const { store, log, runs } = this.#options;
+    const { store, log, runs, assertMayIngest } = this.#options;
     try {
       await store.database.transaction(async (tx) => {
+        for (const writing of writings) await assertMayIngest?.(tx, writing.arrivals.run.facts.runId);
         for (const writing of writings) await write(tx, store.secrets, writing);
       });
       return [...writings];

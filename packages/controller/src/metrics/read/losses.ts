@@ -2,7 +2,7 @@ import { isActive, runStatus } from '@rushhour/contract';
 import { createMutex, type Mutex } from '../../concurrency/mutex.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { runAgentsOf } from '../../store/runs/run-agents.ts';
-import { runStatuses } from '../../store/runs/run-results.ts';
+import { runStatuses } from '../../store/runs/run-history.ts';
 import { everyAgent } from '../../store/runs/samples.ts';
 import { noTarget } from '../ingest/name-book.ts';
 import type { OpenRun } from '../ingest/open-run.ts';

@@ -1,7 +1,7 @@
 import type { Threshold } from '@rushhour/contract';
 import { createMutex, type Mutex } from '../../concurrency/mutex.ts';
 import type { Executor } from '../../store/engine/database.ts';
-import { runStatuses } from '../../store/runs/run-results.ts';
+import { runStatuses } from '../../store/runs/run-history.ts';
 import { AggregationWindow, TotalSpread } from '../ingest/aggregation-window.ts';
 import type { OpenRun } from '../ingest/open-run.ts';
 import { type Aggregation, aggregateOf, secondsOf } from '../rollup/aggregate.ts';

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { clockNow } from '../../clock.ts';
 import type { Mutex } from '../../concurrency/mutex.ts';
 import { UniqueViolation } from '../../store/engine/database.ts';
-import { runStatuses } from '../../store/runs/run-results.ts';
+import { runStatuses } from '../../store/runs/run-history.ts';
 import {
   everyAgent,
   insertSamples,

@@ -9,6 +9,7 @@ export const createTestGateway = () => {
   const sent: { agentId: number; message: ToAgent }[] = [];
   const gateway: AgentGateway = {
     isOnline: () => true,
+    isHere: () => true,
     roundTripMs: () => 1,
     send: (agentId, message) => sent.push({ agentId, message }) > 0,
     ask: async () => undefined,

@@ -132,7 +132,8 @@ export const authHandlers = (deps: Deps): Handlers<typeof api.auth> => {
       const tokens = await store.change({ ...originOf(visitor), userId: user.id }, async (tx) => {
         await forgetFailures(tx, email);
         await users.update(tx, user.id, { lastLogin: tx.now, updatedAt: undefined });
-        return openSession(tx, user.id, visitor.address, settings.current().auth);
+        const client = visitor.header('user-agent')?.slice(0, 256) ?? '';
+        return openSession(tx, user.id, { address: visitor.address, client }, settings.current().auth);
       });
       visitor.setSession(tokens);
       deps.log.info({ userID: user.id, address: visitor.address }, 'sign-in');

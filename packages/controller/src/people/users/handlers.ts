@@ -13,7 +13,7 @@ import { createAccessToken, revokeAccessTokens, revokeAccessTokensOf } from '../
 import { extendedUserOf, userOf } from '../extended-user.ts';
 import { hashPassword, temporaryPassword } from '../passwords.ts';
 import { isAdmin } from '../permissions.ts';
-import { endSessionsOf } from '../sessions.ts';
+import { endOwnSessions, endSessionsOf } from '../sessions.ts';
 
 const defaultLength = 16;
 
@@ -169,7 +169,7 @@ export const userHandlers = (deps: Deps): Handlers<typeof api.users> => {
     resetPassword: resetPassword(deps),
     me: async (_, caller) => {
       const user = await orNotFound(users.find(store.read, caller.userId), 'user', caller.userId);
-      return { data: await extendedUserOf(store.read, user) };
+      return { data: await extendedUserOf(store.read, user, caller.sessionId) };
     },
     updateMe: updateMe(deps),
   };
@@ -177,7 +177,7 @@ export const userHandlers = (deps: Deps): Handlers<typeof api.users> => {
 
 const updateMe =
   ({ store }: Deps): Handlers<typeof api.users>['updateMe'] =>
-  ({ body: { createToken, revokeTokens = [], ...body } }, caller) =>
+  ({ body: { createToken, revokeTokens = [], endSessions = [], ...body } }, caller) =>
     store.change(caller, async (tx) => {
       const preferences = body.preferences && {
         ...(await mustFind(tx, caller.userId)).preferences,
@@ -188,6 +188,7 @@ const updateMe =
       const agreementAccepted = body.agreementAccepted || undefined;
       await users.update(tx, caller.userId, { ...body, agreementAccepted, preferences });
       await revokeAccessTokens(tx, caller.userId, revokeTokens);
+      await endOwnSessions(tx, caller.userId, endSessions);
       return { data: createToken ? await createAccessToken(tx, caller.userId, createToken) : {} };
     });
 

@@ -4,6 +4,7 @@ import { resolveSignatureFilters } from '../load/signature-filters.ts';
 import type { RunPlan } from './agent-plan.ts';
 import type { TaskDefinition } from './plan-input.ts';
 import { planRun } from './plan-run.ts';
+import { needsThread, planInThread } from './plan-thread.ts';
 
 interface Deps extends Omit<PlanServices, 'secrets'> {
   readonly store: Store;
@@ -29,7 +30,8 @@ export const createPlanner = ({ store, settings, ...services }: Deps) => ({
       taskId,
     } as TaskDefinition;
     const listed = await resolveSignatureFilters(store.read, definition);
-    return planRun(await loadPlanInput(store.read, { secrets: store.secrets, settings, ...services }, listed));
+    const input = await loadPlanInput(store.read, { secrets: store.secrets, settings, ...services }, listed);
+    return needsThread(input) ? planInThread(input) : planRun(input);
   },
 });
 

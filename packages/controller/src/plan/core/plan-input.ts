@@ -16,6 +16,7 @@ import type { AgentInterface, EngineAbility } from '@rushhour/protocol';
 import type { HarSummary } from '../../assets/har/compile-har.ts';
 import type { HarIssue } from '../../assets/har/har-correlation.ts';
 import type { HarWarning } from '../../assets/har/har-warnings.ts';
+import type { ReadCampaigns } from '../../security/campaigns/read-campaigns.ts';
 import type { BaselineSessions } from '../../security/fuzzing/recorded-session.ts';
 import type { ApplicationRow } from '../../store/assets/applications.ts';
 
@@ -214,6 +215,8 @@ export interface PlanInput {
   readonly baselines: ReadonlyMap<string, PlanBaseline>;
   readonly signatures: ReadonlyMap<number, CveSignature>;
   readonly campaigns: ReadonlyMap<number, PlanCampaign>;
+  /** Campaigns in files, by the id of the file. */
+  readonly campaignFiles: ReadonlyMap<number, ReadCampaigns>;
   readonly allowedTargets: readonly string[];
   readonly dumpLimits: { readonly maxBytesPerRun: number; readonly defaultSavelen: number };
 }

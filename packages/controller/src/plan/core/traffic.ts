@@ -25,8 +25,8 @@ export interface ClientPart {
   concurrentShare(whole: number, max: number): number;
 }
 
-/** Most connections or flows that one engine keeps. */
-export const maxConcurrent = { tcp: 100_000, udp: 10_000 } as const;
+/** Most connections or flows that one engine keeps; emulated hosts need no descriptor for each. */
+export const maxConcurrent = { tcp: 100_000, emulatedTcp: 1_000_000, udp: 10_000 } as const;
 
 /** The configuration of an engine, and what it will do to the network. */
 export interface ClientDraft {

@@ -22,7 +22,8 @@ const hasNoQuic = (values: Record<string, unknown>) =>
   !isHttp3(values) && (values['httpParams'] as { altSvc?: boolean } | undefined)?.altSvc !== true;
 const hasJourneys = ({ httpParams }: Record<string, unknown>) =>
   ((httpParams as { journeys?: readonly unknown[] } | undefined)?.journeys?.length ?? 0) > 0;
-const isJourneyOverHttp3 = (values: Record<string, unknown>) => hasJourneys(values) && isHttp3(values);
+const hasNoTrace = (values: Record<string, unknown>) =>
+  ((values['httpParams'] as { traceExchanges?: number } | undefined)?.traceExchanges ?? 0) === 0;
 const ofJourneys = (path: string, message: string): UnsupportedMember => ({ path, message, when: hasJourneys });
 const webSocketOf = ({ httpParams }: Record<string, unknown>) =>
   (httpParams as { webSocket?: { mode?: string } } | undefined)?.webSocket;
@@ -122,7 +123,12 @@ const unsupported: Readonly<Record<string, readonly UnsupportedMember[]>> = {
     ofJourneys('maxStreams', 'has no effect: requests at the same time are a parallel step'),
     ofJourneys('requestInterval', 'has no effect: use think steps'),
     ofJourneys('reopenSessionTime', 'has no effect: use think steps'),
-    { path: 'httpParams/version', message: 'journeys are run over HTTP/1.1 and HTTP/2', when: isJourneyOverHttp3 },
+    {
+      path: 'httpParams/traceExchanges',
+      message: 'has no effect: only requests of journeys are kept',
+      when: (values) => !hasJourneys(values),
+    },
+    { path: 'httpParams/traceFailed', message: 'has no effect without traceExchanges', when: hasNoTrace },
     ofGrpc('httpParams/method', 'gRPC calls are sent by POST'),
     ofGrpc('httpParams/journeys', 'has no effect: requests are gRPC calls'),
     ...['body', 'responses', 'responseSize', 'delayMs', 'altSvc'].map((name) =>
@@ -161,6 +167,11 @@ const unsupported: Readonly<Record<string, readonly UnsupportedMember[]>> = {
       isPushed,
     ),
   ],
+  udp: ['dictionaryId', 'text'].map((name) => ({
+    path: `payload/${name}`,
+    message: 'has no effect: the packets hold zeros',
+    when: ({ payload }) => (payload as { type?: string } | undefined)?.type !== 'dictionary',
+  })),
   'ipsec-load': ipsecLoad,
   'ipsec-tunnel': ipsecTunnel,
   waf: each(

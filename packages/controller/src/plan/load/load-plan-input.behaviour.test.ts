@@ -30,6 +30,7 @@ it('loads MAC policies with their overrides and records, and tunnels with their 
 
   const services: Omit<PlanServices, 'secrets'> = {
     ...{ samples: none, recordings: none, captures: none, baselines: none, dictionaries: none, tables: none },
+    campaignFiles: none,
     settings: { current: () => defaultSettings },
   };
   const values = { sources: [{ agent: { id: 1 }, network: { id: networkId } }], tunnelID };

@@ -1,3 +1,4 @@
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import {
   type ApplicationParameter,
   type CveSignature,
@@ -6,6 +7,7 @@ import {
   taskReferences,
 } from '@rushhour/contract';
 import { findDictionaryReference } from '@rushhour/pools';
+import { usesOf } from '../../assets/dictionaries/content.ts';
 import { stepReferences } from '../../security/campaigns/action-params.ts';
 import { knownCampaigns } from '../../security/campaigns/campaigns.ts';
 import { agents } from '../../store/agents/agents.ts';
@@ -35,6 +37,7 @@ import type {
   TaskDefinition,
 } from '../core/plan-input.ts';
 import { isReachable, plainAddress } from '../endpoints/machine-addresses.ts';
+import { type CampaignFiles, campaignFilesOf } from './campaign-files.ts';
 import { type CaptureSessions, captureRequests } from './capture-sessions.ts';
 import type { PlanDictionaries, PlanTables } from './dictionaries.ts';
 import { type FuzzBaselines, fuzzBaselineRequests } from './fuzz-baselines.ts';
@@ -45,7 +48,7 @@ import { type PlanSamples, sampleRequest } from './samples.ts';
 const playingMembers = ['/applicationParams/', '/fuzzingParams/'];
 
 /** The members whose dictionaries agents draw from themselves. */
-const drawingMembers = ['/applicationParams/', '/httpParams/journeys/'];
+const drawingMembers = ['/applicationParams/', '/httpParams/journeys/', '/values/payload/', '/dnsParams/'];
 
 /** The applications of a task, and the dictionaries that agents draw from. */
 const loadApplications = async (
@@ -86,6 +89,7 @@ export interface PlanServices {
   readonly recordings: PlanRecordings;
   readonly captures: CaptureSessions;
   readonly baselines: FuzzBaselines;
+  readonly campaignFiles: CampaignFiles;
   readonly secrets: Secrets;
   readonly settings: Pick<SettingsStore, 'current'>;
   readonly dictionaries: PlanDictionaries;
@@ -95,24 +99,26 @@ export interface PlanServices {
 /** Reads everything a plan of this definition is computed from, with one statement for each kind of record. */
 export const loadPlanInput = async (
   read: Executor,
-  { secrets, settings, dictionaries, tables, samples, recordings, captures, baselines }: PlanServices,
+  services: PlanServices,
   definition: TaskDefinition,
 ): Promise<PlanInput> => {
+  const { secrets, settings, dictionaries, tables, samples } = services;
   const references = taskReferences(definition);
   const named = idsByKind(references);
   const idsOf = (kind: FoundReference['kind']) => [...(named.get(kind) ?? [])];
-  const signatures = await findSignatures(read, idsOf('signature'));
+  const signatures = await readSignatures(read, idsOf('signature'));
   const applications = await loadApplications(read, references, tables);
   const campaigns = await knownCampaigns(read, idsOf('campaign'));
+  const profiles = await readProfiles(read, references);
   const inSteps = campaigns.flatMap(({ steps }) => stepReferences(steps));
   const idsInSteps = (kind: string) => inSteps.flatMap((found) => (found.kind === kind ? [found.id] : []));
   const [agentsById, addresses, networksById, certificates, values, filesById, tunnelsById] = await Promise.all([
     readAgents(read, idsOf('agent')),
     allAgentAddresses(read),
     readNetworks(read, idsOf('network')),
-    readCertificates(read, secrets, idsOf('certificate')),
+    readCertificates(read, secrets, [...idsOf('certificate'), ...idsInProfiles(profiles, 'certificate')]),
     dictionaries(read, [...idsOf('dictionary'), ...signatures.flatMap(dictionariesOf), ...idsInSteps('dictionary')]),
-    readFiles(read, idsOf('file')),
+    readFiles(read, [...idsOf('file'), ...idsInProfiles(profiles, 'file')]),
     readTunnels(read, secrets, idsOf('tunnel')),
   ]);
   const request = sampleRequest(definition.configuration, [...idsOf('file'), ...idsInSteps('file')]);
@@ -126,18 +132,46 @@ export const loadPlanInput = async (
     tunnels: tunnelsById,
     certificates,
     dictionaries: values,
-    profiles: await readProfiles(read, references),
+    profiles,
     files: withCaptures(filesById, applications.byId.values()),
     applications,
     samples: request === undefined ? new Map() : await samples(read, request),
-    recordings: await recordings(recordingRequests(definition.configuration, filesById)),
-    captures: await captures(captureRequests(definition.configuration, filesById)),
-    baselines: await baselines(fuzzBaselineRequests(definition.configuration, filesById, applications.byId)),
+    ...(await readContents(services, definition, { files: filesById, applications: applications.byId })),
     signatures: byId(signatures, (signature) => signature),
     campaigns: byId(campaigns, (campaign) => campaign),
     allowedTargets: tasks.allowedTargets,
     dumpLimits: dumps,
   };
+};
+
+/** What entries play of the contents of files, by the path of the entry or the id of the file. */
+const readContents = async (
+  { recordings, captures, baselines, campaignFiles }: PlanServices,
+  { configuration }: TaskDefinition,
+  {
+    files,
+    applications,
+  }: {
+    readonly files: ReadonlyMap<number, PlanFile>;
+    readonly applications: PlanApplications['byId'];
+  },
+) => ({
+  recordings: await recordings(recordingRequests(configuration, files)),
+  captures: await captures(captureRequests(configuration, files)),
+  baselines: await baselines(fuzzBaselineRequests(configuration, files, applications)),
+  campaignFiles: await campaignFiles(campaignFilesOf(configuration, files)),
+});
+
+const signaturesAtOnce = 500;
+
+/** In parts, so that others are answered between them. */
+const readSignatures = async (read: Executor, ids: readonly number[]): Promise<CveSignature[]> => {
+  const found: CveSignature[] = [];
+  for (let at = 0; at < ids.length; at += signaturesAtOnce) {
+    if (at > 0) await nextIteration();
+    found.push(...(await findSignatures(read, ids.slice(at, at + signaturesAtOnce))));
+  }
+  return found;
 };
 
 const withCaptures = (known: ReadonlyMap<number, PlanFile>, played: Iterable<PlanApplication>) =>
@@ -206,6 +240,14 @@ const readProfiles = async (read: Executor, references: readonly FoundReference[
     ({ name, type, config }): PlanProfile => ({ name, protocol: findProtocol(type) ?? '', config }),
   );
 };
+
+/** Files that profiles name. */
+const idsInProfiles = (profiles: ReadonlyMap<number, PlanProfile>, wanted: 'file' | 'certificate'): number[] =>
+  [...profiles.values()].flatMap(({ protocol, config }) =>
+    usesOf({ type: `protocol.${protocol}`, config: config as never }).flatMap(({ kind, id }) =>
+      kind === wanted ? [id] : [],
+    ),
+  );
 
 const readFiles = async (read: Executor, ids: readonly number[]) =>
   byId(

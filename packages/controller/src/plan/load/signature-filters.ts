@@ -1,12 +1,10 @@
-import { type ConfigurationEntry, type CveFilter, CveSmartFilter } from '@rushhour/contract';
+import { type ConfigurationEntry, type CveFilter, CveSmartFilter, maxSignatures } from '@rushhour/contract';
 import { createSchemaCheck } from '../../schema-check.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { listAttackResults } from '../../store/security/attack-results.ts';
 import { matchingIds } from '../../store/security/cve-search.ts';
 
-/** Most signatures of one entry. */
-const maxSignatures = 10_000;
-const maxResults = 100_000;
+const resultsAtOnce = 5000;
 const check = createSchemaCheck(CveSmartFilter, 'coercing');
 
 interface Params {
@@ -42,7 +40,7 @@ const resolved = async <T extends Holder>(read: Executor, holder: T): Promise<T>
   const { filter, retest, ...rest } = params;
   const found = await idsOf(read, params);
   if (found === undefined) return holder;
-  const signatureIds = [...new Set([...(params.signatureIds ?? []), ...found])].slice(0, maxSignatures);
+  const signatureIds = [...new Set([...(params.signatureIds ?? []), ...found])];
   const resolvedFrom = JSON.stringify({ filter, retest });
   return { ...holder, values: { ...holder.values, cveReplayParams: { ...rest, signatureIds, resolvedFrom } } };
 };
@@ -54,7 +52,9 @@ const idsOf = async (read: Executor, { filter, retest, allowIntrusive = false }:
   const filters = structuredClone(filter);
   if (check(filters).length > 0) return undefined;
   const safe = allowIntrusive ? {} : { safety: ['benign' as const] };
-  return [...ids, ...(await matchingIds(read, { ...(filters as CveFilter), enabled: true, ...safe }, maxSignatures))];
+  // One more than there may be: the plan refuses them, where a shorter list would look complete.
+  const limit = maxSignatures + 1;
+  return [...ids, ...(await matchingIds(read, { ...(filters as CveFilter), enabled: true, ...safe }, limit))];
 };
 
 /** Signatures whose attempts ended so in the newest run of the task. */
@@ -63,8 +63,14 @@ const retested = async (
   { fromTaskId, outcomes = ['passed', 'inconclusive'] }: NonNullable<Params['retest']>,
 ) => {
   const filters = { taskID: fromTaskId, kind: 'cve' };
-  const { rows } = await listAttackResults(read, { filters, limit: maxResults, offset: 0 });
-  const newest = rows.reduce((last, { runID }) => Math.max(last, runID), 0);
-  const wanted = rows.filter(({ runID, outcome }) => runID === newest && outcomes.includes(outcome));
-  return [...new Set(wanted.map(({ refID }) => refID))].filter((id) => id > 0);
+  const found = new Set<number>();
+  let newest: number | undefined;
+  for (let offset = 0; ; offset += resultsAtOnce) {
+    const { rows } = await listAttackResults(read, { filters, limit: resultsAtOnce, offset });
+    newest ??= rows[0]?.runID;
+    for (const { runID, outcome, refID } of rows) {
+      if (runID === newest && outcomes.includes(outcome) && refID > 0) found.add(refID);
+    }
+    if (rows.length < resultsAtOnce || rows.at(-1)?.runID !== newest) return [...found];
+  }
 };

@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AccessPlaneEntry, accessProfiles, ProtocolConfig } from '@rushhour/contract';
 import type { PlanIssues } from '../core/plan-issues.ts';
 import { defaultProfile } from './plane-references.ts';
+import type { Refusal } from './refusal.ts';
+import { tunnelRefusals } from './tunnel-refusals.ts';
 
 type Protocol = keyof typeof accessProfiles;
 type Given = Readonly<Record<string, unknown[]>>;
@@ -19,10 +21,13 @@ const spoken: Record<'client' | 'server', ReadonlySet<string>> = {
     'dhcpv6',
     'pppoe',
     'ppp',
+    'l2tp',
     'igmp',
     'stp',
+    'openflow',
+    'gptp',
   ]),
-  server: new Set(['accessLine', 'lag', 'dot1x', 'ipoe', 'dhcp', 'dhcpv6', 'pppoe', 'ppp', 'stp']),
+  server: new Set(['accessLine', 'lag', 'dot1x', 'ipoe', 'dhcp', 'dhcpv6', 'pppoe', 'ppp', 'l2tp', 'stp']),
 };
 
 /** What sessions that are only let in may have. */
@@ -32,6 +37,8 @@ interface Found {
   readonly entry: AccessPlaneEntry;
   readonly path: string;
   readonly issues: PlanIssues;
+  /** Addresses of the agent's machine. */
+  readonly machineAddresses: readonly string[];
 }
 
 const configOf = <Name extends Protocol>(given: Given, name: Name): ProtocolConfig<Name> | undefined =>
@@ -41,7 +48,8 @@ const configOf = <Name extends Protocol>(given: Given, name: Name): ProtocolConf
  * The profiles of an entry with those that it needs and does not name, at their defaults. What agents cannot do is
  * reported with its pointer; undefined if there is something.
  */
-export const completeAccess = (given: Given, { entry, path, issues }: Found): Record<string, unknown[]> | undefined => {
+export const completeAccess = (given: Given, found: Found): Record<string, unknown[]> | undefined => {
+  const { entry, path, issues } = found;
   const side = entry.isServer ? 'server' : 'client';
   let isPossible = true;
   const refuse = (pointer: string, message: string) => {
@@ -53,42 +61,46 @@ export const completeAccess = (given: Given, { entry, path, issues }: Found): Re
       refuse(`/${protocol}/0`, `a ${side} of the access plane cannot do ${protocol} yet`);
     else if (configs.length > 1) refuse(`/${protocol}/1`, `an entry has one profile of ${protocol}`);
   }
-  const isPpp = given['pppoe'] !== undefined || given['ppp'] !== undefined;
-  const isIpoe = ['ipoe', 'dhcp', 'dhcpv6'].some((name) => given[name] !== undefined);
+  const isPpp = ['pppoe', 'ppp', 'l2tp'].some((name) => given[name] !== undefined);
+  const isIpoe = ['ipoe', 'dhcp', ...(isPpp ? [] : ['dhcpv6'])].some((name) => given[name] !== undefined);
   const isBridge = given['stp'] !== undefined;
-  const isAlone = isBridge || (given['lag'] !== undefined && Object.keys(given).length === 1);
+  const isSwitch = given['openflow'] !== undefined || given['gptp'] !== undefined;
+  const isAlone = isBridge || isSwitch || (given['lag'] !== undefined && Object.keys(given).length === 1);
   const isPort = given['dot1x'] !== undefined && Object.keys(given).every((name) => besideDot1x.has(name));
   if (!isPpp && !isIpoe && !isAlone && !isPort)
-    refuse('', 'needs a profile of ipoe, dhcp, pppoe or ppp: how subscribers come in');
+    refuse('', 'needs a profile of ipoe, dhcp, pppoe, ppp or l2tp: how subscribers come in');
   if (side === 'client' && isPpp && isIpoe)
     refuse(
-      `/${['ipoe', 'dhcp', 'dhcpv6'].find((name) => given[name])}/0`,
+      `/${['ipoe', 'dhcp'].find((name) => given[name])}/0`,
       'sessions have either PPP or no PPP: use one entry for each',
     );
   const needed: Protocol[] = [
     ...(side === 'client' && !isAlone ? (['sessions'] as const) : []),
     ...(isIpoe && !isBridge ? (['ipoe', 'dhcp'] as const) : []),
-    ...(isPpp && !isBridge ? (['pppoe', 'ppp'] as const) : []),
+    ...(isPpp && !isBridge ? (['ppp'] as const) : []),
+    ...(isPpp && !isBridge && given['l2tp'] === undefined ? (['pppoe'] as const) : []),
   ];
   const profiles: Record<string, unknown[]> = { ...given };
   for (const protocol of needed) profiles[protocol] ??= [defaultProfile(protocol)];
   if (configOf(profiles, 'ipoe')?.ipv6.enabled) profiles['dhcpv6'] ??= [defaultProfile('dhcpv6')];
-  for (const [pointer, message] of refusalsOf(profiles, entry)) refuse(pointer, message);
+  for (const [pointer, message] of refusalsOf(profiles, found)) refuse(pointer, message);
   return isPossible ? profiles : undefined;
 };
 
-type Refusal = readonly [pointer: string, message: string];
-
 /** What agents cannot do with these profiles. */
-const refusalsOf = (profiles: Given, entry: AccessPlaneEntry): Refusal[] => {
+const refusalsOf = (profiles: Given, { entry, machineAddresses }: Found): Refusal[] => {
   const side = entry.isServer ? 'server' : 'client';
   return [
     ...memberRefusals(profiles),
     ...portRefusals(profiles, side),
+    ...tunnelRefusals(profiles, entry, machineAddresses),
     ...(side === 'server' ? radiusRefusals(profiles) : []),
     ...bridgeRefusals(profiles),
+    ...switchRefusals(profiles),
+    ...clockRefusals(profiles, entry.interfaces?.length ?? 1),
     ...groupOfLinksRefusals(profiles, entry.interfaces?.length ?? 1),
     ...ipv6Refusals(profiles),
+    ...pppIpv6Refusals(profiles, side),
     ...groupRefusals(profiles),
     ...(side === 'client' ? lineRefusals(profiles) : []),
     ...vlanRefusals(profiles, side),
@@ -116,13 +128,14 @@ const portRefusals = (profiles: Given, side: 'client' | 'server'): Refusal[] => 
   const dot1x = configOf(profiles, 'dot1x');
   if (dot1x === undefined) return [];
   const { method, outerIdentity, certificateID, caCertificateID } = dot1x.supplicant;
-  // A server behind the authenticator speaks every method.
-  const isPassedOn = side === 'server' && dot1x.authenticator.decision === 'radius';
+  const isChecked = side === 'server' && dot1x.authenticator.decision !== 'radius';
+  const isMd5 = side === 'client' && method === 'md5';
   const cases: [boolean, string][] = [
-    [method !== 'md5' && !isPassedOn, '/supplicant/method: agents can do md5 alone yet'],
-    [outerIdentity !== '', '/supplicant/outerIdentity: md5 has no tunnel'],
-    [certificateID !== undefined, '/supplicant/certificateID: md5 has no certificates'],
-    [caCertificateID !== undefined, '/supplicant/caCertificateID: md5 has no certificates'],
+    [method !== 'md5' && isChecked, '/supplicant/method: an authenticator of ours checks md5; others need RADIUS'],
+    [isMd5 && outerIdentity !== '', '/supplicant/outerIdentity: md5 has no tunnel'],
+    [side === 'client' && method !== 'tls' && certificateID !== undefined, '/supplicant/certificateID: belongs to tls'],
+    [side === 'client' && method === 'tls' && certificateID === undefined, '/supplicant/certificateID: is needed'],
+    [isMd5 && caCertificateID !== undefined, '/supplicant/caCertificateID: md5 has no certificates'],
     [side === 'server' && dot1x.authenticator.vlan > 0, '/authenticator/vlan: EAPOL has no message for it'],
   ];
   return cases.flatMap(([isAsked, message]): Refusal[] => (isAsked ? [['/dot1x/0', message]] : []));
@@ -168,6 +181,40 @@ const bridgeRefusals = (profiles: Given): Refusal[] => {
   return cases.flatMap(([isAsked, refusal]) => (isAsked ? [refusal] : []));
 };
 
+/** OpenFlow switches have an entry of their own. */
+const switchRefusals = (profiles: Given): Refusal[] => {
+  const openflow = configOf(profiles, 'openflow');
+  if (openflow === undefined) return [];
+  const { channel, load, switch: own } = openflow;
+  const other = Object.keys(profiles).find((protocol) => protocol !== 'openflow');
+  const links = { none: 0, line: 2, ring: 2, star: own.count - 1, mesh: own.count - 1 }[load.topology];
+  const needed = own.count < 2 ? 0 : Math.min(links, own.count - 1);
+  const cases: [boolean, Refusal][] = [
+    [other !== undefined, [`/${other}/0`, 'switches of openflow have an entry of their own']],
+    [
+      channel.tls && channel.controllerAddress === undefined,
+      ['/openflow/0', '/channel/tls: switches that wait for their controller have no certificate'],
+    ],
+    [
+      needed + (load.hosts > 0 ? 1 : 0) > own.ports,
+      ['/openflow/0', `/switch/ports: the topology needs ${needed} ports, and hosts one more`],
+    ],
+  ];
+  return cases.flatMap(([isAsked, refusal]) => (isAsked ? [refusal] : []));
+};
+
+/** A clock has an entry of its own. */
+const clockRefusals = (profiles: Given, interfaces: number): Refusal[] => {
+  if (profiles['gptp'] === undefined) return [];
+  const other = Object.keys(profiles).find((protocol) => protocol !== 'gptp');
+  return [
+    ...(other !== undefined ? [[`/${other}/0`, 'a clock of gptp has an entry of its own'] as const] : []),
+    ...(interfaces > 1
+      ? [['/interfaces/1', 'a clock of gptp has one interface: use one entry for each'] as const]
+      : []),
+  ];
+};
+
 /** Interfaces of the entry that form one group. */
 const groupOfLinksRefusals = (profiles: Given, links: number): Refusal[] => {
   const lag = configOf(profiles, 'lag');
@@ -180,7 +227,7 @@ const groupOfLinksRefusals = (profiles: Given, links: number): Refusal[] => {
   return cases.flatMap(([isAsked, message]): Refusal[] => (isAsked ? [['/lag/0', message]] : []));
 };
 
-/** IPv6 of sessions without PPP. */
+/** IPv6 of sessions. */
 const ipv6Refusals = (profiles: Given): Refusal[] => {
   const [ipoe, dhcpv6, sessions] = [
     configOf(profiles, 'ipoe'),
@@ -188,11 +235,12 @@ const ipv6Refusals = (profiles: Given): Refusal[] => {
     configOf(profiles, 'sessions'),
   ];
   const { client, server } = dhcpv6 ?? {};
+  const hasPpp6 = configOf(profiles, 'ppp')?.ip6cp.enabled ?? false;
   const networkLength = Number(server?.delegatedFrom.split('/')[1] ?? 0);
   const cases: [boolean | undefined, Refusal][] = [
     [
-      dhcpv6 && !(ipoe?.ipv6.enabled && ipoe.ipv6.method === 'dhcpv6'),
-      ['/dhcpv6/0', 'needs a profile of ipoe with /ipv6/enabled and /ipv6/method dhcpv6'],
+      dhcpv6 && !hasPpp6 && !(ipoe?.ipv6.enabled && ipoe.ipv6.method === 'dhcpv6'),
+      ['/dhcpv6/0', 'needs ipoe with /ipv6/enabled and /ipv6/method dhcpv6, or ppp with /ip6cp/enabled'],
     ],
     [ipoe && !ipoe.ipv4.enabled && !ipoe.ipv6.enabled, ['/ipoe/0', '/ipv4/enabled: sessions need IPv4 or IPv6']],
     [
@@ -204,11 +252,23 @@ const ipv6Refusals = (profiles: Given): Refusal[] => {
       ['/dhcpv6/0', `/server/delegatedLength: is shorter than the ${networkLength} bits of /server/delegatedFrom`],
     ],
     [
-      (sessions?.traffic.ipv6PacketsPerSec ?? 0) > 0 && !ipoe?.ipv6.enabled,
-      ['/sessions/0', '/traffic/ipv6PacketsPerSec: needs a profile of ipoe with /ipv6/enabled'],
+      (sessions?.traffic.ipv6PacketsPerSec ?? 0) > 0 && !hasPpp6 && !ipoe?.ipv6.enabled,
+      ['/sessions/0', '/traffic/ipv6PacketsPerSec: needs ipoe with /ipv6/enabled, or ppp with /ip6cp/enabled'],
     ],
   ];
   return cases.flatMap(([isAsked, refusal]) => (isAsked ? [refusal] : []));
+};
+
+/** DHCPv6 inside PPP. */
+const pppIpv6Refusals = (profiles: Given, side: 'client' | 'server'): Refusal[] => {
+  const dhcpv6 = configOf(profiles, 'dhcpv6');
+  if (dhcpv6 === undefined || configOf(profiles, 'ppp') === undefined) return [];
+  const isShared = side === 'server' && profiles['pppoe'] !== undefined && profiles['l2tp'] !== undefined;
+  const cases: [boolean, string][] = [
+    [side === 'client' && dhcpv6.relay.enabled, '/relay/enabled: there is no access node inside PPP'],
+    [isShared && !configOf(profiles, 'ipoe')?.ipv6.enabled, 'pppoe and l2tp cannot share its pools: use two entries'],
+  ];
+  return cases.flatMap(([isAsked, message]): Refusal[] => (isAsked ? [['/dhcpv6/0', message]] : []));
 };
 
 /** Memberships that an agent keeps at most. */

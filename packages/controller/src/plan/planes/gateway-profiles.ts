@@ -87,7 +87,6 @@ const checkGateway = ({ gateway, pools, authentication }: Gateway, refuse: Refus
   const [ipv6, delegated] = [findSubnet(pools.ipv6), findSubnet(pools.delegated)];
   const cases: [boolean, string, string][] = [
     [gateway.protocols.length === 0, '/gateway/protocols', 'name at least one'],
-    [gateway.protocols.includes('l2tp'), '/gateway/protocols', 'agents cannot do l2tp yet'],
     [gateway.maxSessions < gateway.protocols.length, '/gateway/maxSessions', 'is less than one for each protocol'],
     [gateway.unnumberedFrom?.includes(':') ?? false, '/gateway/unnumberedFrom', 'must be an IPv4 address'],
     [hasIpoe && kind !== 'accept', '/authentication/kind', 'sessions of ipoe are not authenticated: leave it out'],
@@ -104,13 +103,31 @@ const checkGateway = ({ gateway, pools, authentication }: Gateway, refuse: Refus
   for (const [isAsked, pointer, message] of cases) if (isAsked) refuse(pointer, message);
 };
 
+interface Machine {
+  /** IPv4 address of the first interface, if it has one. */
+  readonly interfaceAddress: string | undefined;
+  readonly machineAddresses: readonly string[];
+}
+
+/** Tunnels to the address of the gateway, with PPP of their own addresses. */
+const l2tpOf = (access: Gateway, own: string, share: Share, limit: number): Record<string, unknown[]> => {
+  const l2tp = defaultProfile('l2tp') as ProtocolConfig<'l2tp'>;
+  const { setupPerSec } = access.gateway;
+  const tunnel = { ...l2tp.tunnel, localAddress: own };
+  const ppp = [pppOf(access, own, share)];
+  return {
+    l2tp: [{ ...l2tp, tunnel, server: { maxSessions: limit, setupPerSec } }],
+    ...{ ppp, l2tpPpp: ppp },
+  };
+};
+
 /**
  * The profiles of the access plane that do what a profile `access` of the control plane says; undefined if that is not
- * possible. `interfaceAddress`: the IPv4 address of the first interface, if it has one.
+ * possible.
  */
 export const gatewayProfiles = (
   access: Gateway,
-  interfaceAddress: string | undefined,
+  { interfaceAddress, machineAddresses }: Machine,
   refuse: Refusal,
 ): Record<string, unknown[]> | undefined => {
   let isPossible = true;
@@ -122,6 +139,8 @@ export const gatewayProfiles = (
   const { protocols, maxSessions, setupPerSec, unnumberedFrom } = access.gateway;
   const own = unnumberedFrom ?? interfaceAddress;
   if (own === undefined) report('/gateway/unnumberedFrom', 'is needed: the interface has no IPv4 address');
+  if (own !== undefined && protocols.includes('l2tp') && machineAddresses.includes(own))
+    report('/gateway/unnumberedFrom', 'tunnels of l2tp need an address that is not one of the machine');
   if (own === undefined || !isPossible) return undefined;
   const limit = Math.floor(maxSessions / protocols.length);
   const shares = sharesOf(access.pools.ipv4, own, protocols.length, limit);
@@ -129,11 +148,13 @@ export const gatewayProfiles = (
     report('/pools/ipv4', 'has no addresses to hand out after the one of the gateway');
     return undefined;
   }
-  const [first, last] = [shares[0], shares.at(-1)] as [Share, Share];
+  const shareOf = (protocol: Gateway['gateway']['protocols'][number]) => shares[protocols.indexOf(protocol)];
+  const [pppoeShare, ipoeShare, l2tpShare] = [shareOf('pppoe'), shareOf('ipoe'), shareOf('l2tp')];
   const pppoe = defaultProfile('pppoe') as ProtocolConfig<'pppoe'>;
   const server = { ...pppoe.server, maxSessions: limit, setupPerSec };
   return {
-    ...(protocols.includes('pppoe') && { pppoe: [{ ...pppoe, server }], ppp: [pppOf(access, own, first)] }),
-    ...(protocols.includes('ipoe') && ipoeOf(access, own, last, limit)),
+    ...(l2tpShare && l2tpOf(access, own, l2tpShare, limit)),
+    ...(pppoeShare && { pppoe: [{ ...pppoe, server }], ppp: [pppOf(access, own, pppoeShare)] }),
+    ...(ipoeShare && ipoeOf(access, own, ipoeShare, limit)),
   };
 };

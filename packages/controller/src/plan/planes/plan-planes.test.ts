@@ -7,7 +7,15 @@ import { planRun } from '../core/plan-run.ts';
 import { agentOf, ends, entryOf, inputOf, issueCodes } from '../testing/plan-fixture.ts';
 
 const networkCard = (id: number, name: string) => ({
-  ...{ id, name, mac: '02:00:00:00:00:01', mtu: 1500, speedMbps: null, link: 'up', ips: [] },
+  ...{
+    id,
+    name,
+    mac: '02:00:00:00:00:01',
+    mtu: 1500,
+    speedMbps: null,
+    link: 'up',
+    ips: ['fd00::2/64', ...(id === 12 ? ['10.8.0.1/24'] : [])],
+  },
   ...{ driver: 'veth', role: 'test', usable: true, reason: '' },
 });
 const engine = (name: string) => ({ engine: name, available: true, way: '', version: '1', missing: [], reason: '' });
@@ -54,7 +62,7 @@ const profiles = new Map<number, { name: string; protocol: string; config: objec
     {
       ...{ name: 'gateway', protocol: 'access' },
       config: {
-        gateway: { protocols: ['ipoe', 'l2tp'] },
+        gateway: { protocols: ['ipoe', 'l2tp'], unnumberedFrom: '10.8.0.1' },
         pools: { announce: 'each' },
         authentication: { kind: 'password' },
       },
@@ -63,6 +71,18 @@ const profiles = new Map<number, { name: string; protocol: string; config: objec
   [42, { name: 'MSTP', protocol: 'stp', config: { bridge: { version: 'mstp' }, mst: { region: 'a' } } }],
   [44, { name: 'DHCP', protocol: 'dhcp', config: { server: { decision: 'radius' }, radius: { secret: 'one' } } }],
   [43, { name: 'L2TP', protocol: 'l2tp', config: {} }],
+  [45, { name: 'L2TP', protocol: 'l2tp', config: { tunnel: { localAddress: '10.9.0.2' } } }],
+  [46, { name: 'L2TP', protocol: 'l2tp', config: { tunnel: { localAddress: '10.8.0.1', peerAddress: 'fd00::1' } } }],
+  [
+    47,
+    {
+      ...{ name: 'gateway', protocol: 'access' },
+      config: { gateway: { protocols: ['pppoe', 'l2tp'], unnumberedFrom: '10.9.0.1', maxSessions: 200 } },
+    },
+  ],
+  [48, { name: 'gPTP', protocol: 'gptp', config: {} }],
+  [49, { name: 'DHCPv6', protocol: 'dhcpv6', config: { relay: { enabled: true } } }],
+  [50, { name: 'port', protocol: 'dot1x', config: { supplicant: { method: 'tls' } } }],
   [20, { name: 'STP', protocol: 'stp', config: {} }],
   [
     21,
@@ -87,6 +107,25 @@ profiles.set(
   34,
   ospfProfile({ interface: { bfd: true }, instance: { instanceId: 1 }, topology: { prefixesPerNode: 6000 } }),
 );
+const session = { localAddress: '10.0.0.2', peerAddress: '10.0.0.1' };
+profiles.set(37, { name: 'signed', protocol: 'bgp', config: { session, ...md5 } });
+profiles.set(38, { name: 'signed', protocol: 'ldp', config: { authentication: { kind: 'md5', key: 'secret' } } });
+const evpnProfile = (config: object) => ({ name: 'EVPN', protocol: 'evpn', config });
+profiles.set(
+  39,
+  evpnProfile({ instance: { routeTypes: ['1'], encapsulation: 'mpls', idStart: 1, service: 'vlan-aware' } }),
+);
+profiles.set(40, evpnProfile({ hosts: { perInstance: 300, ipv4Start: '10.1.0.0/24', moveSec: 5 } }));
+const pimProfile = (config: object) => ({ name: 'PIM', protocol: 'pim', config });
+profiles.set(
+  55,
+  pimProfile({ interface: { mode: 'dense' }, joins: { groupStart: '10.0.0.1', sources: ['2001:db8::1'] } }),
+);
+profiles.set(
+  56,
+  pimProfile({ interface: { mode: 'source-specific' }, joins: { groupCount: 1 }, registers: { perSec: 1 } }),
+);
+profiles.set(57, pimProfile({ rendezvous: { kind: 'none' }, joins: { groupCount: 1 }, registers: { perSec: 1 } }));
 const querierProfile = (querier: object) => ({ name: 'IGMP', protocol: 'igmp-querier', config: { querier } });
 profiles.set(35, querierProfile({ version: 1, lastMemberMs: 500 }));
 profiles.set(36, querierProfile({ version: 2, responseMs: 26_000, queryIntervalSec: 20 }));
@@ -168,6 +207,14 @@ describe('entries of the access plane', () => {
       pppoe: [{ discovery: { timeoutSec: 5 } }],
       ppp: [{ lcp: { mru: 1492 } }],
     });
+    expect(Object.keys(profilesOf({ pppoe: [7], dhcpv6: [17] })).sort()).toEqual([
+      'dhcpv6',
+      'ppp',
+      'pppoe',
+      'sessions',
+    ]);
+    expect(Object.keys(profilesOf({ l2tp: [45] })).sort()).toEqual(['l2tp', 'ppp', 'sessions']);
+    expect(Object.keys(profilesOf({ l2tp: [45], isServer: true })).sort()).toEqual(['l2tp', 'ppp']);
     expect(Object.keys(profilesOf({ dhcp: [5], pppoe: [7], isServer: true })).sort()).toEqual([
       'dhcp',
       'ipoe',
@@ -181,7 +228,20 @@ describe('entries of the access plane', () => {
     ['both kinds of sessions', { dhcp: [5], pppoe: [7] }, ['/accessPlane/0/dhcp/0 NOT_SUPPORTED']],
     ['a bridge with sessions', { dhcp: [5], stp: [20] }, ['/accessPlane/0/dhcp/0 NOT_SUPPORTED']],
     ['MSTP', { stp: [42] }, ['/accessPlane/0/stp/0 NOT_SUPPORTED', '/accessPlane/0/stp/0 NOT_SUPPORTED']],
-    ['another protocol', { dhcp: [5], l2tp: [43] }, ['/accessPlane/0/l2tp/0 NOT_SUPPORTED']],
+    ['a clock with sessions', { dhcp: [5], gptp: [48] }, ['/accessPlane/0/dhcp/0 NOT_SUPPORTED']],
+    ['tunnels with the address of the interface', { l2tp: [43] }, ['/accessPlane/0/l2tp/0 NOT_SUPPORTED']],
+    [
+      'tunnels with an address of the machine and over IPv6',
+      { l2tp: [46], isServer: true },
+      ['/accessPlane/0/l2tp/0 NOT_SUPPORTED', '/accessPlane/0/l2tp/0 NOT_SUPPORTED'],
+    ],
+    [
+      'tunnels and other sessions, ports and lines, on several interfaces',
+      { l2tp: [45], pppoe: [7], dhcp: [5], dot1x: [24], accessLine: [16], interfaces: [11, 12] },
+      ['dhcp/0', 'pppoe/0', 'dot1x/0', 'accessLine/0', 'interfaces/1'].map(
+        (name) => `/accessPlane/0/${name} NOT_SUPPORTED`,
+      ),
+    ],
     ['groups of a server', { dhcp: [5], igmp: [8], isServer: true }, ['/accessPlane/0/igmp/0 NOT_SUPPORTED']],
     [
       'sources of IGMPv2 and groups that are none',
@@ -194,9 +254,9 @@ describe('entries of the access plane', () => {
       ['/accessPlane/0/lag/0 NOT_SUPPORTED', '/accessPlane/0/lag/0 NOT_SUPPORTED'],
     ],
     [
-      'methods and members of 802.1X that agents cannot do',
+      'methods and members of 802.1X that an authenticator cannot do',
       { dot1x: [25], isServer: true },
-      Array.from({ length: 3 }, () => '/accessPlane/0/dot1x/0 NOT_SUPPORTED'),
+      Array.from({ length: 2 }, () => '/accessPlane/0/dot1x/0 NOT_SUPPORTED'),
     ],
     [
       'a RADIUS server without a secret, and two of them',
@@ -208,6 +268,7 @@ describe('entries of the access plane', () => {
       { ipoe: [11], dhcp: [44], isServer: true },
       ['/accessPlane/0/ipoe/0 NOT_SUPPORTED'],
     ],
+    ['a supplicant by certificate without one', { dot1x: [50] }, ['/accessPlane/0/dot1x/0 NOT_SUPPORTED']],
     ['groups of ports without addresses', { dot1x: [24], igmp: [8] }, ['/accessPlane/0 NOT_SUPPORTED']],
     ['two profiles', { dhcp: [5, 5] }, ['/accessPlane/0/dhcp/1 NOT_SUPPORTED']],
     [
@@ -221,6 +282,7 @@ describe('entries of the access plane', () => {
     ],
     ['two circuit ids', { dhcp: [15], accessLine: [16] }, ['/accessPlane/0/dhcp/0 NOT_SUPPORTED']],
     ['DHCPv6 without IPv6', { dhcp: [5], dhcpv6: [17] }, ['/accessPlane/0/dhcpv6/0 NOT_SUPPORTED']],
+    ['DHCPv6 through an access node in PPP', { pppoe: [7], dhcpv6: [49] }, ['/accessPlane/0/dhcpv6/0 NOT_SUPPORTED']],
     ['DHCPv6 that asks for nothing', { ipoe: [11], dhcpv6: [18] }, ['/accessPlane/0/dhcpv6/0 NOT_SUPPORTED']],
     ['neither version of IP', { ipoe: [19] }, ['/accessPlane/0/ipoe/0 NOT_SUPPORTED']],
     ['a link of a server', { dhcp: [5], links: [10], isServer: true }, ['/accessPlane/0/links/0 NOT_SUPPORTED']],
@@ -244,6 +306,9 @@ it('members of routers that contradict others are refused with their pointers', 
   const plan = planned({
     controlPlane: [
       { agent: { id: 1 }, interfaces: [[11]], rip: [30, 31, 32], ospf: [33, 34], 'igmp-querier': [35, 36] },
+      { agent: { id: 1 }, interfaces: [[11]], bgp: [37], ldp: [38] },
+      { agent: { id: 1 }, interfaces: [[11], [11]], evpn: [39, 40] },
+      { agent: { id: 1 }, interfaces: [[11]], pim: [55, 56, 57] },
     ],
   });
   expect(plan.issues.map(({ path, message }) => `${path} ${message}`)).toEqual([
@@ -260,6 +325,21 @@ it('members of routers that contradict others are refused with their pointers', 
     '/controlPlane/0/rip/1 /authentication/kind: version 1 has no authentication',
     '/controlPlane/0/rip/1 /routes/tag: version 1 has no tags',
     '/controlPlane/0/rip/2 /routes/ipv6Count: needs version ng',
+    '/controlPlane/1/bgp/0 /authentication/key: MD5 needs a key',
+    '/controlPlane/2/evpn/0 needs a profile of BGP with the family l2vpn-evpn in the entry',
+    '/controlPlane/2/evpn/0 /instance/idStart: labels below 16 are reserved',
+    '/controlPlane/2/evpn/0 /instance/vlanStart: vlan-aware instances need a VLAN',
+    '/controlPlane/2/evpn/0 /segment/identifier: routes of type 1 and 4 need it',
+    '/controlPlane/2/evpn/1 needs a profile of BGP with the family l2vpn-evpn in the entry',
+    '/controlPlane/2/evpn/1 /hosts/ipv4Start: the network is too small for 300 hosts',
+    '/controlPlane/2/evpn/1 /hosts/moveSec: needs a second router with the profile',
+    '/controlPlane/3/pim/0 profile 55: /interface/mode cannot be done yet: leave it out',
+    '/controlPlane/3/pim/0 /joins: addresses are not all of the same version',
+    '/controlPlane/3/pim/0 /joins/groupStart: is no multicast group',
+    '/controlPlane/3/pim/1 /joins/sources: the mode source-specific needs sources',
+    '/controlPlane/3/pim/1 /registers/perSec: the mode source-specific has no rendezvous point',
+    '/controlPlane/3/pim/2 /joins/sources: there is no rendezvous point: name sources',
+    '/controlPlane/3/pim/2 /registers/perSec: there is no rendezvous point',
   ]);
 });
 
@@ -291,14 +371,22 @@ describe('a gateway of the control plane', () => {
     });
   });
 
+  it('divides its addresses among PPPoE and tunnels, which end at its address', () => {
+    const [job] = plan({ access: [47] }).agents.flatMap(({ jobs }) => jobs) as [PlannedJob];
+    expect((job.job.config as AccessPlaneConfig).profiles).toMatchObject({
+      ppp: [{ server: { poolStart: '100.64.0.1', poolSize: 100, localAddress: '10.9.0.1' } }],
+      l2tp: [{ tunnel: { localAddress: '10.9.0.1' }, server: { maxSessions: 100 } }],
+      l2tpPpp: [{ server: { poolStart: '100.64.128.0', poolSize: 100, localAddress: '10.9.0.1' } }],
+    });
+  });
+
   it('is refused with what it cannot do', () => {
     const messages = plan({ access: [41] }).issues.map(({ path, message }) => `${path} ${message}`);
     expect(messages).toEqual([
       '/controlPlane/0/access/0 profile 41: /pools/announce cannot be done yet: leave it out',
-      '/controlPlane/0/access/0 /gateway/protocols: agents cannot do l2tp yet',
       '/controlPlane/0/access/0 /authentication/kind: sessions of ipoe are not authenticated: leave it out',
       '/controlPlane/0/access/0 /authentication/password: is needed',
-      '/controlPlane/0/access/0 /gateway/unnumberedFrom: is needed: the interface has no IPv4 address',
+      '/controlPlane/0/access/0 /gateway/unnumberedFrom: tunnels of l2tp need an address that is not one of the machine',
     ]);
     expect(plan({ access: [28], bgp: [6] }).issues.map(({ path }) => path)).toEqual(['/controlPlane/0/bgp/0']);
   });

@@ -18,7 +18,10 @@ import type { PlanIssues } from '../core/plan-issues.ts';
 import { completeAccess } from './complete-access.ts';
 import { controlRefusals } from './control-refusals.ts';
 import { gatewayProfiles } from './gateway-profiles.ts';
-import { interfacesOf, profilesOf } from './plane-references.ts';
+import { gatewayGroupOf, interfacesOf, profilesOf } from './plane-references.ts';
+import type { EntryOfRouters } from './refusal.ts';
+import { withRouteFiles } from './route-files.ts';
+import { withSupplicantCertificates } from './supplicant-certificates.ts';
 
 /** A job of a plane and the agent that has it. */
 export interface PlannedPlane {
@@ -58,12 +61,13 @@ const planAccess = (input: PlanInput, work: Work<AccessPlaneEntry>): PlannedPlan
   const path = `/accessPlane/${index}`;
   const agent = agentOf(input, { entry, path, issues });
   const given = profilesOf(input, { entry, path, issues }, accessProfiles);
-  const profiles = given && completeAccess(given, { entry, path, issues });
+  const machineAddresses = agent === undefined ? [] : addressesOf(agent);
+  const profiles = given && completeAccess(given, { entry, path, issues, machineAddresses });
   const interfaces = agent && interfacesOf({ agent, ids: entry.interfaces ?? [], path: `${path}/interfaces`, issues });
   if (agent === undefined || profiles === undefined || interfaces === undefined) return undefined;
   const carriesTraffic = !entry.isServer && work.usedGroups.has(groupKey(agent.id, entry.groupId ?? 0));
-  if (carriesTraffic && profiles['ipoe'] === undefined && profiles['pppoe'] === undefined)
-    return issues.error(path, 'NOT_SUPPORTED', 'traffic needs sessions with addresses: add ipoe or pppoe');
+  if (carriesTraffic && !['ipoe', 'pppoe', 'l2tp'].some((name) => profiles[name] !== undefined))
+    return issues.error(path, 'NOT_SUPPORTED', 'traffic needs sessions with addresses: add ipoe, pppoe or l2tp');
   const config: AccessPlaneConfig = {
     role: entry.isServer ? 'server' : 'client',
     groupId: entry.groupId ?? 0,
@@ -71,14 +75,15 @@ const planAccess = (input: PlanInput, work: Work<AccessPlaneEntry>): PlannedPlan
     entry: index,
     roleName: entry.role ?? '',
     interfaces,
-    profiles,
+    profiles: withSupplicantCertificates(input, profiles, { path, issues }),
   };
   const plane = { pluginId: accessPlanePluginId, path, config, target: interfaces.join(', ') };
   return { agent, path, job: jobOf(input, work, plane) };
 };
 
-/** Groups of gateways of the control plane, which no traffic names. */
-const gatewayGroups = 1_000_000_000;
+/** Addresses of the machine of an agent. */
+const addressesOf = ({ interfaces }: PlanAgent): string[] =>
+  interfaces.flatMap(({ ips }) => ips.map((ip) => ip.split('/')[0] ?? ''));
 
 interface PlannedGateway {
   readonly agent: PlanAgent;
@@ -102,8 +107,13 @@ const planControl = (input: PlanInput, work: Work<ControlPlaneEntry>): PlannedPl
     const names = [...new Set(interfaces.flat())];
     return planGateway(input, work, { agent, path, profiles, interfaces: names });
   }
-  checkRouters({ profiles, path, issues });
-  const config: ControlPlaneConfig = { role: entry.isServer ? 'server' : 'client', entry: index, interfaces, profiles };
+  checkRouters({ profiles, routers: groups.length }, path, issues);
+  const config: ControlPlaneConfig = {
+    role: entry.isServer ? 'server' : 'client',
+    entry: index,
+    interfaces,
+    profiles: withRouteFiles(input, profiles, { path, issues }),
+  };
   const plane = { pluginId: controlPlanePluginId, path, config, target: [...new Set(interfaces.flat())].join(', ') };
   return { agent, path, job: jobOf(input, work, plane) };
 };
@@ -122,10 +132,11 @@ const planGateway = (
   if (access === undefined || second !== undefined) return refuse('/access/1', 'an entry has one profile of access');
   const addresses = agent.interfaces.find(({ name }) => name === interfaces[0])?.ips ?? [];
   const address = addresses.find((ip) => !ip.includes(':'))?.split('/')[0];
-  const given = gatewayProfiles(access, address, (pointer, message) => refuse('/access/0', `${pointer}: ${message}`));
+  const machine = { interfaceAddress: address, machineAddresses: addressesOf(agent) };
+  const given = gatewayProfiles(access, machine, (pointer, message) => refuse('/access/0', `${pointer}: ${message}`));
   if (given === undefined) return undefined;
   const config: AccessPlaneConfig = {
-    ...{ role: 'server', groupId: gatewayGroups + index, entry: index, roleName: '', interfaces, profiles: given },
+    ...{ role: 'server', groupId: gatewayGroupOf(index), entry: index, roleName: '', interfaces, profiles: given },
   };
   const plane = { pluginId: controlPlanePluginId, path, config, target: interfaces.join(', ') };
   return { agent, path, job: jobOf(input, work, { ...plane, engine: findPlugin(accessPlanePluginId)?.name }) };
@@ -135,22 +146,14 @@ const planGateway = (
 const needAddresses: readonly string[] = ['bgp', 'bfd'];
 
 /** Refuses what emulated routers cannot run, and sessions without addresses of both ends. */
-const checkRouters = ({
-  profiles,
-  path,
-  issues,
-}: {
-  readonly profiles: Readonly<Record<string, readonly unknown[]>>;
-  readonly path: string;
-  readonly issues: PlanIssues;
-}): void => {
-  for (const [protocol, configs] of Object.entries(profiles)) {
+const checkRouters = (routers: EntryOfRouters, path: string, issues: PlanIssues): void => {
+  for (const [protocol, configs] of Object.entries(routers.profiles)) {
     if (!controlProtocols.includes(protocol)) {
       issues.error(`${path}/${protocol}`, 'NOT_SUPPORTED', `emulated routers cannot run ${protocol} yet: leave it out`);
     }
     for (const [i, config] of configs.entries()) {
-      for (const [pointer, message] of controlRefusals(protocol, config, profiles['bfd'] !== undefined))
-        issues.error(`${path}/${protocol}/${i}`, 'NOT_SUPPORTED', `${pointer}: ${message}`);
+      for (const [pointer, message] of controlRefusals(protocol, config, routers))
+        issues.error(`${path}/${protocol}/${i}`, 'NOT_SUPPORTED', pointer === '' ? message : `${pointer}: ${message}`);
       if (!needAddresses.includes(protocol)) continue;
       const { session = {} } = config as { readonly session?: Readonly<Record<string, unknown>> };
       for (const member of ['localAddress', 'peerAddress'].filter((name) => session[name] === undefined)) {

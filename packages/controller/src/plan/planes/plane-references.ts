@@ -5,6 +5,11 @@ import { unsupportedMembers } from '../core/checked-values.ts';
 import type { PlanAgent, PlanInput } from '../core/plan-input.ts';
 import type { PlanIssues } from '../core/plan-issues.ts';
 
+/** Groups of gateways of the control plane: those above the ones of the access plane. */
+const firstGatewayGroup = 2 ** 31;
+/** The group of a gateway that is an entry of `controlPlane`. */
+export const gatewayGroupOf = (index: number): number => firstGatewayGroup + index;
+
 interface Given {
   readonly agent: PlanAgent;
   /** Ids of interfaces. */

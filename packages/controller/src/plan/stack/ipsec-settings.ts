@@ -7,7 +7,8 @@ type Params = Readonly<Record<string, unknown>>;
 const names = {
   ikeEncryption: /^(aes(128|192|256)?(cbc|ctr|gcm(8|12|16|64|96|128)?)?|3des|chacha20poly1305)$/,
   ikePrf: /^(prf|hmac)*sha(1|2?256|2?384|2?512)?$/,
-  ikeGroup: /^(modp(1024|1536|2048|3072|4096|6144|8192)|(ecp|p|secp|nistp)(256|384|521)(r1)?|(curve|x)(25519|448))$/,
+  ikeGroup:
+    /^(modp(1024|1536|2048|3072|4096|6144|8192)|(ecp|p|secp|nistp)(256|384|521)(r1)?|(curve|x)(25519|448))((\+|ke1)mlkem(512|768|1024))?$/,
   cipher:
     /^((null)?aes(128|192|256)?(cbc|ctr|gmac|gcm(8|12|16|64|96|128)?)?|3des|null|chacha20poly1305)(hmac)?(sha(1|2?256|2?384|2?512)?)?((no)?esn)?$/,
 };

@@ -1,9 +1,9 @@
-import { type AccessPlaneEntry, accessProfiles, type ProtocolConfig } from '@rushhour/contract';
+import { type AccessPlaneEntry, accessProfiles, type ControlPlaneEntry, type ProtocolConfig } from '@rushhour/contract';
 import type { HostStack } from '@rushhour/protocol';
 import { PlanIssues } from '../core/plan-issues.ts';
 import { type PlanScope, pointerIn } from '../core/plan-scope.ts';
 import type { ClientSource } from '../endpoints/resolve-endpoint.ts';
-import { defaultProfile, profilesOf } from '../planes/plane-references.ts';
+import { defaultProfile, gatewayGroupOf, profilesOf } from '../planes/plane-references.ts';
 import { canUseStack } from './stack-demand.ts';
 import { type EmulatedEndpoint, mayEmulate } from './stack-hosts.ts';
 import { stackSettingsOf } from './stack-settings.ts';
@@ -12,25 +12,36 @@ import { stackSettingsOf } from './stack-settings.ts';
 const maxStartSec = 80;
 
 interface FoundGroup {
-  readonly entry: AccessPlaneEntry;
+  readonly entry: AccessPlaneEntry | ControlPlaneEntry;
   /** JSON pointer of the entry. */
   readonly path: string;
+  readonly groupId: number;
 }
+
+/** Gateways of the control plane on an agent. They have no `groupId`: traffic names them by group 0. */
+const routersOf = ({ input }: PlanScope, agentId: number): FoundGroup[] =>
+  input.definition.controlPlane.flatMap((entry, index) =>
+    entry.agent.id === agentId && (entry.access?.length ?? 0) > 0
+      ? [{ entry, path: `/controlPlane/${index}`, groupId: gatewayGroupOf(index) }]
+      : [],
+  );
 
 /** The entry of an access group; undefined, with an issue, when there is not exactly one. */
 const groupOf = (
-  { input, issues }: PlanScope,
+  scope: PlanScope,
   { endpoint, path, agent }: EmulatedEndpoint,
   isGateway: boolean,
 ): FoundGroup | undefined => {
+  const { input, issues } = scope;
   const { accessGroup } = endpoint;
   const side = isGateway ? 'gateway' : 'subscribers';
   const where = { path: `${path}/accessGroup`, agentId: agent.id };
-  const found = input.definition.accessPlane.flatMap((entry, index) =>
+  const named = input.definition.accessPlane.flatMap((entry, index): FoundGroup[] =>
     entry.agent.id === agent.id && (entry.isServer ?? false) === isGateway && (entry.groupId ?? 0) === accessGroup
-      ? [{ entry, path: `/accessPlane/${index}` }]
+      ? [{ entry, path: `/accessPlane/${index}`, groupId: accessGroup }]
       : [],
   );
+  const found = [...named, ...(isGateway && accessGroup === 0 ? routersOf(scope, agent.id) : [])];
   if (found.length === 1) return found[0];
   const message =
     found.length === 0
@@ -73,7 +84,7 @@ const canBeUsed = (scope: PlanScope, { endpoint, path }: EmulatedEndpoint): bool
 };
 
 const interfaceOf = ({ agent }: EmulatedEndpoint, { entry }: FoundGroup): string =>
-  agent.interfaces.find(({ id }) => id === entry.interfaces?.[0])?.name ?? '';
+  agent.interfaces.find(({ id }) => id === entry.interfaces?.flat()[0])?.name ?? '';
 
 /** The addresses of access sessions as the source of a client; undefined, with issues, when they cannot be. */
 export const sessionSenderOf = (
@@ -106,7 +117,7 @@ export const sessionSenderOf = (
     return issues.error(`${group.path}/sessions/0`, 'RATE_IMPOSSIBLE', message);
   }
   const through = interfaceOf(one, group);
-  const sessions = { groupId: group.entry.groupId ?? 0, ...share };
+  const sessions = { groupId: group.groupId, ...share };
   const source = { addresses: { addresses: [], networks: [], ranges: [] }, count, version: 4 as const };
   return { source, stack: { interface: through, networks: [], sessions, ...stackSettingsOf(scope, 'client') } };
 };
@@ -123,7 +134,7 @@ export const gatewayStackOf = (scope: PlanScope, one: EmulatedEndpoint): HostSta
   return {
     interface: interfaceOf(one, group),
     networks: [{ subnet: `${ip}/32`, hosts: [ip] }],
-    sessions: { groupId: group.entry.groupId ?? 0, index: 0, count: 1 },
+    sessions: { groupId: group.groupId, index: 0, count: 1 },
     ...stackSettingsOf(scope, 'server'),
   };
 };

@@ -92,6 +92,24 @@ describe('an entry runs on the stack', () => {
     }
   });
 
+  it.each<[string, number, Values]>([
+    ['HTTP/3', 1, { httpParams: { version: '3' }, tlsParams: {} }],
+    ['HTTP/3 beside HTTP/1.1', 1, { httpParams: { altSvc: true }, tlsParams: {} }],
+    ['DNS over QUIC', 4, { dnsParams: { transport: 'doq', names: ['a.test'] }, requestsPerSecond: 10 }],
+  ])('with %s', (_, id, values) => {
+    const plan = planOf(id, { ...values, ipLayer: { ttl: 9 } });
+    expect(issueCodes(plan)).toEqual([]);
+    expect(stacksOf(plan)).not.toContain(undefined);
+  });
+
+  it.each<[Values, number]>([
+    [{}, 100_000],
+    [{ ipLayer: { ttl: 9 } }, 1_000_000],
+  ])('with up to a million TCP connections at once (%j)', (values, connections) => {
+    const plan = planOf(2, { ...values, tcpConfiguration: { connections: 1_000_000 } });
+    expect(jobOf(plan, 'client')?.config).toMatchObject({ connections });
+  });
+
   it.each<[string, object]>([
     ['a MAC policy', { macPolicy: { mode: 'derived' } }],
     ['MAC overrides', { macOverrides: [{ ip: '10.20.0.7', mac: '02:00:00:00:00:07' }] }],

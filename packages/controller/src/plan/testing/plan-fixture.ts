@@ -91,6 +91,7 @@ export const inputOf = (configuration: readonly ConfigurationEntry[], options: I
     recordings: new Map(),
     captures: new Map(),
     baselines: new Map(),
+    campaignFiles: new Map(),
     signatures: new Map(),
     campaigns: new Map(campaigns.map((campaign) => [campaign.id, campaign])),
     allowedTargets: defaultSettings.tasks.allowedTargets,

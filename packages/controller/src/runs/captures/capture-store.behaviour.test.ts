@@ -35,6 +35,7 @@ const agent = {
 };
 const listeners = new Set<AgentListener>();
 const gateway: AgentGateway = {
+  isHere: () => true,
   isOnline: () => agent.isOnline,
   roundTripMs: () => 1,
   send: (_, message) => agent.sent.push(message) > 0,

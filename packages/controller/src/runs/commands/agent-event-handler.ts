@@ -1,12 +1,13 @@
-import { runStatus } from '@rushhour/contract';
+import { isActive, runStatus } from '@rushhour/contract';
 import type { HeldRun, RunReport } from '@rushhour/protocol';
-import type { AgentListener, Arrival } from '../../agents/gateway/gateway.ts';
+import type { AgentGateway, AgentListener, Arrival } from '../../agents/gateway/gateway.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import type { NewRunEvent } from '../../store/runs/run-events.ts';
 import type { ActiveRunCache } from '../lifecycle/active-run-cache.ts';
 import type { Changes } from '../lifecycle/changes.ts';
 import type { LateResults } from '../lifecycle/late-results.ts';
 import { reconcileReturningAgent } from '../lifecycle/returning-agent.ts';
+import type { RunLeases } from '../lifecycle/run-leases.ts';
 import { isDone, type RunView, readView } from '../lifecycle/run-view.ts';
 import type { RunWriter } from '../lifecycle/run-writer.ts';
 import { applyReport, noteLostAgent, withReason } from '../verdict/apply-report.ts';
@@ -19,6 +20,8 @@ interface Deps {
   commands: CommandSender;
   activeRuns: ActiveRunCache;
   late: LateResults;
+  gateway: Pick<AgentGateway, 'isHere'>;
+  leases: Pick<RunLeases, 'owns'>;
   post(runId: number, work: () => Promise<unknown>): Promise<void>;
   /** Queues another look at the run. */
   wake(runId: number): void;
@@ -54,17 +57,22 @@ const createAgentEventContext = (deps: Deps) => {
 };
 type AgentEventContext = ReturnType<typeof createAgentEventContext>;
 
-const meet = (
-  { post, late, read, activeRuns, commands, notes }: AgentEventContext,
-  runId: number,
-  agentId: number,
-  { bootId, runs }: Arrival,
-) => {
+const isOver = (view: RunView | undefined) => view === undefined || !isActive(view.run.status);
+
+const meet = (context: AgentEventContext, runId: number, agentId: number, { bootId, runs }: Arrival) => {
+  const { post, late, read, activeRuns, commands, notes, gateway, leases } = context;
+  const view = activeRuns.find(runId);
   const held = runs.find((candidate) => candidate.runId === runId);
   const meetLate = () => {
-    if (held) void post(runId, async () => late.meet(agentId, held, await readView(read, runId)));
+    if (held === undefined) return;
+    void post(runId, async () => {
+      const now = await readView(read, runId);
+      // A run that is over is the business of the controller which the agent is connected to, any other of its owner.
+      // While it is taken over nothing is said: its agents connect again afterwards.
+      const isOurs = isOver(now) ? gateway.isHere(agentId) : view !== undefined && leases.owns(runId);
+      if (isOurs) await late.meet(agentId, held, now);
+    });
   };
-  const view = activeRuns.find(runId);
   if (view === undefined || agentIn(view, agentId) === undefined) {
     meetLate();
     return;
@@ -90,9 +98,15 @@ const noteInRuns = (
   }
 };
 
-const hear = ({ activeRuns, post, late, commands, notes }: AgentEventContext, agentId: number, report: RunReport) => {
+const hearLate = async (context: AgentEventContext, agentId: number, report: RunReport) => {
+  const isOurs = context.gateway.isHere(agentId) && isOver(await readView(context.read, report.runId));
+  if (isOurs) context.late.report(agentId, report);
+};
+
+const hear = (context: AgentEventContext, agentId: number, report: RunReport) => {
+  const { activeRuns, post, commands, notes } = context;
   const view = activeRuns.find(report.runId);
-  if (view === undefined) return void post(report.runId, async () => late.report(agentId, report));
+  if (view === undefined) return void post(report.runId, () => hearLate(context, agentId, report));
   if (report.epoch !== view.run.epoch || agentIn(view, agentId) === undefined) {
     return void commands.abandon(agentId, report, 'the run was given away');
   }
@@ -110,6 +124,7 @@ export const createAgentEventHandler = (deps: Deps): AgentListener => {
   return {
     connected: (agentId, arrival) => {
       commands.forgetSession(agentId);
+      if (!context.gateway.isHere(agentId)) late.lose(agentId);
       activeRuns.suspects.delete(agentId);
       const concerned = new Set([...activeRuns.runsOf(agentId), ...arrival.runs.map(({ runId }) => runId)]);
       for (const runId of concerned) meet(context, runId, agentId, arrival);

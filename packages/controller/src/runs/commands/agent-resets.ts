@@ -37,7 +37,7 @@ export const createAgentResets = ({ store, gateway, isAwaitedFrom, onReset, rese
   return {
     look: async () => {
       for (const agentId of await agentsToReset(store.read)) {
-        if (!gateway.isOnline(agentId) || resetting.has(agentId) || isAwaitedFrom(agentId)) continue;
+        if (!gateway.isHere(agentId) || resetting.has(agentId) || isAwaitedFrom(agentId)) continue;
         if ((notBefore.get(agentId) ?? 0) <= clockNow()) resetting.set(agentId, reset(agentId));
       }
     },

@@ -1,10 +1,11 @@
 import type { AgentGateway } from '../../agents/gateway/gateway.ts';
 import type { RunPlan } from '../../plan/core/agent-plan.ts';
+import type { RunLeases } from '../lifecycle/run-leases.ts';
 import type { RunView } from '../lifecycle/run-view.ts';
 import { commandsOf } from './commands.ts';
 
 /** Sends agents the commands that follow from the state of their runs, once per session. */
-export const createCommandSender = (gateway: AgentGateway) => {
+export const createCommandSender = (gateway: AgentGateway, leases: Pick<RunLeases, 'owns'>) => {
   /** By agent: the last version sent of each key. */
   const sent = new Map<number, Map<string, string>>();
 
@@ -19,8 +20,9 @@ export const createCommandSender = (gateway: AgentGateway) => {
   };
 
   return {
-    /** Call it after the commit: sent commands cannot be recalled. */
+    /** Call it after the commit: sent commands cannot be recalled. An owner that was held up sends none. */
     deliver: (view: RunView, plan: RunPlan | undefined) => {
+      if (!leases.owns(view.run.id)) return;
       for (const { agentId, key, version = '', command } of commandsOf(view, plan)) {
         const known = sentTo(agentId);
         const slot = `${command.runId} ${command.epoch} ${key}`;

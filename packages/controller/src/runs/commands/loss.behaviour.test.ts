@@ -34,7 +34,7 @@ describe('an agent that is silent', () => {
     await eventually(async () => expect(await healthOf(runId)).toBe('degraded'));
     world.net.back(one);
     await eventually(async () => expect(await healthOf(runId)).toBe('ok'));
-    expect(await world.events(runId, 'agentSuspect')).toHaveLength(1);
+    await eventually(async () => expect(await world.events(runId, 'agentSuspect')).toHaveLength(1));
     await eventually(async () => expect(await world.events(runId, 'agentBack')).toHaveLength(1));
     expect(await world.end(runId)).toMatchObject({ status: 7, validity: { valid: true } });
   });

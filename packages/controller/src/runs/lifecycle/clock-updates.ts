@@ -8,11 +8,19 @@ const everyMs = 1000;
 /** Smaller changes are adjustments by NTP. */
 const minStepMs = 300;
 
+interface Deps {
+  store: Store;
+  writer: RunWriter;
+  /** Whether this controller conducts the run. */
+  owns(runId: number): boolean;
+  log: Logger;
+}
+
 /**
  * The clock of runs follows the system clock while no run is active. A step of the system clock during a run does not
  * change the time of the run; it is recorded as an event of the run.
  */
-export const startClockUpdates = ({ store, writer, log }: { store: Store; writer: RunWriter; log: Logger }) => {
+export const startClockUpdates = ({ store, writer, owns, log }: Deps) => {
   let notedMs = systemClockStepMs();
 
   const noteStep = async (runIds: readonly number[], stepMs: number) => {
@@ -34,10 +42,7 @@ export const startClockUpdates = ({ store, writer, log }: { store: Store; writer
     if (Math.abs(stepMs - notedMs) < minStepMs) return;
     const change = stepMs - notedMs;
     notedMs = stepMs;
-    await noteStep(
-      active.map(({ id }) => id),
-      change,
-    );
+    await noteStep(active.map(({ id }) => id).filter(owns), change);
   };
 
   let looking = Promise.resolve();

@@ -7,7 +7,7 @@ import { createKeyedQueue } from '../../concurrency/keyed-queue.ts';
 import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { ApiError } from '../../errors.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';
-import { markRecovering, activeRuns as readActiveRuns } from '../../store/runs/runs.ts';
+import { activeRuns as readActiveRuns } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { createAgentEventHandler } from '../commands/agent-event-handler.ts';
@@ -25,6 +25,7 @@ import { createLateResults } from './late-results.ts';
 import { nextStep } from './next-step.ts';
 import { createRecovery } from './recovery.ts';
 import { createRunEnding } from './run-ending.ts';
+import { type LeaseChanges, RunGivenAway, type RunLeases } from './run-leases.ts';
 import { type RunView, readView } from './run-view.ts';
 import { createRunWriter } from './run-writer.ts';
 import { createRunStart } from './start-run.ts';
@@ -41,17 +42,20 @@ export interface ConductorDeps {
   metrics: RunMetrics;
   log: Logger;
   timing: Timing;
+  leases: RunLeases;
+  /** Agents of runs that this controller took over: they report again what the owner before may not have heard. */
+  renewAgents?(agentIds: readonly number[]): void;
 }
 
 /** More steps in a row than any run takes. Beyond it something is wrong; the next check continues. */
 const maxSteps = 10;
 
 const createContext = (deps: ConductorDeps) => {
-  const { gateway } = deps;
+  const { gateway, leases } = deps;
   const activeRuns = new ActiveRunCache();
   const work = createKeyedQueue<number>();
   const writer = createRunWriter(deps);
-  const commands = createCommandSender(gateway);
+  const commands = createCommandSender(gateway, leases);
   const ending = createRunEnding({ ...deps, writer, commands });
   const steps = createSteps({ ...deps, writer, ending });
   return { ...deps, work, activeRuns, writer, steps, ending, commands };
@@ -64,7 +68,8 @@ const post = async ({ work, log }: Context, runId: number, step: () => Promise<u
   } catch (error) {
     // Another controller changed the run first: the next look reads its new state.
     const isRace = error instanceof ApiError && error.code === 'ILLEGAL_TRANSITION';
-    if (!isRace) log.error({ err: error, runId }, 'could not advance a run');
+    if (error instanceof RunGivenAway) log.warn({ runId }, 'another controller conducts the run');
+    else if (!isRace) log.error({ err: error, runId }, 'could not advance a run');
   }
 };
 
@@ -98,21 +103,22 @@ const step = async (context: Context, view: RunView): Promise<boolean> => {
   return due !== undefined;
 };
 
-const activeViews = async ({ store }: Context) => {
-  const views = await Promise.all((await readActiveRuns(store.read)).map(({ id }) => readView(store.read, id)));
+const viewsOf = async ({ store }: Context, runIds: readonly number[]) => {
+  const views = await Promise.all(runIds.map((id) => readView(store.read, id)));
   return views.filter((view) => view !== undefined);
 };
 
 type Queue = ReturnType<typeof createQueueScheduler>;
 
 const advance = async (context: Context, queue: Queue, runId: number) => {
-  const { store, activeRuns, commands, writer } = context;
+  const { store, activeRuns, commands, writer, leases } = context;
+  if (!leases.owns(runId)) return;
   for (let taken = 0; taken < maxSteps; taken += 1) {
     const view = await readView(store.read, runId);
     if (view === undefined || !isActive(view.run.status)) {
       activeRuns.forget(runId);
       queue.forget(runId);
-      return;
+      return leases.release(runId);
     }
     activeRuns.keep(view);
     await giveUpMissing(context, view);
@@ -139,7 +145,8 @@ const createWake = (context: Context, queue: Queue) => {
 
 /** The parts of a conductor that check runs and the queue. */
 const createChecks = (context: Context) => {
-  const { store, settings, gateway, metrics, log, timing, writer, steps, commands, ending, activeRuns } = context;
+  const { store, settings, gateway, metrics, log, timing, writer, steps, commands, ending, activeRuns, leases } =
+    context;
   const postTo = (runId: number, work: () => Promise<unknown>) => post(context, runId, work);
   const watchAborts = createAbortWatch(writer, steps, metrics);
   const watchGoals = createGoalWatch({ read: store.read, writer, steps, metrics });
@@ -155,6 +162,7 @@ const createChecks = (context: Context) => {
   const round = createSingleFlight(
     async () => {
       for (const { id } of await readActiveRuns(store.read)) {
+        if (!leases.owns(id)) continue;
         void postTo(id, async () => {
           const view = activeRuns.find(id);
           if (view) await watchAborts(view);
@@ -170,53 +178,90 @@ const createChecks = (context: Context) => {
   );
   const agentEvents = () =>
     createAgentEventHandler({
-      ...{ writer, commands, activeRuns, late, wake, read: store.read, post: postTo },
+      ...{ writer, commands, activeRuns, late, wake, gateway, leases, read: store.read, post: postTo },
     });
   return { queue, queueLook, resets, round, wake, agentEvents };
 };
 
-const recoverRuns = async (context: Context) => {
-  const { store, gateway, settings, writer, ending, activeRuns } = context;
+/** Resumes runs whose owner is gone. */
+const takeOver = async (context: Context, { taken: runIds, orphaned }: LeaseChanges) => {
+  const { gateway, settings, writer, ending, activeRuns, renewAgents } = context;
   const recover = createRecovery({ writer, ending, activeRuns, settings, isOnline: (id) => gateway.isOnline(id) });
-  await store.database.transaction((tx) => markRecovering(tx));
-  for (const view of await activeViews(context)) await recover(view, clockNow());
+  for (const view of await viewsOf(context, runIds)) {
+    await post(context, view.run.id, () => recover(view, clockNow()));
+  }
   // Loaded before the first agent reconnects: an agent that lost its runs does not name them.
-  for (const view of await activeViews(context)) activeRuns.keep(view);
+  const views = (await viewsOf(context, runIds)).filter(({ run }) => isActive(run.status));
+  for (const view of views) activeRuns.keep(view);
+  const silenced = views.filter(({ run }) => orphaned.includes(run.id));
+  const agentIds = new Set(silenced.flatMap(({ agents }) => agents.map(({ agentID }) => agentID)));
+  if (agentIds.size > 0) renewAgents?.([...agentIds]);
 };
 
-/** Drives every run from the queue to its end. Only the leader runs it. */
+/** Renews the leases of this controller and follows what became of them. */
+const createLeaseLook = (context: Context, { queue, wake }: Pick<ReturnType<typeof createChecks>, 'queue' | 'wake'>) =>
+  createSingleFlight(
+    async () => {
+      const { leases, activeRuns } = context;
+      const changes = await leases.look();
+      const { taken, lost } = changes;
+      for (const runId of lost) {
+        context.log.warn({ runId }, 'another controller took over the run');
+        activeRuns.forget(runId);
+        queue.forget(runId);
+      }
+      if (taken.length > 0) await takeOver(context, changes);
+      for (const runId of taken) void wake(runId);
+    },
+    (error) => context.log.error({ err: error }, 'could not renew the lease of runs'),
+  );
+
+/** Leases are renewed so often while they last. */
+const renewalsPerLease = 4;
+
+/** Drives the runs that this controller owns from the queue to their end. */
 export const createConductor = (deps: ConductorDeps) => {
   const context = createContext(deps);
-  const { bus, gateway, timing, activeRuns, work } = context;
-  const { queue, queueLook, resets, round, wake, agentEvents } = createChecks(context);
+  const { bus, gateway, timing, activeRuns, work, leases, writer } = context;
+  const checks = createChecks(context);
+  const { queue, queueLook, resets, round, wake, agentEvents } = checks;
+  const leaseLook = createLeaseLook(context, checks);
   let endings: (() => void)[] = [];
+  const every = (ms: number, flight: typeof round) => {
+    const timer = setInterval(() => {
+      if (!flight.isBusy()) void flight.request();
+    }, ms);
+    return () => clearInterval(timer);
+  };
 
   return {
+    writer,
     /** The plan of a run that was just queued. */
     keepPlan: queue.keepPlan,
 
-    /** Resumes the active runs. */
+    /** Resumes the active runs that no other controller conducts. Throws when they cannot be read. */
     start: async () => {
-      await recoverRuns(context);
-      for (const flight of [queueLook, round]) flight.open();
-      const timer = setInterval(() => {
-        if (!round.isBusy()) void round.request();
-      }, timing.tickMs);
+      await takeOver(context, await leases.look());
+      for (const flight of [queueLook, round, leaseLook]) flight.open();
       endings = [
         gateway.subscribe(agentEvents()),
         bus.subscribe('run.changed', ({ runId }) => void wake(runId).then(queueLook.request)),
-        () => clearInterval(timer),
+        bus.subscribe('runs.free', () => void leaseLook.request()),
+        every(timing.tickMs, round),
+        every(timing.leaseMs / renewalsPerLease, leaseLook),
       ];
       for (const runId of activeRuns.runIds) void wake(runId);
     },
 
     stop: async () => {
       for (const end of endings.splice(0)) end();
+      await leaseLook.close();
       await round.close();
       await queueLook.close();
       await work.idle();
       await resets.idle();
       activeRuns.clear();
+      leases.forget();
     },
   };
 };

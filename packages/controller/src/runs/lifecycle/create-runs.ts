@@ -1,9 +1,11 @@
 import { isTerminal, runStatus } from '@rushhour/contract';
 import type { Logger } from 'pino';
+import type { OwnedRun } from '../../agents/gateway/peer-messages.ts';
 import type { Bus } from '../../bus/local.ts';
 import { clockNow } from '../../clock.ts';
 import type { Origin } from '../../store/engine/change.ts';
-import { type Leadership, postgresLeadership, soleLeadership } from '../../store/runs/run-leadership.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import { type ConductingLock, postgresLock, soleLock } from '../../store/runs/conducting-lock.ts';
 import { sweepRuns } from '../../store/runs/run-removal.ts';
 import { activeRuns, runs as runTable } from '../../store/runs/runs.ts';
 import { createRunControl, type RunState, type StopRequest } from '../control/run-control.ts';
@@ -11,40 +13,42 @@ import { createEnqueue, type StartedRun } from '../queue/enqueue.ts';
 import { createStartCheck, type StartCheckDeps, type StartRequest } from '../queue/start-check.ts';
 import { type Conductor, type ConductorDeps, createConductor } from './conductor.ts';
 import { defaultTiming, type Timing } from './deadlines.ts';
+import { RunLeases } from './run-leases.ts';
 
 interface Deps {
   conductor: Conductor;
-  leadership: Leadership;
-  electionMs: number;
+  lock: ConductingLock;
+  handOver(): Promise<void>;
+  retryMs: number;
   log: Logger;
   onConducting(isConducting: boolean): void;
 }
 
-/** Runs the conductor while this controller is the leader, and keeps trying while it is not. */
-const startLeaderElection = ({ conductor, leadership, electionMs, log, onConducting }: Deps) => {
+/** Runs the conductor while this controller may conduct, and keeps trying while it may not. */
+const startConducting = ({ conductor, lock, handOver, retryMs, log, onConducting }: Deps) => {
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   /** Terms never overlap. */
   let lastChange: Promise<void> = Promise.resolve();
 
   const tryLater = () => {
-    if (!isOver) timer = setTimeout(() => void attempt(), electionMs);
+    if (!isOver) timer = setTimeout(() => void attempt(), retryMs);
   };
-  const stand = async () => {
+  const begin = async () => {
     if (isOver) return;
-    if (!(await leadership.acquire())) return tryLater();
+    if (!(await lock.acquire())) return tryLater();
     await conductor.start();
-    onConducting(leadership.isHeld());
+    onConducting(lock.isHeld());
   };
   const attempt = () => {
-    lastChange = lastChange.then(stand).catch((error) => {
+    lastChange = lastChange.then(begin).catch((error) => {
       log.error({ err: error }, 'could not resume the active runs');
       tryLater();
     });
     return lastChange;
   };
-  leadership.onLost(() => {
-    log.warn('lost the leadership: another controller may conduct runs');
+  lock.onLost(() => {
+    log.warn('the connection to the database broke: other controllers may take the runs of this one');
     onConducting(false);
     lastChange = lastChange.then(() => conductor.stop());
     tryLater();
@@ -53,7 +57,7 @@ const startLeaderElection = ({ conductor, leadership, electionMs, log, onConduct
   return {
     /** Throws when the runs cannot be resumed. */
     begin: async () => {
-      lastChange = lastChange.then(stand);
+      lastChange = lastChange.then(begin);
       await lastChange;
     },
     end: async () => {
@@ -61,34 +65,46 @@ const startLeaderElection = ({ conductor, leadership, electionMs, log, onConduct
       clearTimeout(timer);
       await lastChange.catch(() => {});
       await conductor.stop();
-      await leadership.close();
+      await handOver().catch((error) => log.warn({ err: error }, 'could not hand over the runs'));
+      await lock.close();
     },
   };
 };
 
-export interface RunsOptions extends Omit<ConductorDeps, 'timing'>, StartCheckDeps {
+export interface RunsOptions extends Omit<ConductorDeps, 'timing' | 'leases'>, StartCheckDeps {
   settings: ConductorDeps['settings'];
   /** Set when several controllers may share the database. */
   databaseUrl?: string | undefined;
   /** Called when this controller begins to conduct runs, or no longer does. */
   onConducting?(isConducting: boolean): void;
+  /** Called when this controller begins to own runs, or no longer does. */
+  onOwned?(runs: readonly OwnedRun[], isOwned: boolean): void;
+  /** Called when runs have changed their owner: what is remembered of them may be old. */
+  onMoved?(runIds: readonly number[]): void;
   timing?: Partial<Timing>;
 }
 
 /** The interface of runs for the rest of the controller. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table of what others may ask of runs
 export const createRuns = (options: RunsOptions) => {
   const { store, settings, bus, log, databaseUrl, onConducting = () => {} } = options;
   const timing = { ...defaultTiming, ...options.timing };
-  const deps = { ...options, timing };
-  const leadership = databaseUrl === undefined ? soleLeadership() : postgresLeadership(databaseUrl);
+  const { onOwned = () => {}, onMoved = () => {} } = options;
+  const leases = new RunLeases({ store, log, leaseMs: timing.leaseMs, onOwned, onMoved });
+  const deps = { ...options, timing, leases };
+  const lock = databaseUrl === undefined ? soleLock() : postgresLock(databaseUrl);
   const conductor = createConductor(deps);
-  const term = startLeaderElection({ conductor, leadership, electionMs: timing.electionMs, log, onConducting });
+  const handOver = async () => {
+    await leases.handOver();
+    bus.publish('runs.free', undefined);
+  };
+  const term = startConducting({ conductor, lock, handOver, retryMs: timing.retryMs, log, onConducting });
   const check = createStartCheck(deps);
   const enqueue = createEnqueue({
     ...deps,
-    // Another controller that leads plans the run itself.
+    // Another controller that takes the run plans it itself.
     keepPlan: (runId, made) => {
-      if (leadership.isHeld()) conductor.keepPlan(runId, made);
+      if (leases.owns(runId)) conductor.keepPlan(runId, made);
     },
   });
   const control = createRunControl(deps);
@@ -120,7 +136,13 @@ export const createRuns = (options: RunsOptions) => {
     sweep: () => sweepRuns(store, settings.current().retention.runsDays),
     /** Resumes active runs. Await it before requests and agents are accepted. */
     recover: term.begin,
-    isConducting: leadership.isHeld,
+    isConducting: lock.isHeld,
+    /** Whether this controller conducts the run. */
+    owns: (runId: number) => leases.owns(runId),
+    /** Of several controllers, work with this number is done by one. */
+    isMine: (number: number) => leases.isMine(number),
+    writer: conductor.writer,
+    assertMayIngest: (tx: Executor, runId: number) => leases.assertMayIngest(tx, runId),
     close: term.end,
   };
 };

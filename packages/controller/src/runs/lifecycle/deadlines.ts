@@ -11,8 +11,10 @@ export interface Timing {
   readonly armedMs: number;
   /** Time after the planned end for agents to finish by themselves. */
   readonly marginMs: number;
-  /** Interval between two attempts to become the leader. */
-  readonly electionMs: number;
+  /** Interval between two attempts to get permission to conduct. */
+  readonly retryMs: number;
+  /** A controller that does not renew its lease for so long loses its runs. */
+  readonly leaseMs: number;
   /** Time for results that arrive after the end of a run. */
   readonly lateMs: number;
   /** Interval between two attempts to reset an agent. */
@@ -24,7 +26,8 @@ export const defaultTiming: Timing = {
   leadMs: 1000,
   armedMs: 10_000,
   marginMs: 30_000,
-  electionMs: 3000,
+  retryMs: 3000,
+  leaseMs: 6000,
   lateMs: 60_000,
   resetMs: 5000,
 };

@@ -33,7 +33,7 @@ interface Deps {
   isOnline(agentId: number): boolean;
 }
 
-/** Resumes the active runs. Agents that hold abandoned runs get the command when they reconnect. */
+/** Resumes runs that this controller did not conduct before. Agents that hold abandoned runs get the command when they reconnect. */
 export const createRecovery = ({ writer, ending, activeRuns, settings, isOnline }: Deps) => {
   const requeue = ({ run }: RunView) => {
     const patch: RunPatch = {
@@ -61,7 +61,7 @@ export const createRecovery = ({ writer, ending, activeRuns, settings, isOnline 
     const earliest = run.status === runStatus.stopping ? stopDeadline(tasks, until) : new Date(until).toISOString();
     const isLater = run.deadlineAt === null || run.deadlineAt > earliest;
     await writer.edit(run.id, () => ({
-      patch: isLater ? {} : { deadlineAt: earliest },
+      patch: { health: 'recovering', ...(!isLater && { deadlineAt: earliest }) },
       events: [
         { type: 'recovering', severity: 'warning', source: 'controller', message: 'the controller was restarted' },
       ],

@@ -16,6 +16,7 @@ import type { CommandSender } from '../commands/command-sender.ts';
 import type { RunMetrics } from '../verdict/run-metrics.ts';
 import { type Breach, evaluate, type MetricReader } from '../verdict/thresholds.ts';
 import { decideVerdict, shortened } from '../verdict/verdict.ts';
+import type { RunLeases } from './run-leases.ts';
 import type { RunView } from './run-view.ts';
 import type { RunWriter } from './run-writer.ts';
 import { endingOf } from './task-state.ts';
@@ -27,6 +28,7 @@ interface Deps {
   settings: Pick<SettingsStore, 'current'>;
   metrics: RunMetrics;
   writer: RunWriter;
+  leases: Pick<RunLeases, 'assertOwned'>;
   commands: CommandSender;
   log: Logger;
 }
@@ -44,14 +46,14 @@ const untested = (thresholds: readonly Threshold[]) =>
 const notifyStarter = async (
   tx: Change,
   bus: Bus,
-  { id, number, taskID, status, verdict, error, startedBy }: RunRecord,
+  { id, number, taskID, status, verdict, error, startedBy, definition }: RunRecord,
 ) => {
   const hasFailed = status === runStatus.failed;
   if (!hasFailed && verdict !== verdicts.failed) return;
   await notify(tx, bus, {
     severity: hasFailed ? 'error' : 'warning',
     kind: hasFailed ? 'run.failed' : 'run.verdictFailed',
-    message: `Run ${number} of task ${taskID} ${hasFailed ? `failed: ${error}` : 'failed its thresholds'}`,
+    message: `Run ${number} of ${definition.comment || `task ${taskID}`} ${hasFailed ? `failed: ${error}` : 'failed its thresholds'}`,
     entity: { type: 'run', id },
     audience: startedBy === null ? { permission: 'tasks.execute' } : { userID: startedBy },
   });
@@ -76,10 +78,10 @@ const breachesOf = async ({ store }: Deps, runId: number): Promise<Breach[]> =>
 
 /** A run ends even when its results cannot be computed. */
 const measure = async (deps: Deps, { run }: RunView, problems: string[]) => {
-  const { store, blobs, metrics, log } = deps;
+  const { store, blobs, metrics, leases, log } = deps;
   if (!hasSent(run)) return { entries: [], thresholds: untested(run.thresholds) };
   try {
-    await settleAttacks({ store, blobs }, run);
+    await settleAttacks({ store, blobs, assertOwned: (tx, id) => leases.assertOwned(tx, id) }, run);
     const attacks = await createAttackValues(store.read, run);
     problems.push(...attacks.doubts());
     const reader: MetricReader = {

@@ -9,6 +9,7 @@ import { keepNeedsReset } from '../../store/runs/run-queue.ts';
 import { lockRun, mirrorRun, patchRun, type RunPatch, type RunRecord, type Writing } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
 import { type Changes, isEmptyChange } from './changes.ts';
+import type { RunLeases } from './run-leases.ts';
 import type { RunView } from './run-view.ts';
 import { allowedFrom, type Trigger, transitionOf } from './task-state.ts';
 
@@ -71,6 +72,7 @@ const systemOrigin = (operation: string): Origin => ({ userId: null, address: ''
 interface Deps {
   store: Store;
   bus: Bus;
+  leases: Pick<RunLeases, 'assertOwned'>;
 }
 
 /** A transaction without an audit entry: an agent's report is no user action. */
@@ -88,13 +90,17 @@ const quietly = async <T>({ store }: Deps, work: (tx: Writing) => Promise<T>): P
   return result;
 };
 
-/** Changes a run's data without a transition. `decide` sees the current row, locked until the commit. */
+/**
+ * Changes a run's data without a transition. `decide` sees the current row, locked until the commit. A run that has
+ * ended has no owner.
+ */
 const editRun =
   (deps: Deps) =>
   (runId: number, decide: (view: RunView) => Changes | undefined): Promise<boolean> =>
     quietly(deps, async (tx) => {
       const run = await lockRun(tx, runId);
       if (run === undefined) return false;
+      if (isActive(run.status)) await deps.leases.assertOwned(tx, runId);
       const changes = decide({ run, agents: await runAgentsOf(tx, runId) }) ?? {};
       if (isEmptyChange(changes)) return false;
       const { agents = [], patch, events = [], toReset = [] } = changes;
@@ -106,13 +112,14 @@ const editRun =
       return true;
     });
 
-/** Writes runs on behalf of the conductor; nothing else does. */
+/** Writes runs on behalf of their owner; throws `RunGivenAway` when that is another controller. */
 export const createRunWriter = (deps: Deps) => {
-  const { bus, store } = deps;
+  const { bus, store, leases } = deps;
 
   return {
     move: (runId: number, move: Move, also?: (tx: Writing, run: RunRecord) => Promise<unknown>) =>
       quietly(deps, async (tx) => {
+        await leases.assertOwned(tx, runId);
         const run = await moveRun(tx, bus, runId, move);
         await also?.(tx, run);
         return run;
@@ -126,6 +133,7 @@ export const createRunWriter = (deps: Deps) => {
       also?: (tx: Change, run: RunRecord) => Promise<unknown>,
     ) =>
       store.change(systemOrigin(operation), async (tx) => {
+        await leases.assertOwned(tx, runId);
         tx.touch('runs', runId);
         const run = await moveRun(tx, bus, runId, move);
         tx.note({ taskID: run.taskID, status: run.status, stopReason: run.stopReason });

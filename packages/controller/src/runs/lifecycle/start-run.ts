@@ -4,7 +4,8 @@ import type { PlannedAttempts } from '../../plan/core/attempt-files.ts';
 import { setRunAgents } from '../../store/runs/run-agents.ts';
 import { type RunAttempts, setRunAttempts } from '../../store/runs/run-attempts.ts';
 import { appendEvent } from '../../store/runs/run-events.ts';
-import { type AgentForRun, agentsForRuns } from '../../store/runs/run-queue.ts';
+import { lockQueue } from '../../store/runs/run-leases.ts';
+import { type AgentForRun, agentsForRuns, countStarted } from '../../store/runs/run-queue.ts';
 import type { RunJob } from '../../store/runs/runs.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { prepareDeadline } from './deadlines.ts';
@@ -39,7 +40,7 @@ interface Deps {
   settings: Pick<SettingsStore, 'current'>;
 }
 
-/** The agents changed after the queue was checked. */
+/** The agents or the number of runs changed after the queue was checked. */
 export class AgentsNotAvailable extends Error {}
 
 /**
@@ -67,6 +68,8 @@ export const createRunStart =
       validity: { valid: true, reasons: [...plan.notes] },
     };
     return writer.move(runId, { trigger: 'begin', source: 'controller', patch }, async (tx) => {
+      await lockQueue(tx);
+      if ((await countStarted(tx)) > settings.current().tasks.maxConcurrent) throw new AgentsNotAvailable();
       const agents = await agentsForRuns(
         tx,
         plan.agents.map(({ agentId }) => agentId),

@@ -11,6 +11,7 @@ import type { SettingsStore } from '../../store/system/settings.ts';
 import { tasks } from '../../store/tasks/tasks.ts';
 import { queueDeadline } from '../lifecycle/deadlines.ts';
 import { definitionHash, sealSecrets } from '../lifecycle/run-definition.ts';
+import type { RunLeases } from '../lifecycle/run-leases.ts';
 import { illegalMove, recordStatus } from '../lifecycle/run-writer.ts';
 import { noteSamples } from '../verdict/note-samples.ts';
 import type { MadePlan } from './planner.ts';
@@ -20,6 +21,7 @@ interface Deps {
   store: Store;
   settings: Pick<SettingsStore, 'current'>;
   bus: Bus;
+  leases: Pick<RunLeases, 'claim'>;
   /** Takes the plan of the check, so that the queue need not plan again. */
   keepPlan(runId: number, made: MadePlan): void;
 }
@@ -83,7 +85,7 @@ const newRun = (start: CheckedStart, settings: ReturnType<SettingsStore['current
 };
 
 /** Enqueues a checked start. Two at once are impossible: changes are serial and the database enforces it. */
-export const createEnqueue = ({ store, settings, bus, keepPlan }: Deps) => {
+export const createEnqueue = ({ store, settings, bus, leases, keepPlan }: Deps) => {
   const insert = async (tx: Change, start: CheckedStart): Promise<RunRecord> => {
     const before = await newestRunOf(tx, start.taskId);
     if (before && isActive(before.status)) throw illegalMove(before);
@@ -102,6 +104,11 @@ export const createEnqueue = ({ store, settings, bus, keepPlan }: Deps) => {
       throw conflict('STALE_OBJECT', 'the task was changed while it was checked', { id: start.taskId });
     }
     const run = await insert(tx, start);
+    await leases.claim(
+      tx,
+      run.id,
+      start.plan.agents.map(({ agentId }) => agentId),
+    );
     tx.touch('tasks', start.taskId);
     if (start.body.reason) tx.note({ reason: start.body.reason });
     await noteSamples(tx, start);

@@ -3,12 +3,14 @@ import type { AgentGateway } from '../../agents/gateway/gateway.ts';
 import { clockNow, clockNowIso } from '../../clock.ts';
 import type { RunPlan } from '../../plan/core/agent-plan.ts';
 import { StorageUnavailable } from '../../store/engine/database.ts';
+import { awaitedAgents } from '../../store/runs/run-leases.ts';
 import { type AgentForRun, agentsForRuns } from '../../store/runs/run-queue.ts';
 import { type ActiveRun, activeRuns, runs } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { openDefinition } from '../lifecycle/run-definition.ts';
 import type { RunEnding } from '../lifecycle/run-ending.ts';
+import type { RunLeases } from '../lifecycle/run-leases.ts';
 import { readView } from '../lifecycle/run-view.ts';
 import { AgentsNotAvailable, type StartRun } from '../lifecycle/start-run.ts';
 import { errorsOf, type MadePlan, type Planner } from './planner.ts';
@@ -19,6 +21,7 @@ interface Deps {
   gateway: AgentGateway;
   settings: Pick<SettingsStore, 'current'>;
   planner: Planner;
+  leases: Pick<RunLeases, 'owns'>;
   begin: StartRun;
   ending: RunEnding;
   /** Queues work on a run. */
@@ -58,10 +61,18 @@ const planFor = async (
   return plan;
 };
 
+/** Runs of all controllers, in the order of the queue. Each controller plans its own. */
 const waitingOf = async (context: QueueContext, active: readonly ActiveRun[], now: string): Promise<WaitingRun[]> => {
+  const { leases, store } = context;
   const waiting: WaitingRun[] = [];
+  const isAlone = active.every(({ id, status }) => status !== runStatus.queued || leases.owns(id));
+  const awaited = isAlone ? new Map<number, number[]>() : await awaitedAgents(store.read);
   for (const run of active) {
     if (run.status !== runStatus.queued || (run.notBefore ?? '') > now) continue;
+    if (!leases.owns(run.id)) {
+      waiting.push({ ...run, agentIds: awaited.get(run.id) ?? [] });
+      continue;
+    }
     const plan = await planFor(context, run.id);
     if (plan) waiting.push({ ...run, agentIds: plan.agents.map(({ agentId }) => agentId) });
   }
@@ -99,14 +110,14 @@ const carryOut = async (context: QueueContext, move: QueueMove, waiting: readonl
 /** Schedules the queue: starts runs whose agents are online and free, fails runs that cannot start. */
 export const createQueueScheduler = (deps: Deps) => {
   const context = createQueueContext(deps);
-  const { store, settings, post, plans } = context;
+  const { store, settings, leases, post, plans } = context;
 
   return {
     look: async () => {
       const now = clockNowIso();
       const active = await activeRuns(store.read);
       const waiting = await waitingOf(context, active, now);
-      if (waiting.length === 0) return;
+      if (!waiting.some(({ id }) => leases.owns(id))) return;
       const moves = movesOf(waiting, {
         now,
         agents: await agentsForRuns(store.read, [...new Set(waiting.flatMap(({ agentIds }) => agentIds))]),
@@ -114,7 +125,8 @@ export const createQueueScheduler = (deps: Deps) => {
         freeSlots:
           settings.current().tasks.maxConcurrent - active.filter(({ status }) => status > runStatus.queued).length,
       });
-      for (const move of moves) await post(move.runId, () => carryOut(context, move, waiting));
+      const own = moves.filter(({ runId }) => leases.owns(runId));
+      for (const move of own) await post(move.runId, () => carryOut(context, move, waiting));
     },
     keepPlan: (runId: number, made: MadePlan) => void plans.set(runId, made),
     /** The plan that the active run was started with. */

@@ -24,7 +24,7 @@ interface Deps {
   store: Store;
   bus: Bus;
   log: Logger;
-  runs: Pick<Runs, 'check' | 'enqueue' | 'isConducting'>;
+  runs: Pick<Runs, 'check' | 'enqueue' | 'isConducting' | 'isMine'>;
   /** An occurrence later than this counts as missed. */
   lateMs?: number;
   /** Missed occurrences start within this time if the schedule asks for it. */
@@ -116,6 +116,7 @@ const tick = async (deps: Deps) => {
   const { runs, store, log } = deps;
   if (!runs.isConducting()) return;
   for (const schedule of await dueSchedules(store.read, new Date().toISOString())) {
+    if (!runs.isMine(schedule.taskID)) continue;
     await occurrence(deps, schedule).catch((error) =>
       log.error({ err: error, taskId: schedule.taskID }, 'could not start a scheduled run'),
     );

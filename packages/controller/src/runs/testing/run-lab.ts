@@ -32,7 +32,7 @@ export const secondMs = 40;
 
 const quickTiming: Partial<Timing> = {
   ...{ tickMs: 50, leadMs: 60, armedMs: 1500, marginMs: 2000 },
-  ...{ electionMs: 200, lateMs: 2000, resetMs: 200 },
+  ...{ retryMs: 200, leaseMs: 1000, lateMs: 2000, resetMs: 200 },
 };
 
 const quickTasks: Partial<Settings['tasks']> = {

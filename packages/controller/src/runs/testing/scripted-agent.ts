@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { HeldRun, JobOutcome, RunCommand, RunReport } from '@rushhour/protocol';
+import type { HeldRun, JobOutcome, RunCommand, RunReport, Series } from '@rushhour/protocol';
 
 /** How an agent behaves in a test; what is not said it does as it should. */
 export interface Script {
@@ -14,6 +14,8 @@ export interface Script {
   outcome?: Partial<JobOutcome>;
   /** Says less than it has: its last summary never arrives. */
   losesLastSummary?: boolean;
+  /** What it measures in every second. */
+  series?: readonly Series[];
 }
 
 interface PartialRun {
@@ -161,7 +163,13 @@ export class ScriptedAgent {
     const job = run.orders[index];
     if (job === undefined) return;
     job.seq += 1;
-    const summary = { seq: job.seq, at: Date.now(), spanMs: 1000, phase: 'steady' as const, series: [] };
+    const summary = {
+      seq: job.seq,
+      at: Date.now(),
+      spanMs: 1000,
+      phase: 'steady' as const,
+      series: [...(this.script.series ?? [])],
+    };
     this.#say({ type: 'summaries', runId: run.runId, epoch: run.epoch, order: index, summaries: [summary] });
   }
 

@@ -13,6 +13,7 @@ export const scriptedGateway = (secondMs: number) => {
   };
   const gateway: AgentGateway = {
     isOnline: (id) => agents.get(id)?.isOnline === true,
+    isHere: (id) => agents.get(id)?.isOnline === true,
     roundTripMs: (id) => (agents.get(id)?.isOnline ? 1 : undefined),
     send: (id, message: ToAgent) => {
       const agent = agents.get(id);

@@ -109,7 +109,7 @@ describe('a verdict', () => {
     expect((await verdictOf([threshold()], 150, saturated(5))).verdict).toBe(verdicts.failed);
     const judged = await verdictOf([threshold()], 150, saturated(6));
     expect(judged.verdict).toBe(verdicts.inconclusive);
-    expect(judged.validity.reasons).toEqual(['agent-1 was itself the limit of http in 6 of 100 seconds (cpu)']);
+    expect(judged.validity.reasons).toEqual(['agent-1 was saturated for 6 of 100 s (http: CPU)']);
     expect((await verdictOf([], 1, saturated(6))).verdict).toBe(verdicts.inconclusive);
     expect((await verdictOf([], 1, saturated(1, 4))).verdict).toBe(verdicts.none);
     expect((await verdictOf([], 1, saturated(2, 4))).verdict).toBe(verdicts.inconclusive);

@@ -14,6 +14,14 @@ const isSearch = ({ run }: RunView, { entry }: { entry: number }) =>
   (run.definition.configuration[entry] as { values?: { duration?: { goal?: unknown } } } | undefined)?.values?.duration
     ?.goal !== undefined;
 
+/** What saturated an agent, in words. */
+const reasons: Readonly<Record<string, string>> = {
+  cpu: 'CPU',
+  eventLoopLag: 'event loop lag',
+  scheduleLag: 'schedule lag',
+  socketErrors: 'socket errors',
+};
+
 /** Jobs whose generator was saturated for more than 5 % of the time: their results describe the generator. */
 export const saturationOf = (view: RunView): string[] =>
   jobsOf(view).flatMap(({ agent, job }) => {
@@ -22,7 +30,9 @@ export const saturationOf = (view: RunView): string[] =>
     if (outcome === null || worst === undefined || !isTimed(job) || isSearch(view, job)) return [];
     const [reason, seconds] = worst;
     if (seconds <= Math.max(freeSeconds, maxSaturatedShare * outcome.lastSeq)) return [];
-    return [`${agent.name} was itself the limit of ${engine} in ${seconds} of ${outcome.lastSeq} seconds (${reason})`];
+    return [
+      `${agent.name} was saturated for ${seconds} of ${outcome.lastSeq} s (${engine}: ${reasons[reason] ?? reason})`,
+    ];
   });
 
 const limits = {

@@ -113,7 +113,7 @@ const stepDefaults: Record<Action, StepDefaults> = {
   wait: { tactic: 'command-and-control', technique: '', protocol: 'tcp', port: 0, remediation: '' },
 };
 
-type StepDraft = Partial<Omit<CampaignStep, 'idx' | 'action'>> & { action: Action };
+export type StepDraft = Partial<Omit<CampaignStep, 'idx' | 'action'>> & { action: Action };
 
 export interface CampaignScript extends CampaignDraft {
   readonly id: number;
@@ -124,7 +124,8 @@ export interface CampaignScript extends CampaignDraft {
   readonly day: string;
 }
 
-const completeStep = ({ action, ...draft }: StepDraft, idx: number): CampaignStep => ({
+/** A step as it is played, from what differs from the defaults of its action. */
+export const completeStep = ({ action, ...draft }: StepDraft, idx: number): CampaignStep => ({
   idx,
   action,
   name: action,

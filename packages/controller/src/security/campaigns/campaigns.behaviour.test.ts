@@ -15,6 +15,22 @@ const ids = async (query: NonNullable<NonNullable<Parameters<typeof list>[0]>['q
   (await list({ query: { order: 'asc', count: 100, ...query } })).data.map(({ id }) => id);
 const having = (fits: (campaign: (typeof campaigns)[number]) => boolean) => campaigns.filter(fits).map(({ id }) => id);
 
+it('a campaign in a file is played by a task that names the file', async () => {
+  const { client } = await controller.signIn();
+  const text = 'name: Own\nsteps: [{action: login-spray, params: {attempts: 3}}, {action: smb-probe}]\n';
+  const content = Buffer.from(text).toString('base64');
+  const { data: file } = await client.files.create({ body: { name: 'own.yaml', category: 'other', content } as never });
+  const validated = async (campaignFileIds: number[]) => {
+    const values = { sources: [{ agent: { id: 1 } }], targets: [{ agent: { id: 2 } }] };
+    const entry = { plugin: { id: 19 }, values: { ...values, compromisedHostParams: { campaignFileIds } } };
+    const { data } = await client.tasks.validate({ body: { configuration: [entry] } as never, query: {} });
+    return data.issues.map(({ code }) => code);
+  };
+  const [none, own] = [await validated([]), await validated([file])];
+  expect(none).toContain('NO_ATTEMPTS');
+  expect(own.filter((code) => ['NO_ATTEMPTS', 'CAMPAIGN_FILE', 'STEP_LEFT_OUT'].includes(code))).toEqual([]);
+});
+
 describe('the campaigns', () => {
   it('are listed in pages, without steps unless asked for', async () => {
     const { cursor, data } = await list({ query: { count: 5, page: 2, order: 'asc' } });
@@ -46,7 +62,7 @@ describe('the campaigns', () => {
     expect(await ids({ protocol: 'icmp' })).toEqual([5]);
     expect(await ids({ tag: 'dga' })).toEqual([4]);
     expect(await ids({ id: [3, 9] })).toEqual([3, 9]);
-    expect(await ids({ search: 'TUNNELS in' })).toEqual([7]);
-    expect(await ids({ key: 'name', count: 1 })).toEqual([8]);
+    expect(await ids({ search: 'TUNNELS a connection' })).toEqual([7]);
+    expect(await ids({ key: 'name', count: 1 })).toEqual([6]);
   });
 });

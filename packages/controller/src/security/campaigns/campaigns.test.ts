@@ -13,7 +13,7 @@ describe('the built-in campaigns', () => {
     expect(campaigns.length).toBeGreaterThanOrEqual(12);
     expect(new Set(campaigns.map(({ id }) => id)).size).toBe(campaigns.length);
     expect(new Set(campaigns.map(({ name }) => name)).size).toBe(campaigns.length);
-    expect(findCampaign(1)?.name).toBe('DNS beacon and slow exfiltration');
+    expect(findCampaign(1)?.name).toBe('DNS C2 beacon with slow exfiltration (T1071.004)');
   });
 
   it('use every action there is', () => {

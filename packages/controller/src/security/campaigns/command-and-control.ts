@@ -6,8 +6,8 @@ const interval = integerParameter('interval', 2000, [50, 3_600_000], 'Millisecon
 export const commandAndControl = [
   campaign({
     id: 1,
-    name: 'DNS beacon and slow exfiltration',
-    description: 'A host asks for names of its commander, gets answers in TXT records, and lets data out in names.',
+    name: 'DNS C2 beacon with slow exfiltration (T1071.004)',
+    description: 'Looks up its C2 domain, gets commands in TXT records, and exfiltrates data in DNS labels.',
     version: 1,
     day,
     tags: 'c2,dns,exfiltration',
@@ -15,7 +15,7 @@ export const commandAndControl = [
     steps: [
       {
         action: 'dns-query',
-        name: 'ask for the commander',
+        name: 'look up the C2 domain',
         params: { count: 1, domain: 'c2.example.test', labelLength: 8, qtype: 'A' },
       },
       {
@@ -26,10 +26,10 @@ export const commandAndControl = [
         jitterPct: 20,
         repeat: 5,
       },
-      { action: 'wait', name: 'lie still', params: { ms: '{{interval}}' } },
+      { action: 'wait', name: 'dormant', params: { ms: '{{interval}}' } },
       {
         action: 'dns-exfil',
-        name: 'let data out in names',
+        name: 'exfiltrate in DNS labels',
         params: { bytes: 1024, chunk: 30, encoding: 'base32', domain: 'x.example.test' },
         delayMs: 100,
       },
@@ -37,8 +37,8 @@ export const commandAndControl = [
   }),
   campaign({
     id: 2,
-    name: 'Web beacon with a quiet rhythm',
-    description: 'A host asks a web server for orders at even intervals with some jitter, as common implants do.',
+    name: 'HTTP C2 beacon with jitter (T1071.001)',
+    description: 'Polls a web server for commands at a fixed interval with jitter, as common implants do.',
     version: 1,
     day,
     tags: 'c2,http',
@@ -46,7 +46,7 @@ export const commandAndControl = [
     steps: [
       {
         action: 'http-beacon',
-        name: 'ask for orders',
+        name: 'poll for commands',
         params: {
           intervalMs: '{{interval}}',
           uriPattern: '/updates/{{n}}/check',
@@ -58,7 +58,7 @@ export const commandAndControl = [
       },
       {
         action: 'http-beacon',
-        name: 'report back',
+        name: 'report results',
         params: { intervalMs: '{{interval}}', uriPattern: '/updates/report', method: 'POST', bodyBytes: 512 },
         requires: [0],
         repeat: 3,
@@ -67,8 +67,9 @@ export const commandAndControl = [
   }),
   campaign({
     id: 3,
-    name: 'Encrypted beacon with a new name each time',
-    description: 'A host talks TLS to its commander under names that change, so that lists of names do not help.',
+    name: 'TLS C2 beacon with changing SNI (T1573.002)',
+    description:
+      'TLS connections to the C2 server with a changing server name, so that domain blocklists do not match.',
     version: 1,
     day,
     tags: 'c2,https,tls',
@@ -93,27 +94,27 @@ export const commandAndControl = [
   }),
   campaign({
     id: 4,
-    name: 'Names made by an algorithm',
-    description: 'A host tries many names that nobody could have listed before, until one answers.',
-    version: 1,
+    name: 'Domain generation algorithm (T1568.002)',
+    description: 'Looks up generated domains that no blocklist contains until one of them resolves.',
+    version: 2,
     day,
     tags: 'c2,dns,dga',
     steps: [
       {
         action: 'dga-lookup',
-        name: 'try names',
-        params: { count: 40, domain: 'example.test', labelLength: 16, seed: 7, qtype: 'A' },
+        name: 'look up generated domains',
+        params: { count: 40, domains: ['test', 'example', 'invalid'], labelLength: 16, seed: 7, qtype: 'A' },
         delayMs: 50,
       },
       {
         action: 'dga-lookup',
-        name: 'try names of the next day',
-        params: { count: 20, domain: 'example.test', labelLength: 12, seed: 8, qtype: 'A' },
+        name: 'look up domains of the next day',
+        params: { count: 20, domains: ['test', 'example', 'invalid'], labelLength: 12, seed: 8, qtype: 'A' },
         delayMs: 50,
       },
       {
         action: 'http-beacon',
-        name: 'talk to the one that answered',
+        name: 'contact the domain that resolved',
         params: { uriPattern: '/gate', method: 'POST', bodyBytes: 128 },
         repeat: 2,
         delayMs: 500,
@@ -122,8 +123,8 @@ export const commandAndControl = [
   }),
   campaign({
     id: 5,
-    name: 'A plain channel that knows no protocol',
-    description: 'A host opens a connection of its own making and keeps it alive, then hides it in echo requests.',
+    name: 'C2 over raw TCP and ICMP (T1095)',
+    description: 'Keeps a raw TCP connection to the C2 server alive, then continues inside ICMP echo requests.',
     version: 1,
     day,
     tags: 'c2,tcp,icmp',
@@ -131,7 +132,7 @@ export const commandAndControl = [
     steps: [
       {
         action: 'tcp-beacon',
-        name: 'plain TCP',
+        name: 'raw TCP',
         params: { intervalMs: '{{interval}}', bytes: 48 },
         repeat: 5,
         jitterPct: 10,
@@ -139,13 +140,13 @@ export const commandAndControl = [
       },
       {
         action: 'icmp-beacon',
-        name: 'echo requests with a message',
+        name: 'ICMP echo with payload',
         params: { intervalMs: 500, bytes: 64 },
         repeat: 3,
       },
       {
         action: 'tcp-beacon',
-        name: 'plain TCP where DNS should be',
+        name: 'raw TCP on the DNS port',
         port: 53,
         params: { bytes: 32 },
         repeat: 2,
@@ -155,15 +156,15 @@ export const commandAndControl = [
   }),
   campaign({
     id: 6,
-    name: 'Known protocols in unknown places',
-    description: 'Web requests on ports where no web server should be, and a chat that nobody ordered.',
+    name: 'C2 on non-standard ports (T1571)',
+    description: 'HTTP on unusual ports, and an IRC channel.',
     version: 1,
     day,
     tags: 'c2,ports',
     steps: [
       {
         action: 'nonstandard-port',
-        name: 'web on 8088',
+        name: 'HTTP on port 8088',
         params: { protocol: 'http', port: 8088 },
         port: 8088,
         repeat: 2,
@@ -171,7 +172,7 @@ export const commandAndControl = [
       },
       {
         action: 'nonstandard-port',
-        name: 'web on 2222',
+        name: 'HTTP on port 2222',
         params: { protocol: 'http', port: 2222 },
         port: 2222,
         repeat: 2,
@@ -179,7 +180,7 @@ export const commandAndControl = [
       },
       {
         action: 'tcp-beacon',
-        name: 'chat',
+        name: 'IRC channel',
         protocol: 'irc',
         technique: 'T1071',
         port: 6667,
@@ -191,22 +192,22 @@ export const commandAndControl = [
   }),
   campaign({
     id: 7,
-    name: 'Tunnels in names',
-    description: 'A host carries a connection in DNS, first openly, then inside web requests to a resolver.',
+    name: 'DNS tunnel and DNS over HTTPS (T1572)',
+    description: 'Tunnels a connection through DNS, first in plain queries, then by DNS over HTTPS.',
     version: 1,
     day,
     tags: 'c2,dns,doh,tunnel',
     steps: [
       {
         action: 'dns-tunnel',
-        name: 'tunnel in DNS',
+        name: 'DNS tunnel',
         params: { bytes: 2048, chunk: 60, encoding: 'hex', domain: 't.example.test' },
         onBlocked: 'next-channel',
         delayMs: 20,
       },
       {
         action: 'doh-query',
-        name: 'names asked for by web',
+        name: 'DNS over HTTPS',
         params: { count: 6, domain: 'hidden.example.test' },
         delayMs: 200,
       },
@@ -214,16 +215,15 @@ export const commandAndControl = [
   }),
   campaign({
     id: 8,
-    name: 'A channel in disguise',
-    description:
-      'Orders and answers written in base64 and hexadecimal inside harmless looking web requests, then through a proxy.',
+    name: 'C2 over HTTP, encoded (T1132.001)',
+    description: 'Commands and results in Base64 and hexadecimal inside ordinary HTTP requests, then through a proxy.',
     version: 1,
     day,
     tags: 'c2,http,encoding,proxy',
     steps: [
       {
         action: 'encoded-channel',
-        name: 'base64 in the body',
+        name: 'Base64 in the body',
         params: { encoding: 'base64' },
         repeat: 3,
         delayMs: 400,
@@ -235,7 +235,7 @@ export const commandAndControl = [
         repeat: 3,
         delayMs: 400,
       },
-      { action: 'proxy-connect', name: 'through a relay', params: { viaServerAgent: true }, repeat: 2, delayMs: 400 },
+      { action: 'proxy-connect', name: 'through a proxy', params: { viaServerAgent: true }, repeat: 2, delayMs: 400 },
     ],
   }),
 ];

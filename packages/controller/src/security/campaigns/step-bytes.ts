@@ -1,6 +1,8 @@
 import { createCipheriv, hash } from 'node:crypto';
 
 interface SignIn {
+  /** What the server says first. */
+  readonly greeting: string;
   readonly sent: readonly string[];
   /** The replies of the server. */
   readonly answered: readonly string[];
@@ -10,20 +12,28 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 const signIns: Readonly<Record<string, (user: string, password: string) => SignIn>> = {
   ftp: (user, password) => ({
-    sent: [`USER ${user}`, `PASS ${password}`],
-    answered: ['331 go on', '530 no'],
+    greeting: '220 server.example.test FTP server ready.',
+    sent: [`USER ${user}`, `PASS ${password}`, 'QUIT'],
+    answered: [`331 Password required for ${user}.`, '530 Login incorrect.', '221 Service closing control connection.'],
   }),
   pop3: (user, password) => ({
-    sent: [`USER ${user}`, `PASS ${password}`],
-    answered: ['+OK', '-ERR no'],
+    greeting: '+OK POP3 server.example.test ready',
+    sent: [`USER ${user}`, `PASS ${password}`, 'QUIT'],
+    answered: ['+OK', '-ERR [AUTH] Invalid login', '+OK bye'],
   }),
   imap: (user, password) => ({
-    sent: [`a1 LOGIN "${user}" "${password}"`],
-    answered: ['a1 NO no'],
+    greeting: '* OK [CAPABILITY IMAP4rev1] server.example.test ready',
+    sent: [`a1 LOGIN "${user}" "${password}"`, 'a2 LOGOUT'],
+    answered: ['a1 NO [AUTHENTICATIONFAILED] Invalid credentials', '* BYE logging out\r\na2 OK done'],
   }),
   smtp: (user, password) => ({
-    sent: ['EHLO client.example.test', `AUTH PLAIN ${base64(`\0${user}\0${password}`)}`],
-    answered: ['250-server.example.test\r\n250 AUTH PLAIN', '535 no'],
+    greeting: '220 server.example.test ESMTP',
+    sent: ['EHLO client.example.test', `AUTH PLAIN ${base64(`\0${user}\0${password}`)}`, 'QUIT'],
+    answered: [
+      '250-server.example.test\r\n250 AUTH PLAIN',
+      '535 5.7.8 Authentication credentials invalid',
+      '221 2.0.0 Bye',
+    ],
   }),
 };
 
@@ -89,37 +99,5 @@ export const dnsMessages = (qname: string) => {
   return {
     query: Buffer.concat([header(0x0100, 0), question]),
     answer: Buffer.concat([header(0x8180, 1), question, record]),
-  };
-};
-
-const smbHeader = (command: number, isAnswer: boolean, status: number) => {
-  const header = Buffer.alloc(64);
-  header.write('\xfeSMB', 0, 'latin1');
-  header.writeUInt16LE(64, 4);
-  header.writeUInt32LE(status, 8);
-  header.writeUInt16LE(command, 12);
-  header.writeUInt16LE(1, 14);
-  header.writeUInt32LE(isAnswer ? 1 : 0, 16);
-  return header;
-};
-const smbFrame = (message: Buffer) => {
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(message.length);
-  return Buffer.concat([length, message]);
-};
-const accessDenied = 0xc0000022;
-
-/** An SMB2 tree connect request; the answer always refuses. */
-export const smbMessages = (share: string) => {
-  const path = Buffer.from(`\\\\server.test\\${share}`, 'utf16le');
-  const request = Buffer.alloc(8);
-  request.writeUInt16LE(9, 0);
-  request.writeUInt16LE(72, 4);
-  request.writeUInt16LE(path.length, 6);
-  const refusal = Buffer.alloc(9);
-  refusal.writeUInt16LE(9, 0);
-  return {
-    request: smbFrame(Buffer.concat([smbHeader(3, false, 0), request, path])),
-    answer: smbFrame(Buffer.concat([smbHeader(3, true, accessDenied), refusal])),
   };
 };

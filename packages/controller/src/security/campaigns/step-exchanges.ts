@@ -1,6 +1,7 @@
 import type { CampaignStep } from '@rushhour/contract';
 import type { Content, Exchange } from '@rushhour/protocol';
-import { bytesOf, dataOf, dnsMessages, labelOf, signIn, smbMessages, toBase32 } from './step-bytes.ts';
+import { smbDialogue } from './smb-dialogue.ts';
+import { bytesOf, dataOf, dnsMessages, labelOf, signIn, toBase32 } from './step-bytes.ts';
 
 /** One exchange of a step on the network; a step has one or several. */
 export interface StepExchange {
@@ -16,6 +17,7 @@ export interface StepExchange {
 export interface StepParams {
   readonly count: number;
   readonly domain: string;
+  readonly domains: readonly string[];
   readonly labelLength: number;
   readonly seed: number;
   readonly qtype: string;
@@ -116,10 +118,11 @@ const ask = (qname: string, qtype: string, isThere: boolean): Exchange => ({
 
 const lookUp =
   (isThereAt: (n: number, count: number) => boolean): StepBuilder =>
-  ({ params: { count, domain, labelLength, seed, qtype }, step, iteration, name }) =>
+  ({ params: { count, domain, domains, labelLength, seed, qtype }, step, iteration, name }) =>
     times(count, (n) => {
       const label = labelOf(`${name} ${seed} ${iteration} ${n}`, labelLength);
-      return { exchange: ask(`${label}.${domain}`, qtype, isThereAt(n, count)), port: step.port };
+      const above = domains[n % domains.length] ?? domain;
+      return { exchange: ask(`${label}.${above}`, qtype, isThereAt(n, count)), port: step.port };
     });
 
 /** Bytes encoded in labels of names, each of 63 characters at most. */
@@ -219,10 +222,10 @@ const sprayLogins: StepBuilder = ({
     const [user = '', password = 'Winter-2026'] = words?.[n]?.split(/:(.*)/s) ?? [
       labelOf(`${name} user ${iteration} ${n}`, 7),
     ];
-    const { sent, answered } = signIn(protocol, user, password);
+    const { greeting, sent, answered } = signIn(protocol, user, password);
     return {
       exchange: {
-        ...{ protocol: 'raw', transport: 'tcp' },
+        ...{ protocol: 'raw', transport: 'tcp', greeting: content(`${greeting}\r\n`) },
         sends: sent.map((line) => ({ content: content(`${line}\r\n`), waitResponse: true })),
         answers: answered.map((line) => content(`${line}\r\n`)),
       },
@@ -287,10 +290,14 @@ export const actions: Readonly<Record<Exclude<CampaignStep['action'], 'wait'>, S
   'host-sweep': ({ params: { count }, step, iteration }) =>
     times(count, (n) => ({ exchange: raw(`sweep ${iteration} ${n}\n`), port: step.port })),
   'login-spray': sprayLogins,
-  'smb-probe': ({ params: { shares }, step }) =>
+  'smb-probe': ({ params: { shares }, step, iteration, name }) =>
     shares.map((share) => {
-      const { request, answer } = smbMessages(share);
-      return { exchange: raw(request, answer), port: step.port };
+      const { sent, answered } = smbDialogue(share, `${name} ${iteration} ${share}`);
+      const sends = sent.map((message) => ({ content: content(message), waitResponse: true }));
+      return {
+        exchange: { ...{ protocol: 'raw', transport: 'tcp' }, sends, answers: answered.map(content) },
+        port: step.port,
+      };
     }),
   'encoded-channel': ({ params: { encoding }, step, iteration, name, domain }) => {
     const text = (coded[encoding] as (bytes: Buffer) => string)(Buffer.from(`order ${iteration} of ${name}`));

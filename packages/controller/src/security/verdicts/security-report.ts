@@ -116,7 +116,11 @@ const worstFirst =
 const grouped = (results: readonly StoredAttackResult[], nameOf: (result: StoredAttackResult) => readonly string[]) => {
   const groups = new Map<string, StoredAttackResult[]>();
   for (const result of results) {
-    for (const name of nameOf(result)) groups.set(name, [...(groups.get(name) ?? []), result]);
+    for (const name of nameOf(result)) {
+      const group = groups.get(name);
+      if (group) group.push(result);
+      else groups.set(name, [result]);
+    }
   }
   return [...groups].map(([name, all]) => ({ name, ...countsOf(all as unknown as AttackResult[]) }));
 };

@@ -33,11 +33,13 @@ interface SettleDeps {
   readonly store: Store;
   /** Storage of alert files. */
   readonly blobs: Pick<Blobs, 'read'>;
+  /** Throws when the run is not ours to write. */
+  assertOwned?(tx: Executor, runId: number): Promise<void>;
 }
 
 /** Joins the records of both sides and stores the result of each attempt. Does nothing for runs without attempts. */
 export const settleAttacks = async (
-  { store, blobs }: SettleDeps,
+  { store, blobs, assertOwned }: SettleDeps,
   { id, taskID, number, t0, labels }: RunRecord,
 ): Promise<void> => {
   const files = await runAttemptsOf(store.read, id);
@@ -57,6 +59,7 @@ export const settleAttacks = async (
   }
   const device = labels['device'] ?? '';
   await store.database.transaction(async (tx) => {
+    await assertOwned?.(tx, id);
     await setAttackResults(
       tx,
       id,

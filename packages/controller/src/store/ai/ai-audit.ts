@@ -13,8 +13,11 @@ const riskAt: Record<Engine, RawBuilder<string>> = {
 };
 
 interface Wanted {
+  by: 'keys' | 'users';
   /** 0 = of every key. */
   keyId: number;
+  /** 0 = of every user. */
+  userId: number;
   /** '' = any, also below. */
   operation: string;
   outcome: string;
@@ -24,8 +27,9 @@ interface Wanted {
 }
 
 const matching = (p: Wanted, engine: Engine) =>
-  sql<boolean>`operation like 'aiGateway.%'
+  sql<boolean>`(operation like 'aiGateway.%') = (cast(${p.by} as text) = 'keys')
     and (cast(${p.keyId} as bigint) = 0 or ${keyIdAt[engine]} = ${p.keyId})
+    and (cast(${p.userId} as bigint) = 0 or "userID" = ${p.userId})
     and (cast(${p.operation} as text) = '' or operation = ${p.operation})
     and (cast(${p.outcome} as text) = '' or outcome = ${p.outcome})
     and (cast(${p.risk} as text) = '' or ${riskAt[engine]} = ${p.risk})
@@ -56,10 +60,12 @@ interface AuditQuery extends Partial<{ [K in keyof Wanted]: Wanted[K] | undefine
   offset: number;
 }
 
-/** Entries of calls of AI keys. */
+/** Entries of calls of AI keys, or of everything else. */
 export const auditPage = async (read: Executor, order: 'asc' | 'desc', { limit, offset, ...filters }: AuditQuery) => {
   const wanted: Wanted = {
+    by: filters.by ?? 'keys',
     keyId: filters.keyId ?? 0,
+    userId: filters.userId ?? 0,
     operation: filters.operation ?? '',
     outcome: filters.outcome ?? '',
     risk: filters.risk ?? '',

@@ -77,6 +77,10 @@ const copySqlite = async ({ databaseFile, folder }: BackupParts, schemaVersion: 
   const target = databaseCopy(folder);
   rmSync(target, { force: true });
   using db = new DatabaseSync(databaseFile, { timeout: 60_000, readOnly: true });
+  // So that the file of a restored backup can shrink.
+  // A file that has the mode keeps it in the copy; setting it again would write to the original.
+  if ((db.prepare('PRAGMA auto_vacuum').get() as { auto_vacuum: number }).auto_vacuum === 0)
+    db.exec('PRAGMA auto_vacuum = INCREMENTAL');
   db.prepare('VACUUM INTO ?').run(target);
   return { engine: 'sqlite', schemaVersion, tables: [], databaseSha256: await hashOfFile(target) };
 };

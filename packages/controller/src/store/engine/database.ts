@@ -22,6 +22,8 @@ export interface Executor {
 export interface Database extends Executor {
   /** All or nothing: what `work` throws undoes what it did. */
   transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T>;
+  /** Returns free space within the file to the disk, a little at a time; how many bytes. Absent where there is no file. */
+  shrink?(): Promise<number>;
   close(): Promise<void>;
 }
 

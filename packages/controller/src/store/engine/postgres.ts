@@ -11,11 +11,21 @@ import {
 const int8 = 20;
 const numeric = 1700;
 
+/** A database that does not answer a connection within this time cannot be reached. */
+const connectMs = 30_000;
+/**
+ * A controller that is paused or cut off in a transaction holds locks that the others wait for: the database ends its
+ * transaction after this time. Transactions that write do not wait for anything else.
+ */
+const idleMs = 10_000;
+
 /** PostgreSQL through a pool; every statement is prepared once on each connection under its name. */
-export const openPostgres = (url: string, { isReadOnly = false } = {}): Database => {
+export const openPostgres = (url: string, { isReadOnly = false, maxIdleMs = idleMs } = {}): Database => {
   const pool = new pg.Pool({
     connectionString: url,
     max: 10,
+    connectionTimeoutMillis: connectMs,
+    ...(!isReadOnly && { idle_in_transaction_session_timeout: maxIdleMs }),
     ...(isReadOnly && { options: '-c default_transaction_read_only=on' }),
     types: {
       getTypeParser: (oid, format) => (oid === int8 || oid === numeric ? Number : pg.types.getTypeParser(oid, format)),
@@ -37,6 +47,9 @@ export const openPostgres = (url: string, { isReadOnly = false } = {}): Database
     const client = await pool.connect().catch((error) => Promise.reject(translate(error)));
     const tx: Executor = { engine: 'postgres', run: runOn(client) };
     let broken: Error | undefined;
+    // The pool listens only to connections that are idle. The next statement reports the error.
+    const onError = () => {};
+    client.on('error', onError);
     try {
       await client.query('BEGIN');
       const result = await work(tx);
@@ -48,6 +61,7 @@ export const openPostgres = (url: string, { isReadOnly = false } = {}): Database
       });
       throw translate(error);
     } finally {
+      client.off('error', onError);
       client.release(broken);
     }
   };
@@ -63,9 +77,9 @@ const translate = (error: unknown) => {
   } = error as { code?: string; constraint?: string; message?: string };
   if (code === '23505') return new UniqueViolation(constraint, error);
   const lost =
-    /^(08|57P0|53)/.test(code) ||
+    /^(08|57P0|53|25P03)/.test(code) ||
     /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT)/.test(code) ||
-    /Connection terminated/.test(message);
+    /Connection terminated|is not queryable|timeout exceeded when trying/.test(message);
   if (/^(28|3D)/.test(code)) {
     return new StorageUnavailable(`the database refuses the connection: ${message}`, { cause: error });
   }

@@ -1,5 +1,6 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Compiled,
   type Database,
@@ -23,6 +24,7 @@ export const openSqlite = (file: string): Database => {
   // SQLite would make it readable by everybody. Its log files get the same permissions.
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
   const writer = connect(file);
+  letShrink(file, writer);
   const reader = createReader(file);
   let lastWrite: Promise<unknown> = Promise.resolve();
 
@@ -51,12 +53,52 @@ export const openSqlite = (file: string): Database => {
       return reader.snapshot();
     },
     transaction,
+    shrink: () => shrink(transaction),
     close: async () => {
       await lastWrite;
       reader.close();
       writer.db.close();
     },
   };
+};
+
+/** Larger files are not written anew at the start, which would take too long; a restored backup of them can shrink. */
+const maxRewriteBytes = 256 * 1024 ** 2;
+const incremental = 2;
+
+/** A file of an earlier version cannot shrink before it is written anew. */
+const letShrink = (file: string, { db, exec }: ReturnType<typeof connect>) => {
+  const { auto_vacuum: mode } = db.prepare('PRAGMA auto_vacuum').get() as { auto_vacuum: number };
+  if (mode !== incremental && statSync(file).size <= maxRewriteBytes) exec('VACUUM');
+};
+
+/** Free pages that remain, for what is written next. */
+const spareShare = 0.1;
+const sparePages = 1000;
+/** Moving them takes some milliseconds, in which nothing else is written. */
+const pagesAtOnce = 500;
+const pauseMs = 20;
+const pageFacts: Compiled = {
+  name: 'pageFacts',
+  sql: `SELECT p.page_size AS size, c.page_count AS pages, f.freelist_count AS free, v.auto_vacuum AS mode
+    FROM pragma_page_size p, pragma_page_count c, pragma_freelist_count f, pragma_auto_vacuum v`,
+};
+const returnPages: Compiled = { name: 'returnPages', sql: `PRAGMA incremental_vacuum(${pagesAtOnce})` };
+
+const shrink = async (transaction: Database['transaction']) => {
+  let freed = 0;
+  for (;;) {
+    const more = await transaction(async (tx) => {
+      const { size, pages, free, mode } = (await tx.run(pageFacts, []))[0] as Record<string, number>;
+      const isOver = mode !== incremental || Number(free) <= Math.max(sparePages, Number(pages) * spareShare);
+      if (isOver) return 0;
+      await tx.run(returnPages, []);
+      return Math.min(pagesAtOnce, Number(free)) * Number(size);
+    });
+    freed += more;
+    if (more === 0) return freed;
+    await sleep(pauseMs);
+  }
 };
 
 /** SQLite in a file that exists and is only read. */
@@ -107,7 +149,14 @@ const createReader = (file: string) => {
 };
 
 const openFile = (file: string) => {
-  const pragmas = ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON', 'temp_store = MEMORY'];
+  // A new file can return space to the disk only if that is said before its first page is written.
+  const pragmas = [
+    'auto_vacuum = INCREMENTAL',
+    'journal_mode = WAL',
+    'synchronous = FULL',
+    'foreign_keys = ON',
+    'temp_store = MEMORY',
+  ];
   try {
     const db = new DatabaseSync(file, { timeout: 10_000 });
     for (const pragma of pragmas) db.exec(`PRAGMA ${pragma}`);

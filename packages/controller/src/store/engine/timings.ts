@@ -1,4 +1,4 @@
-import type { Database, Executor } from './database.ts';
+import type { Compiled, Database, Executor } from './database.ts';
 
 /** Upper bounds of the buckets. */
 export const durationBucketsSec = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10];
@@ -16,17 +16,34 @@ export class DurationHistogram {
   }
 }
 
-/** The same database, whose transactions are timed: from the request to the commit, so that waiting counts. */
-export const withTimings = (database: Database, writes: DurationHistogram): Database => {
-  const { transaction } = database;
+export interface Timings {
+  /** Statements that read what is committed. */
+  readonly read: DurationHistogram;
+  /** Transactions, from the request to the commit, so that waiting counts. */
+  readonly write: DurationHistogram;
+}
+
+export const createTimings = (): Timings => ({ read: new DurationHistogram(), write: new DurationHistogram() });
+
+/** The same database, whose reads and transactions are timed. */
+export const withTimings = (database: Database, { read, write }: Timings): Database => {
+  const { run, transaction } = database;
   // The object itself stays: reads are shared by the identity of its snapshots.
   return Object.assign(database, {
+    run: async (statement: Compiled, values: readonly unknown[]) => {
+      const before = performance.now();
+      try {
+        return await run(statement, values);
+      } finally {
+        read.add((performance.now() - before) / 1000);
+      }
+    },
     transaction: async <T>(work: (tx: Executor) => Promise<T>): Promise<T> => {
       const before = performance.now();
       try {
         return await transaction(work);
       } finally {
-        writes.add((performance.now() - before) / 1000);
+        write.add((performance.now() - before) / 1000);
       }
     },
   });

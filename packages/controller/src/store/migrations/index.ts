@@ -24,6 +24,9 @@ import { taskDevices } from './023-task-devices.ts';
 import { attackChanges } from './025-attack-changes.ts';
 import { listIndexes } from './026-list-indexes.ts';
 import { applicationSource } from './027-application-source.ts';
+import { runLeases } from './028-run-leases.ts';
+import { sessionClient } from './029-session-client.ts';
+import { signatureSources } from './030-signature-sources.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -54,4 +57,7 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   taskDevices,
   listIndexes,
   applicationSource,
+  runLeases,
+  sessionClient,
+  signatureSources,
 ];

@@ -48,6 +48,12 @@ export const agentsForRuns = async (read: Executor, ids: readonly number[]): Pro
   );
 };
 
+const started = statement((db, _: object) =>
+  db.selectFrom('runs').select(sql<number>`count(*)`.as('count')).where('status', 'in', [2, 3, 4, 5, 6]),
+);
+/** How many runs are neither queued nor over. */
+export const countStarted = async (read: Executor): Promise<number> => Number((await started.first(read, {}))?.count);
+
 const markReset = statement((db, p: { id: number; needsReset: number }) =>
   db.updateTable('agents').set({ needsReset: p.needsReset }).where('id', '=', p.id),
 );

@@ -6,7 +6,17 @@ import { doomDumps } from './run-dumps.ts';
 
 type Ids = { ids: string };
 const dependent = (
-  ['runSamples', 'runNames', 'runEvents', 'runAgents', 'runAttempts', 'runRecords', 'runRows', 'attackResults'] as const
+  [
+    'runSamples',
+    'runNames',
+    'runEvents',
+    'runAgents',
+    'runAttempts',
+    'runRecords',
+    'runRows',
+    'attackResults',
+    'runLeases',
+  ] as const
 ).map((table) => statement((db, p: Ids, engine) => db.deleteFrom(table).where(inList('runID', p.ids, engine))));
 const logs = statement((db, p: Ids, engine) => db.deleteFrom('agentLogs').where(inList('runID', p.ids, engine)));
 const forgetInTasks = statement((db, p: Ids, engine) =>

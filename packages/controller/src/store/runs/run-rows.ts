@@ -2,7 +2,7 @@ import type { ResultTable } from '@rushhour/protocol';
 import { sql } from 'kysely';
 import type { RecordOf } from '../engine/column.ts';
 import type { Engine, Executor } from '../engine/database.ts';
-import { contains, jsonRows, patternOf } from '../engine/expressions.ts';
+import { contains, jsonMember, jsonRows, patternOf } from '../engine/expressions.ts';
 import { decoderOf } from '../engine/row.ts';
 import { statement } from '../engine/statement.ts';
 import { tables } from '../tables/index.ts';
@@ -60,16 +60,30 @@ export interface RowFilter {
   readonly state: string;
   /** Empty: all rows. */
   readonly search: string;
+  /** Cells with exactly these values; empty: all. */
+  readonly router?: string;
+  readonly neighbour?: string;
+  readonly protocol?: string;
 }
 
-const isWanted = (p: RowFilter, engine: Engine) =>
+const cellNames = ['router', 'neighbour', 'protocol'] as const;
+type Filter = RowFilter & Readonly<Record<(typeof cellNames)[number], string>>;
+
+const hasCells = (p: Filter, engine: Engine) =>
+  sql.join(
+    cellNames.map((name) => sql`(cast(${p[name]} as text) = '' or ${jsonMember('cells', name, engine)} = ${p[name]})`),
+    sql` and `,
+  );
+
+const isWanted = (p: Filter, engine: Engine) =>
   sql<boolean>`"runID" = ${p.runID} and "tableName" = ${p.tableName}
     and (cast(${p.agentID} as bigint) = 0 or "agentID" = ${p.agentID})
     and (cast(${p.state} as text) = '' or "state" = ${p.state})
-    and (cast(${p.search} as text) = '%%' or ${contains('cells', p.search, engine)})`;
+    and (cast(${p.search} as text) = '%%' or ${contains('cells', p.search, engine)})
+    and ${hasCells(p, engine)}`;
 
 type RowPage = RowFilter & { readonly limit: number; readonly offset: number };
-const page = statement((db, p: RowPage, engine) =>
+const page = statement((db, p: RowPage & Filter, engine) =>
   db
     .selectFrom('runRows')
     .selectAll()
@@ -80,14 +94,14 @@ const page = statement((db, p: RowPage, engine) =>
     .limit(p.limit)
     .offset(p.offset),
 );
-const countRows = statement((db, p: RowFilter, engine) =>
+const countRows = statement((db, p: Filter, engine) =>
   db.selectFrom('runRows').select(sql<number>`count(*)`.as('total')).where(isWanted(p, engine)),
 );
 const decode = decoderOf(tables.runRows) as unknown as (row: object) => RunRow;
 
 /** A page of a table of a run. */
 export const runRowPage = async (read: Executor, { search, ...given }: RowPage) => {
-  const wanted = { ...given, search: patternOf(search) };
+  const wanted = { router: '', neighbour: '', protocol: '', ...given, search: patternOf(search) };
   const [rows, count] = await Promise.all([page.all(read, wanted), countRows.first(read, wanted)]);
   return { rows: rows.map(decode), total: Number(count?.total ?? 0) };
 };

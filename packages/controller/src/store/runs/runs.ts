@@ -112,12 +112,6 @@ export type ActiveRun = Pick<RunRecord, 'id' | 'taskID' | 'status' | 'startedBy'
 /** Every active run; queued ones in the order they will start. */
 export const activeRuns = (read: Executor): Promise<ActiveRun[]> => active.all(read, {});
 
-const recovering = statement((db, _: object) =>
-  db.updateTable('runs').set({ health: 'recovering' }).where('status', 'in', activeStatuses),
-);
-/** After a start of the controller the state of active runs is unknown until their agents report. */
-export const markRecovering = (tx: Executor) => recovering.all(tx, {});
-
 const ofTask = statement((db, p: { taskID: number }) =>
   db.selectFrom('runs').selectAll().where('taskID', '=', p.taskID).orderBy('number', 'desc').limit(1),
 );

@@ -98,8 +98,25 @@ const removeIndexed = statement((db, p: { ids: string }) => ({
     ),
 }));
 
-const insertDetails = statement((db, p: { id: number; details: string; content: string; raw: string }) =>
-  db.insertInto('cveDetails').values({ signatureID: p.id, details: p.details, content: p.content, raw: p.raw }),
+const insertDetails = statement(
+  (db, p: { id: number; details: string; content: string; raw: string; sourceHash: string }) =>
+    db.insertInto('cveDetails').values({
+      ...{ signatureID: p.id, details: p.details, content: p.content },
+      ...{ raw: p.raw, sourceHash: p.sourceHash },
+    }),
+);
+const insertSource = statement((db, p: { sha256: string; raw: string }) =>
+  db
+    .insertInto('cveSources')
+    .values({ sha256: p.sha256, raw: p.raw })
+    .onConflict((found) => found.column('sha256').doNothing()),
+);
+const removeUnusedSources = statement((db) =>
+  db
+    .deleteFrom('cveSources')
+    .where(
+      sql<boolean>`not exists (select 1 from "cveDetails" d where d."sourceHash" = ${sql.ref('cveSources.sha256')})`,
+    ),
 );
 const insertText = statement((db, p: { id: number; haystack: string }) =>
   db.insertInto('cveTexts').values({ signatureID: p.id, haystack: p.haystack }),
@@ -125,7 +142,10 @@ const removeParts = async (tx: Change, ids: readonly number[]) => {
 
 const insertParts = async (tx: Change, id: number, signature: NewSignature, raw: string) => {
   const details = JSON.stringify(detailsOf(signature));
-  await insertDetails.all(tx, { id, details, content: JSON.stringify(contentOf(signature)), raw });
+  const sourceHash = raw === '' ? '' : (signature.sourceSha256 ?? '');
+  const own = sourceHash === '' ? raw : '';
+  await insertDetails.all(tx, { id, details, content: JSON.stringify(contentOf(signature)), raw: own, sourceHash });
+  if (sourceHash !== '') await insertSource.all(tx, { sha256: sourceHash, raw });
   const haystack = haystackOf(signature);
   await insertText.all(tx, { id, haystack });
   if (tx.engine === 'sqlite') await insertIndexed.all(tx, { id, haystack });
@@ -148,6 +168,7 @@ export const replaceSignature = async (tx: Change, id: number, signature: NewSig
 export const removeSignatures = async (tx: Change, ids: readonly number[]) => {
   const removed = await cveSignatures.remove(tx, ids);
   await removeParts(tx, removed);
+  await removeUnusedSources.all(tx, {});
   return removed;
 };
 
@@ -164,7 +185,11 @@ const detailsBy = statement((db, p: { ids: string }, engine) =>
     .where(inList('signatureID', p.ids, engine)),
 );
 const rawBy = statement((db, p: { id: number }) =>
-  db.selectFrom('cveDetails').select('raw').where('signatureID', '=', p.id),
+  db
+    .selectFrom('cveDetails as d')
+    .leftJoin('cveSources as s', 's.sha256', 'd.sourceHash')
+    .select(['d.raw', 's.raw as source'])
+    .where('d.signatureID', '=', p.id),
 );
 
 const withoutRank = ({ severityRank: _, ...row }: SignatureRow) => row;
@@ -194,7 +219,10 @@ export const findSignatures = async (executor: Executor, ids: readonly number[])
 export const findSignature = async (executor: Executor, id: number) => (await findSignatures(executor, [id]))[0];
 
 /** The template a signature was made from; empty where there was none. */
-export const rawOf = async (executor: Executor, id: number) => (await rawBy.first(executor, { id }))?.raw ?? '';
+export const rawOf = async (executor: Executor, id: number) => {
+  const found = await rawBy.first(executor, { id });
+  return found?.source ?? found?.raw ?? '';
+};
 
 const bySource = statement((db, p: { source: string; sourceRef: string }) =>
   db

@@ -114,6 +114,19 @@ export const runs = {
   updatedAt: text,
 };
 
+/** Controllers that share the database; `leaseUntil` is a time of the database, milliseconds since 1970. */
+export const controllers = { id: text, leaseUntil: integer };
+
+/** The owner of an active run. Every change of owner raises `fence`; only who knows its value writes the run. */
+export const runLeases = {
+  runID: integer,
+  /** Id of a controller; empty while nobody owns the run. */
+  owner: text,
+  fence: integer,
+  /** Agents that the run waits for while it is queued. */
+  agentIDs: json<number[]>([]),
+};
+
 /** One row for each agent of a run. */
 export const runAgents = {
   runID: integer,

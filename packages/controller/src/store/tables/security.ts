@@ -108,8 +108,13 @@ export const cveDetails = {
   signatureID: integer,
   details: json<CveDetails | null>(null),
   content: json<CveContent | null>(null),
+  /** The template, where it has no hash. */
   raw: text,
+  sourceHash: text,
 };
+
+/** Templates that signatures were made from, by the hash of their file. */
+export const cveSources = { sha256: text, raw: text };
 
 /** CVE ids, CWE ids, techniques and tags, one row each. */
 export const cveLabels = { signatureID: integer, kind: text, value: text };

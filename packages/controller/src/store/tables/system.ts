@@ -39,6 +39,7 @@ export const sessions = {
   refreshExpiresAt: text,
   absoluteExpiresAt: text,
   address: text,
+  client: text,
   createdAt: text,
 };
 

@@ -3,7 +3,7 @@ import { type Metrics, type SeriesSelection, UnknownMetric } from '../../metrics
 import { chartOf, type ReportChart, type ReportData } from '../../metrics/report/report-data.ts';
 import { readSecurityReport } from '../../security/verdicts/security-report.ts';
 import type { Executor } from '../../store/engine/database.ts';
-import { runEventsAfter } from '../../store/runs/run-results.ts';
+import { runEventsAfter } from '../../store/runs/run-history.ts';
 import { readRunAgents } from './run-agents.ts';
 import { readRunResult } from './run-detail.ts';
 import type { FoundRun } from './run-record.ts';

@@ -1,7 +1,7 @@
 import type { Run } from '@rushhour/contract';
 import { clockNow } from '../../clock.ts';
 import type { Executor } from '../../store/engine/database.ts';
-import { agentsOfRuns, statusEventsOf } from '../../store/runs/run-results.ts';
+import { agentsOfRuns, statusEventsOf } from '../../store/runs/run-history.ts';
 import type { runs } from '../../store/runs/runs.ts';
 import { elapsedSecOf } from './task-status.ts';
 

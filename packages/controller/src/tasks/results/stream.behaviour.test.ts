@@ -56,10 +56,9 @@ describe('the stream of a task', () => {
         },
       ],
     });
-    expect(named(events, 'event').map(({ data }) => (data as { type: string }).type)).toEqual([
-      'loadChanged',
-      'status',
-    ]);
+    const types = named(events, 'event').map(({ data }) => (data as { type: string }).type);
+    // The run was stored without an owner: the controller may take it over meanwhile.
+    expect(types.filter((type) => type !== 'recovering')).toEqual(['loadChanged', 'status']);
     expect(named(events, 'threshold')).toHaveLength(1);
     expect(named(events, 'log')).toMatchObject([{ data: { message: 'hi' } }]);
     const statuses = named(events, 'status').map(({ data }) => (data as { status: number }).status);

@@ -5,7 +5,7 @@ import { type Metrics, type Selection, UnknownMetric } from '../../metrics/metri
 import type { Runs } from '../../runs/lifecycle/create-runs.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import type { RunEventRecord } from '../../store/runs/run-events.ts';
-import { newestRunEvent, newestRunLog, runEventsAfter, runLogsAfter } from '../../store/runs/run-results.ts';
+import { newestRunEvent, newestRunLog, runEventsAfter, runLogsAfter } from '../../store/runs/run-history.ts';
 import { logLineOf } from './log-line.ts';
 import { createAlarm } from './stream-alarm.ts';
 import { readTaskStatus, type TaskStatus } from './task-status.ts';

@@ -256,8 +256,10 @@ describe('built-in templates', () => {
     };
     const profiles: Record<string, number> = {
       'protocol.bgp': await createProfile('protocol.bgp', { session: { peerAddress: '10.0.0.1', peerAs: 65001 } }),
+      'protocol.evpn': await createProfile('protocol.evpn', {}),
       'protocol.ospf': await createProfile('protocol.ospf', {}),
       'protocol.pppoe': await createProfile('protocol.pppoe', {}),
+      'protocol.l2tp': await createProfile('protocol.l2tp', { tunnel: { localAddress: '192.0.2.7' } }),
       'protocol.ppp': await createProfile('protocol.ppp', {}),
       'protocol.sessions': await createProfile('protocol.sessions', {}),
       'protocol.dhcp': await createProfile('protocol.dhcp', {}),

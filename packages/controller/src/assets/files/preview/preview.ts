@@ -4,7 +4,7 @@ import type { Blobs } from '../../../store/blobs/blobs.ts';
 import { ArchiveError } from '../../archives/archive-error.ts';
 import { openArchive } from '../../archives/open-archive.ts';
 import { type Content, headOf, scan, scanBytes, storedContent } from '../content.ts';
-import type { Kind } from '../upload/signature.ts';
+import type { Kind } from '../upload/magic-bytes.ts';
 import { type CsvPreview, previewCsv } from './preview-csv.ts';
 import { type HarPreview, previewHar } from './preview-har.ts';
 import { decodeChunks, findTextEncoding, type TextEncoding } from './text-encoding.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type CategoryName, listCategories, maxBytesOf, requireCategory, requireCategoryChange } from './category.ts';
-import type { Kind } from './signature.ts';
+import type { Kind } from './magic-bytes.ts';
 
 const kinds: Kind[] = ['pcap', 'har', 'csv', 'archive', 'json', 'text', 'binary'];
 const accepted: Record<CategoryName, Kind[]> = {

@@ -1,6 +1,6 @@
 import { fileCategories } from '@rushhour/contract';
 import { ApiError, invalid } from '../../../errors.ts';
-import type { Kind, Sniffed } from './signature.ts';
+import type { Kind, Sniffed } from './magic-bytes.ts';
 
 export type CategoryName = (typeof fileCategories)[number];
 

@@ -2,7 +2,7 @@ import { type Content, headOf } from '../content.ts';
 import { findDelimiter } from '../preview/preview-csv.ts';
 import { jsonKindOf } from '../preview/preview-har.ts';
 import { findTextEncoding } from '../preview/text-encoding.ts';
-import { findSignature, type Sniffed } from './signature.ts';
+import { findSignature, type Sniffed } from './magic-bytes.ts';
 
 const headBytes = 64 * 1024;
 /** How far into a JSON document `log.entries` is looked for. */

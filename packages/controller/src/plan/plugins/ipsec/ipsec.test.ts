@@ -88,6 +88,13 @@ describe('IPsec tunnels', () => {
     ]);
   });
 
+  it('may have a second key exchange', () => {
+    const { client, issues } = planOf(12, { ipsecIkeDh: 'curve25519+mlkem768, ecp256' });
+    expect(issues).toEqual([]);
+    expect(client).toMatchObject({ settings: { ikeGroup: 'curve25519+mlkem768, ecp256' } });
+    expect(planOf(12, { ipsecIkeDh: 'mlkem768' }).issues).toEqual(['ipsecIkeDh NOT_SUPPORTED']);
+  });
+
   it('take certificates from the collection', () => {
     const { client, issues } = planOf(12, {
       ...{ ipsecPsk: undefined, ipsecAuthMethod: 'cert', ipsecCert: '1', ipsecCa: '2' },

@@ -53,13 +53,11 @@ const playsHttp3 = (scope: PlanScope, values: HarReplayValues, { usesHttp3 = fal
   const { httpVersion, tls } = values.harReplayParams;
   const versions = values.tlsParams?.versions ?? [];
   const reason =
-    scope.stack !== undefined
-      ? 'HTTP/3 runs on kernel sockets, not on emulated hosts'
-      : versions.length > 0 && !versions.includes('1.3')
-        ? 'HTTP/3 needs TLS 1.3'
-        : httpVersion === '3' && tls === 'off'
-          ? 'HTTP/3 needs TLS'
-          : undefined;
+    versions.length > 0 && !versions.includes('1.3')
+      ? 'HTTP/3 needs TLS 1.3'
+      : httpVersion === '3' && tls === 'off'
+        ? 'HTTP/3 needs TLS'
+        : undefined;
   const pointer = pointerIn(scope, 'harReplayParams', 'httpVersion');
   if (reason === undefined) return usesHttp3;
   if (httpVersion === '3') scope.issues.error(pointer, 'NOT_SUPPORTED', reason);

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   type Campaign,
   type CampaignStep,
@@ -44,7 +45,7 @@ const severities: Readonly<Record<string, Draft['severity']>> = {
   'credential-access': 'high',
 };
 
-const playedOf = (scope: PlanScope, { campaignIds, campaign, parameters }: Params): Played[] => {
+const playedOf = (scope: PlanScope, { campaignIds, campaignFileIds, campaign, parameters }: Params): Played[] => {
   const pointer = (...parts: (string | number)[]) => pointerIn(scope, 'compromisedHostParams', ...parts);
   const known = campaignIds.flatMap((id, index): Played[] => {
     const found = scope.input.campaigns.get(id);
@@ -56,15 +57,34 @@ const playedOf = (scope: PlanScope, { campaignIds, campaign, parameters }: Param
       { id, name, parameters: own, steps, given: parameters[String(id)] ?? {}, path: pointer('campaignIds', index) },
     ];
   });
+  known.push(...inFiles(scope, campaignFileIds, parameters['0'] ?? {}));
   if (campaign === undefined) return known;
   const { name, parameters: own = [], steps } = campaign;
   return [...known, { id: 0, name, parameters: own, steps, given: parameters['0'] ?? {}, path: pointer('campaign') }];
 };
 
+/** Campaigns of files; those that cannot be read are reported, and so are parts without traffic. */
+const inFiles = (scope: PlanScope, ids: readonly number[], given: Played['given']): Played[] =>
+  ids.flatMap((id, index) => {
+    const path = pointerIn(scope, 'compromisedHostParams', 'campaignFileIds', index);
+    const found = scope.input.campaignFiles.get(id);
+    if (found === undefined || 'problem' in found) {
+      const message = found === undefined ? `there is no complete file ${id}` : `file ${id}: ${found.problem}`;
+      return scope.issues.error(path, 'CAMPAIGN_FILE', message) ?? [];
+    }
+    return found.campaigns.map(({ name, parameters, steps, leftOut }): Played => {
+      if (leftOut.length > 0) scope.issues.caveat(path, 'STEP_LEFT_OUT', `"${name}" without ${leftOut.join('; ')}`);
+      return { id: 0, name, parameters, steps, given, path };
+    });
+  });
+
 const serviceOf = ({ exchange, port, isTls = false }: StepExchange): AttackService => {
   const { protocol } = exchange;
   const transport = protocol === 'icmp' ? 'icmp' : 'transport' in exchange ? exchange.transport : 'tcp';
-  return { service: `${protocol}-${transport}-${port}`, protocol, transport, isTls, port };
+  // A server that speaks first says the same to everybody.
+  const greeting = 'greeting' in exchange ? JSON.stringify(exchange.greeting) : '';
+  const own = greeting === '' ? '' : `-${hash('sha256', greeting).slice(0, 8)}`;
+  return { service: `${protocol}-${transport}-${port}${own}`, protocol, transport, isTls, port };
 };
 
 const maxSteps = 50_000;

@@ -164,11 +164,30 @@ describe('steps of a campaign of the task', () => {
       return textsOf(attempts);
     };
     expect(sentLines('ftp')).toEqual([
-      ['USER anna\r\n', 'PASS Winter-2026\r\n'],
-      ['USER bert\r\n', 'PASS secretQUIT\r\n'],
+      ['USER anna\r\n', 'PASS Winter-2026\r\n', 'QUIT\r\n'],
+      ['USER bert\r\n', 'PASS secretQUIT\r\n', 'QUIT\r\n'],
     ]);
-    expect(sentLines('imap')[0]).toEqual(['a1 LOGIN "anna" "Winter-2026"\r\n']);
+    expect(sentLines('imap')[0]).toEqual(['a1 LOGIN "anna" "Winter-2026"\r\n', 'a2 LOGOUT\r\n']);
     expect(sentLines('smtp')[1]?.[1]).toBe(`AUTH PLAIN ${Buffer.from('\0bert\0secretQUIT').toString('base64')}\r\n`);
+  });
+
+  it('are greeted by the server, so that nothing else speaks on their port', () => {
+    const { attempts, issues } = planned(19, valuesOf(stepOf('login-spray', { protocol: 'smtp' })), new Map());
+    expect(issues).toEqual([]);
+    const greetings = attempts.map(({ exchange }) => (exchange.protocol === 'raw' ? exchange.greeting : undefined));
+    expect(new Set(greetings.map((one) => one && 'data' in one && Buffer.from(one.data, 'base64').toString()))).toEqual(
+      new Set(['220 server.example.test ESMTP\r\n']),
+    );
+  });
+
+  it('look for generated names in many domains', () => {
+    const params = { count: 6, domains: ['test', 'example', 'invalid'], labelLength: 14 };
+    const step = stepOf('dga-lookup', params, { protocol: 'dns', port: 53 });
+    const names = planned(19, valuesOf(step), new Map()).attempts.flatMap(({ exchange }) =>
+      exchange.protocol === 'dns' ? exchange.qname : [],
+    );
+    expect(names.map((name) => name.split('.')[1])).toEqual([...params.domains, ...params.domains]);
+    expect(new Set(names).size).toBe(6);
   });
 
   it('fetch a sample by its id, and nothing when it is not here', () => {

@@ -5,7 +5,7 @@ import { planner } from '../../core/planner.ts';
 import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
 import { estimateDatagrams, estimateTcp } from '../../core/traffic-estimate.ts';
 import { clientTls, serverTls } from '../../endpoints/tls-settings.ts';
-import { dictionaryValues } from '../payloads.ts';
+import { drawnTextFor, type PlannedText, planDrawnText } from '../drawn-text.ts';
 import { loadOf } from './load-and-tuning.ts';
 
 type DnsType = DnsValues['dnsParams']['types'][number];
@@ -24,14 +24,15 @@ const exampleData: Readonly<Record<Exclude<DnsType, 'ANY'>, string>> = {
 };
 const ttl = 60;
 
-/** An answer of every type that is asked for, to every name that is asked: none of them is NXDOMAIN. */
+/** An answer of every type that is asked for, to every name that is asked, or to all: none of them is NXDOMAIN. */
 const knownAnswers = (
-  names: readonly string[],
+  names: readonly string[] | undefined,
   { types, randomPrefix }: Pick<DnsValues['dnsParams'], 'types' | 'randomPrefix'>,
 ): DnsServerConfig['answers'] => {
   const answered = new Set(types.map((type) => (type === 'ANY' ? 'A' : type)));
-  return [...new Set(names)].flatMap((name) =>
-    [...answered].map((type) => ({ name: randomPrefix ? `*.${name}` : name, type, ttl, data: exampleData[type] })),
+  const owners = names?.map((name) => (randomPrefix ? `*.${name}` : name)) ?? ['*'];
+  return [...new Set(owners)].flatMap((name) =>
+    [...answered].map((type) => ({ name, type, ttl, data: exampleData[type] })),
   );
 };
 
@@ -52,6 +53,7 @@ const plainTls: TlsClientSettings = { versions: ['1.2', '1.3'], alpn: [], verify
 /** Queries by UDP, TCP, TLS, HTTPS and QUIC, and the answering side. */
 const planDns = (scope: PlanScope, values: DnsValues): Traffic => {
   const { transport, server } = values.dnsParams;
+  const drawn = drawnNames(scope, values);
   const names = namesOf(scope, values);
   reportQuic(scope, values);
   const rate = values.rpsUnlimited ? undefined : values.requestsPerSecond;
@@ -64,8 +66,10 @@ const planDns = (scope: PlanScope, values: DnsValues): Traffic => {
       extraTargets: [{ endpoint: { ip: server, weight: 1 }, path: pointerIn(scope, 'dnsParams', 'server') }],
     }),
     rates: [rate],
-    client: (part) => clientOf(scope, { values, names, rate, part }),
-    server: () => ({ config: serverOf(scope, values, names) }),
+    client: (part) => clientOf(scope, { values, names, drawn, rate, part }),
+    server: () => ({
+      config: serverOf(scope, values, values.dnsParams.dictionaryId === undefined ? names : undefined),
+    }),
     listen: (endpoint) => ({ ...endpoint, transport }),
   };
 };
@@ -75,18 +79,18 @@ const reportQuic = (scope: PlanScope, { dnsParams, tlsParams }: DnsValues): void
   if (dnsParams.transport !== 'doq') return;
   const refuse = (message: string, ...at: string[]) =>
     scope.issues.error(pointerIn(scope, ...at), 'NOT_SUPPORTED', message);
-  if (scope.stack !== undefined)
-    refuse('DNS over QUIC runs on kernel sockets, not on emulated hosts', 'dnsParams', 'transport');
   if (tlsParams !== undefined && tlsParams.versions.length > 0 && !tlsParams.versions.includes('1.3'))
     refuse('QUIC needs TLS 1.3', 'tlsParams', 'versions');
 };
 
+const drawnNames = (scope: PlanScope, { dnsParams: { dictionaryId }, isServer }: DnsValues): PlannedText | undefined =>
+  dictionaryId === undefined || isServer
+    ? undefined
+    : planDrawnText(scope, { dictionaryId }, pointerIn(scope, 'dnsParams'));
+
 const namesOf = (scope: PlanScope, { dnsParams, isServer }: DnsValues): string[] => {
   const { names, dictionaryId } = dnsParams;
-  if (dictionaryId !== undefined) {
-    const found = dictionaryValues(scope, dictionaryId, pointerIn(scope, 'dnsParams', 'dictionaryId')) ?? [];
-    return found.map((name) => name.trim()).filter((name) => name.length > 0 && name.length <= 253);
-  }
+  if (dictionaryId !== undefined) return [];
   if (names.length === 0 && !isServer) {
     scope.issues.error(pointerIn(scope, 'dnsParams', 'names'), 'REQUIRED', 'say names or dictionaryId');
   }
@@ -96,11 +100,12 @@ const namesOf = (scope: PlanScope, { dnsParams, isServer }: DnsValues): string[]
 interface ClientWork {
   readonly values: DnsValues;
   readonly names: string[];
+  readonly drawn: PlannedText | undefined;
   readonly rate: number | undefined;
   readonly part: ClientPart;
 }
 
-const clientOf = (scope: PlanScope, { values, names, rate, part }: ClientWork): ClientDraft => {
+const clientOf = (scope: PlanScope, { values, names, drawn, rate, part }: ClientWork): ClientDraft => {
   const { dnsParams, tlsParams } = values;
   const { transport, types, randomPrefix, edns, recursion, timeoutMs, retries, sockets, concurrency, path } = dnsParams;
   const load = loadOf(part, { ...values, rate });
@@ -111,6 +116,7 @@ const clientOf = (scope: PlanScope, { values, names, rate, part }: ClientWork): 
     sources: part.sources,
     tls: tlsParams ? clientTls(scope, tlsParams) : plainTls,
     names,
+    ...(drawn && { drawn: drawnTextFor(scope, drawn, part, 1) }),
     ...(edns && { edns: { size: edns.size, dnssec: edns.do } }),
     load,
     ...{ transport, path, types, randomPrefix, recursion, timeoutMs, retries, sockets, concurrency },
@@ -123,7 +129,11 @@ const clientOf = (scope: PlanScope, { values, names, rate, part }: ClientWork): 
   };
 };
 
-const serverOf = (scope: PlanScope, values: DnsValues, names: readonly string[]): Omit<DnsServerConfig, 'listen'> => {
+const serverOf = (
+  scope: PlanScope,
+  values: DnsValues,
+  names: readonly string[] | undefined,
+): Omit<DnsServerConfig, 'listen'> => {
   const { answers, delayMs, path } = values.dnsParams;
   const plain = { versions: [...plainTls.versions], alpn: [], requestClientCertificate: false, tickets: true };
   return {

@@ -55,6 +55,16 @@ describe('journeys', () => {
     });
   });
 
+  it('keep exchanges without the credentials of the task', () => {
+    const steps = [{ headers: [{ name: 'X-Api-Key', value: 'k' }] }, { headers: [{ name: 'Accept', value: '*/*' }] }];
+    const { httpParams } = journeysOf({ steps });
+    const headers = [{ name: 'Authorization', value: 'Bearer x' }];
+    const traced = { rpsUnlimited: true, httpParams: { ...httpParams, headers, traceExchanges: 9, traceFailed: true } };
+    const { client } = sidesOf(1, traced, { applications });
+    const trace = { exchanges: 9, onlyFailed: true, hiddenHeaders: ['authorization', 'x-api-key'] };
+    expect(client).toMatchObject({ journeys: { trace } });
+  });
+
   it('have every problem named', () => {
     const step = (more: object) => ({ path: '/', ...more });
     const found = issuesOf({

@@ -1,10 +1,9 @@
-import type { HttpValues, JourneyStepValues, JourneyValues } from '@rushhour/contract';
-import { createDraw, DraftError } from '@rushhour/pools';
+import { type HttpValues, isSecretHeader, type JourneyStepValues, type JourneyValues } from '@rushhour/contract';
 import type { Journey, JourneyStep, Journeys, PlayedDictionary } from '@rushhour/protocol';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import type { ClientPart } from '../../core/traffic.ts';
+import { drawnTable } from '../drawn-text.ts';
 import { payloadAt } from '../payloads.ts';
-import { playedTable } from '../played-table.ts';
 import { reportTexts } from './journey-texts.ts';
 
 type PlannedStep = Omit<JourneyStep, 'body'> & { readonly body?: object };
@@ -14,6 +13,7 @@ type PlannedJourney = Omit<Journey, 'steps'> & { readonly steps: readonly Planne
 export interface PlannedJourneys {
   readonly journeys: readonly PlannedJourney[];
   readonly dictionaries: readonly PlayedDictionary[];
+  readonly trace?: NonNullable<Journeys['trace']>;
 }
 
 const containers = new Set(['group', 'repeat', 'branch', 'parallel']);
@@ -35,9 +35,15 @@ const uniqueNames = (wanted: readonly string[]): string[] => {
 const stepName = ({ name, kind, method, path }: JourneyStepValues): string =>
   slugOf(name) || (kind === 'request' ? slugOf(`${method} ${path}`).slice(0, 64) : kind) || kind;
 
+/** Names of the headers whose values are credentials, in lower case. */
+const credentialsOf = ({ headers, journeys }: HttpValues['httpParams']): string[] => {
+  const all = [...headers, ...journeys.flatMap(({ steps }) => steps.flatMap((step) => step.headers))];
+  return [...new Set(all.map(({ name }) => name.toLowerCase()).filter(isSecretHeader))];
+};
+
 /** Undefined without journeys; problems are reported as issues. */
 export const planJourneys = (scope: PlanScope, { httpParams }: HttpValues): PlannedJourneys | undefined => {
-  const { journeys } = httpParams;
+  const { journeys, traceExchanges: exchanges, traceFailed: onlyFailed } = httpParams;
   if (journeys.length === 0) return undefined;
   const names = uniqueNames(journeys.map(({ name }, index) => slugOf(name) || `journey${index + 1}`));
   const extracted = new Set(
@@ -52,6 +58,7 @@ export const planJourneys = (scope: PlanScope, { httpParams }: HttpValues): Plan
       return planJourney(scope, { journey, index, path, name: names[index] as string });
     }),
     dictionaries: [...tables.values()],
+    ...(exchanges > 0 && { trace: { exchanges, onlyFailed, hiddenHeaders: credentialsOf(httpParams) } }),
   };
 };
 
@@ -115,24 +122,15 @@ const parentOf = ({ issues }: PlanScope, { steps, at, path }: StepWork): number 
 
 /** The columns of the dictionaries of a journey, by name; the dictionaries go among those that agents need. */
 const takeTables = (
-  { input, issues }: PlanScope,
+  scope: PlanScope,
   { dictionaries }: JourneyValues,
   path: string,
   tables: Map<number, PlayedDictionary>,
 ): ReadonlyMap<string, readonly string[] | undefined> => {
   const columnsOf = (id: number, at: string): readonly string[] | undefined => {
-    const table = input.applications.tables.get(id);
-    if (table === undefined) return issues.error(at, 'DICTIONARY_UNKNOWN', `there is no dictionary ${id}`);
-    if (table.draft === undefined) return issues.error(at, 'DICTIONARY_UNREADABLE', table.problem ?? 'cannot be read');
-    try {
-      const { columns, size } = createDraw(table.draft, { seed: '' });
-      if (size === 0n) return issues.error(at, 'DICTIONARY_EMPTY', `"${table.name}" has no rows`);
-      tables.set(id, playedTable(id, table.draft));
-      return columns;
-    } catch (error) {
-      if (!(error instanceof DraftError) && !(error instanceof RangeError)) throw error;
-      return issues.error(at, 'DICTIONARY_UNREADABLE', error.message);
-    }
+    const table = drawnTable(scope, id, at);
+    if (table !== undefined) tables.set(id, table.dictionary);
+    return table?.columns;
   };
   return new Map(
     dictionaries.map(({ name, dictionaryId }, index) => [

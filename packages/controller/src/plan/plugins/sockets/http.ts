@@ -113,7 +113,6 @@ const reportQuic = (scope: PlanScope, { httpParams }: HttpValues, tls: TlsParams
     scope.issues.error(pointerIn(scope, ...at), 'NOT_SUPPORTED', message);
   if (version === '3' && altSvc) refuse('tells of HTTP/3 over HTTP/1.1 and HTTP/2', 'httpParams', 'altSvc');
   if (tls === undefined) refuse('HTTP/3 needs a certificate: give tlsParams', 'httpParams', member);
-  if (scope.stack !== undefined) refuse('HTTP/3 runs on kernel sockets, not on emulated hosts', 'httpParams', member);
   if (tls !== undefined && tls.versions.length > 0 && !tls.versions.includes('1.3'))
     refuse('HTTP/3 needs TLS 1.3', 'tlsParams', 'versions');
 };

@@ -5,6 +5,7 @@ import { planner } from '../../core/planner.ts';
 import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/traffic.ts';
 import { estimateDatagrams, udpFrameBytes } from '../../core/traffic-estimate.ts';
 import { wantedVersion } from '../../endpoints/resolve-endpoint.ts';
+import { drawnTextFor, type PlannedText, planDrawnText } from '../drawn-text.ts';
 import { loadOf } from './load-and-tuning.ts';
 
 const ipv6ExtraBytes = 20;
@@ -15,6 +16,8 @@ const planUdp = (scope: PlanScope, values: UdpValues): Traffic => {
   const payloadBytes = payloadBytesOf(scope, values);
   const rate = rateOf(scope, values);
   reportUnmeasured(scope, values);
+  const isDrawn = values.payload.type === 'dictionary' && !values.isServer;
+  const drawn = isDrawn ? planDrawnText(scope, values.payload, pointerIn(scope, 'payload')) : undefined;
   const server: Omit<UdpServerConfig, 'listen'> = { role: 'server', echoes: values.payload.echo, receiveBufferBytes };
   return {
     engine: 'udp',
@@ -22,7 +25,7 @@ const planUdp = (scope: PlanScope, values: UdpValues): Traffic => {
     defaultPorts: '15002',
     takesRanges: true,
     rates: [rate],
-    client: (part) => clientOf(values, { rate, payloadBytes, part }),
+    client: (part) => clientOf(scope, { values, rate, payloadBytes, drawn, part }),
     server: () => ({ config: server }),
   };
 };
@@ -53,10 +56,15 @@ const payloadBytesOf = (scope: PlanScope, { frameSize, payload }: UdpValues): nu
   return udpHeaderBytes;
 };
 
-const clientOf = (
-  values: UdpValues,
-  { rate, payloadBytes, part }: { rate: number | undefined; payloadBytes: number; part: ClientPart },
-): ClientDraft => {
+interface ClientWork {
+  readonly values: UdpValues;
+  readonly rate: number | undefined;
+  readonly payloadBytes: number;
+  readonly drawn: PlannedText | undefined;
+  readonly part: ClientPart;
+}
+
+const clientOf = (scope: PlanScope, { values, rate, payloadBytes, drawn, part }: ClientWork): ClientDraft => {
   const flows = part.concurrentShare(values.totalSessions, maxConcurrent.udp);
   const load = loadOf(part, { ...values, rate });
   const config: UdpClientConfig = {
@@ -67,6 +75,7 @@ const clientOf = (
     flows,
     load,
     payloadBytes,
+    ...(drawn && { drawn: drawnTextFor(scope, drawn, part, flows) }),
     expectsEcho: values.payload.echo,
     lingerMs: 1000,
   };

@@ -10,8 +10,7 @@ const get = (path: string, headers: { name: string; value: string }[] = []): Cve
 const probe = (ref: string, name: string, path: string, more: Partial<Starter> = {}): Starter => ({
   ref,
   name,
-  description:
-    'A harmless request of a well-known shape that devices are expected to notice. It does nothing to anybody.',
+  description: 'A well-known request that security devices are expected to detect. It has no effect on the server.',
   category: 'scanner',
   severity: 'low',
   tags: 'starter,probe',
@@ -25,51 +24,54 @@ const probe = (ref: string, name: string, path: string, more: Partial<Starter> =
  * carry nothing that would do harm if the other side were real.
  */
 export const starterSignatures: readonly Starter[] = [
-  probe('dot-git', 'Probe of a repository left behind', '/.git/HEAD', { category: 'info-leak', cweIDs: ['CWE-538'] }),
-  probe('dot-env', 'Probe of settings left behind', '/.env', { category: 'info-leak', cweIDs: ['CWE-538'] }),
-  probe('backup', 'Probe of a backup left behind', '/backup.zip', { category: 'info-leak', cweIDs: ['CWE-530'] }),
-  probe('server-status', 'Probe of a status page', '/server-status', { category: 'info-leak', cweIDs: ['CWE-200'] }),
-  probe('admin-page', 'Probe of an administration page', '/wp-admin/install.php', { cweIDs: ['CWE-425'] }),
-  probe('traversal', 'Path that climbs out of its folder', '/files/../../../../etc/hostname', {
+  probe('dot-git', 'Exposed .git directory', '/.git/HEAD', { category: 'info-leak', cweIDs: ['CWE-538'] }),
+  probe('dot-env', 'Exposed .env file', '/.env', { category: 'info-leak', cweIDs: ['CWE-538'] }),
+  probe('backup', 'Exposed backup archive', '/backup.zip', { category: 'info-leak', cweIDs: ['CWE-530'] }),
+  probe('server-status', 'Exposed server status page', '/server-status', {
+    category: 'info-leak',
+    cweIDs: ['CWE-200'],
+  }),
+  probe('admin-page', 'Exposed administration page', '/wp-admin/install.php', { cweIDs: ['CWE-425'] }),
+  probe('traversal', 'Path traversal', '/files/../../../../etc/hostname', {
     category: 'path-traversal',
     severity: 'medium',
     cweIDs: ['CWE-22'],
     techniques: ['T1190'],
   }),
-  probe('traversal-encoded', 'Path that climbs out of its folder, escaped', '/files/%2e%2e/%2e%2e/etc/hostname', {
+  probe('traversal-encoded', 'Path traversal, URL-encoded', '/files/%2e%2e/%2e%2e/etc/hostname', {
     category: 'path-traversal',
     severity: 'medium',
     cweIDs: ['CWE-22'],
     techniques: ['T1190'],
   }),
-  probe('scanner-agent', 'Name of a scanner', '/', {
+  probe('scanner-agent', 'Vulnerability scanner user agent', '/', {
     requests: get('/', [{ name: 'User-Agent', value: 'Nikto/2.5.0 (test)' }]),
   }),
-  probe('quote', 'A lone quote in a parameter', '/item?id=1%27', {
+  probe('quote', 'SQL injection probe (single quote)', '/item?id=1%27', {
     category: 'sqli',
     severity: 'medium',
     cweIDs: ['CWE-89'],
     techniques: ['T1190'],
   }),
-  probe('markup', 'Markup in a parameter', '/search?q=%3Cb%3Etest%3C%2Fb%3E', {
+  probe('markup', 'Reflected XSS probe', '/search?q=%3Cb%3Etest%3C%2Fb%3E', {
     category: 'xss',
     cweIDs: ['CWE-79'],
     techniques: ['T1190'],
   }),
-  probe('leaky-answer', 'Answer that looks like an error of a database', '/report?id=7', {
+  probe('leaky-answer', 'Database error in the response', '/report?id=7', {
     category: 'info-leak',
     severity: 'medium',
     cweIDs: ['CWE-209'],
     responses: [{ idx: 0, mode: 'canned', status: 500, body: 'You have an error in your SQL syntax near line 1' }],
   }),
-  probe('harmless-news', 'Harmless request of a page', '/news?page=2', {
+  probe('harmless-news', 'Benign page request', '/news?page=2', {
     category: 'other',
     severity: 'info',
     tags: 'starter,benign',
     expect: { action: 'allow' },
     techniques: [],
   }),
-  probe('harmless-search', 'Harmless search', '/search?q=blue+shoes', {
+  probe('harmless-search', 'Benign search', '/search?q=blue+shoes', {
     category: 'other',
     severity: 'info',
     tags: 'starter,benign',

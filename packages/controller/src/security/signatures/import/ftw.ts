@@ -1,6 +1,7 @@
 import type { CveDraft, SigRequest } from '@rushhour/contract';
 import { isReservedHost } from '../expressions/foreign-hosts.ts';
 import { negativeTag } from '../negative-tag.ts';
+import { withoutCallbacks } from './callback-hosts.ts';
 import { categoryOf } from './category.ts';
 import {
   clipped,
@@ -54,7 +55,7 @@ const maxTests = 1000;
 export const readFtw = ({ path, bytes }: TemplateFile): TemplateOutcome[] => {
   let file: Members;
   try {
-    file = requireMembers(readYaml(bytes), 'the file');
+    file = requireMembers(readYaml(withoutCallbacks(bytes)), 'the file');
     if (listOf(file['tests']).length > maxTests) throw new Refusal(`the file has more than ${maxTests} tests`);
   } catch (error) {
     if (error instanceof Refusal) return [{ templateId: path, refused: error.message }];

@@ -1,4 +1,5 @@
 import type { CveDraft, SigRequest } from '@rushhour/contract';
+import { withoutCallbacks } from './callback-hosts.ts';
 import { categoryOf } from './category.ts';
 import {
   isMembers,
@@ -20,7 +21,7 @@ const maxPayloads = 2000;
 /** Cases of gotestwaf: one signature for each combination of encoder and placeholder. */
 export const readGotestwaf = ({ path, bytes }: TemplateFile): TemplateOutcome[] => {
   try {
-    const file = requireMembers(readYaml(bytes), 'the file');
+    const file = requireMembers(readYaml(withoutCallbacks(bytes)), 'the file');
     const payloads = textsOf(file['payload']).filter((payload) => payload !== '');
     if (payloads.length === 0) throw new Refusal('the file has no payload');
     if (payloads.length > maxPayloads) throw new Refusal(`the file has more than ${maxPayloads} payloads`);

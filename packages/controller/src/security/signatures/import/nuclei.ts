@@ -2,6 +2,7 @@ import type { CveDraft, SigPayload, SigRequest, SigResponse } from '@rushhour/co
 import { cvssScoreOf } from '../expressions/cvss.ts';
 import { unknownNames } from '../expressions/expand.ts';
 import { probeTag } from '../negative-tag.ts';
+import { withoutCallbacks } from './callback-hosts.ts';
 import { categoryOf } from './category.ts';
 import {
   clipped,
@@ -54,12 +55,6 @@ const alternativesOf = (template: Members): Members[] => {
   if (!isAlone || isChained) return [template];
   return paths.slice(0, maxAlternatives).map((path) => ({ ...template, [member]: [{ ...block, path: [path] }] }));
 };
-
-/** Names of callback services become one that only the server agent of a test answers for. */
-const withoutCallbacks = (bytes: Buffer): Buffer =>
-  Buffer.from(bytes.toString('utf8').replace(callbackHosts, 'oob.test'));
-const callbackHosts =
-  /(?<![a-z0-9-])(?:interact\.sh|interactsh\.com|oast\.(?:fun|live|site|online|pro|me|today)|oastify\.com|burpcollaborator\.net|dnslog\.cn|ceye\.io)(?![a-z0-9-])/gi;
 
 const templateOf = (template: Members, templateId: string): ReadTemplate => {
   const part = refusedParts.find((name) => template[name] !== undefined);

@@ -1,12 +1,14 @@
 import type { SigRequest } from '@rushhour/contract';
 import { isReservedHost } from '../expressions/foreign-hosts.ts';
+import { withoutCallbacks } from './callback-hosts.ts';
 import { categoryOf } from './category.ts';
 import { literal, nameOf, tagsOf } from './members.ts';
 import { Refusal, refusing, type TemplateFile, type TemplateOutcome } from './template.ts';
 
 /** One request per file; names that end with .white are benign. */
-export const readHttpRaw = ({ path, bytes }: TemplateFile): TemplateOutcome[] => [
+export const readHttpRaw = ({ path, bytes: given }: TemplateFile): TemplateOutcome[] => [
   refusing(path, () => {
+    const bytes = withoutCallbacks(given);
     const isBenign = /\.white$/i.test(path);
     const warnings: string[] = [];
     const request = readRawRequest(literal(bytes.toString('latin1')), 0);

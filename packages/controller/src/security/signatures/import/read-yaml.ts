@@ -1,4 +1,4 @@
-import { type Document, isScalar, parseDocument, visit } from 'yaml';
+import { type Document, isScalar, parseAllDocuments, parseDocument, visit } from 'yaml';
 import { Refusal } from './template.ts';
 
 const maxBytes = 2 * 1_048_576;
@@ -6,16 +6,29 @@ const maxAliases = 20;
 const maxDepth = 64;
 
 /** Reads untrusted YAML: without tags, with limited aliases, depth and size. */
-export const readYaml = (bytes: Buffer): unknown => {
+export const readYaml = (bytes: Buffer): unknown =>
+  reading(bytes, (text) => {
+    const document = parsed(text);
+    keepDigits(document);
+    return contentOf(document);
+  });
+
+/** The same of a file with any number of documents. */
+export const readYamlDocuments = (bytes: Buffer): unknown[] =>
+  reading(bytes, (text) => (parseAllDocuments(text, options) as Document[]).map(contentOf));
+
+const contentOf = (document: Document): unknown => {
+  const [problem] = document.errors;
+  if (problem) throw new Refusal(`the template is no YAML: ${firstLine(problem.message)}`);
+  return document.toJS({ maxAliasCount: maxAliases });
+};
+
+const reading = <T>(bytes: Buffer, read: (text: string) => T): T => {
   if (bytes.length > maxBytes) throw new Refusal(`the template has more than ${maxBytes} bytes`);
   const text = bytes.toString('utf8');
   if (depthOf(text) > maxDepth) throw new Refusal(`the template is nested more than ${maxDepth} deep`);
   try {
-    const document = parsed(text);
-    const [problem] = document.errors;
-    if (problem) throw new Refusal(`the template is no YAML: ${firstLine(problem.message)}`);
-    keepDigits(document);
-    return document.toJS({ maxAliasCount: maxAliases });
+    return read(text);
   } catch (error) {
     if (error instanceof Refusal) throw error;
     if (error instanceof ReferenceError) throw new Refusal('the template has too many aliases');

@@ -13,9 +13,9 @@ const pluginsOf = ({ task }: BuiltinTemplate) =>
   entriesOf(task['configuration'] as never).flatMap(({ plugin }) => plugin?.name ?? []);
 
 describe('the built-in templates', () => {
-  it('are fifty-four, each with a name of its own', () => {
-    expect(allBuiltin).toHaveLength(54);
-    expect(new Set(allBuiltin.map(({ name }) => name)).size).toBe(54);
+  it('are fifty-seven, each with a name of its own', () => {
+    expect(allBuiltin).toHaveLength(57);
+    expect(new Set(allBuiltin.map(({ name }) => name)).size).toBe(57);
   });
 
   it.each(allBuiltin.map((builtin) => [builtin.name, builtin] as const))(

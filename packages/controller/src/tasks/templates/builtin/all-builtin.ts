@@ -22,9 +22,16 @@ import { pings, udpEchoServer } from './reachability.ts';
 import { applicationUsers, captureReplay, pppoeSubscribers, websiteVisits } from './replays.ts';
 import { rfc2544, rfc9411Https } from './rfc-benchmarks.ts';
 import { rfc9411Templates } from './rfc9411.ts';
-import { bgpFullTable, convergenceAfterFailure, ospfArea, rdmaIncast } from './routers.ts';
+import { bgpFullTable, bgpTableOfFile, convergenceAfterFailure, evpnFabric, ospfArea, rdmaIncast } from './routers.ts';
 import { httpsRate, tlsResumption } from './secure-transports.ts';
-import { dhcpFlood, dot1xShiftChange, iptvZapping, lacpMemberFlap, pppoeLoginStorm } from './subscribers.ts';
+import {
+  dhcpFlood,
+  dot1xShiftChange,
+  iptvZapping,
+  l2tpWholesale,
+  lacpMemberFlap,
+  pppoeLoginStorm,
+} from './subscribers.ts';
 import { tcpConnections } from './tcp-connections.ts';
 import { withThresholds } from './threshold-presets.ts';
 import { certificateHandshakes, tlsHandshakes } from './tls-handshakes.ts';
@@ -61,6 +68,7 @@ const plain: readonly BuiltinTemplate[] = [
   tlsResumption,
   rdmaIncast,
   pppoeLoginStorm,
+  l2tpWholesale,
   dhcpFlood,
   iptvZapping,
   lacpMemberFlap,
@@ -78,6 +86,8 @@ const plain: readonly BuiltinTemplate[] = [
   survivePeak,
   oneSignature,
   certificateHandshakes,
+  bgpTableOfFile,
+  evpnFabric,
 ];
 
 /** In the order of their ids on a new installation. */

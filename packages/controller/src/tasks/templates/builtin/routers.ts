@@ -30,6 +30,48 @@ export const bgpFullTable: BuiltinTemplate = {
   ],
 };
 
+export const bgpTableOfFile: BuiltinTemplate = {
+  name: 'Full BGP table from an MRT file',
+  description:
+    'An emulated router announces the routes of an MRT file to the router under test over BGP, with the paths, communities and other attributes of the file. Upload a table of a route collector (TABLE_DUMP_V2, plain or gzip) and name it in the profile (`imported.fileID`), which also gives the addresses of both ends and the AS numbers. Results list the session with the routes sent.',
+  tags: 'bgp,mrt,routing,control-plane,access',
+  task: { comment: 'Full BGP table from an MRT file', ...routers('bgp') },
+  slots: routerSlots,
+  parameters: [
+    interfaceOf('that is connected to the router'),
+    profileOf('bgp', 'addresses, AS numbers and the MRT file'),
+    whole('seconds', 300, [10, 86_400], 'How long the test runs', duration),
+  ],
+};
+
+export const evpnFabric: BuiltinTemplate = {
+  name: 'EVPN fabric',
+  description:
+    'Two emulated leaf routers announce EVPN instances, their hosts and networks to the router under test over BGP. The profile of BGP gives the addresses, the AS numbers and the family `l2vpn-evpn`; the one of EVPN the instances, route types, segments and hosts, and how often a host moves to the other router. Results list both sessions with the routes sent and received.',
+  tags: 'evpn,vxlan,bgp,fabric,routing,control-plane,access',
+  task: {
+    comment: 'EVPN fabric',
+    controlPlane: [
+      {
+        ...client,
+        interfaces: [[param('interface')], [param('interface')]],
+        bgp: [param('profile')],
+        evpn: [param('evpnProfile')],
+      },
+    ],
+    configuration: [{ plugin: { id: 102 }, values: seconds }],
+  },
+  slots: routerSlots,
+  parameters: [
+    interfaceOf('that is connected to the router'),
+    profileOf('bgp', 'addresses, AS numbers and the family l2vpn-evpn'),
+    record('evpnProfile', 'dictionary', 'Protocol profile: instances, segments and hosts', {
+      ...{ label: 'EVPN profile', category: 'protocol.evpn' },
+    }),
+    whole('seconds', 300, [10, 86_400], 'How long the test runs', duration),
+  ],
+};
+
 export const ospfArea: BuiltinTemplate = {
   name: 'OSPF area of routers',
   description:

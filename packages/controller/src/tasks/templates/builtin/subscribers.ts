@@ -36,6 +36,34 @@ export const pppoeLoginStorm: BuiltinTemplate = {
   ],
 };
 
+export const l2tpWholesale: BuiltinTemplate = {
+  name: 'L2TP wholesale sign-in',
+  description:
+    'An access concentrator signs subscribers in through tunnels of L2TP at a network server of another provider. The profile of L2TP gives the addresses of both ends, the secret and the sessions of a tunnel. Results show the time of tunnels, calls and PPP, and every failure by its cause. The address of this end must not be one of the machine. The agent needs CAP_NET_RAW.',
+  tags: 'l2tp,lns,bng,access-plane,access,resilience',
+  task: {
+    comment: 'L2TP wholesale sign-in',
+    accessPlane: [
+      {
+        ...client,
+        interfaces: [param('interface')],
+        sessions: [param('sessions')],
+        l2tp: [param('l2tp')],
+        ppp: [param('ppp')],
+      },
+    ],
+    configuration: [{ plugin: { id: 101 }, values: forSeconds }],
+  },
+  slots: [{ name: 'client', role: 'client', requires }],
+  parameters: [
+    interfaceOf('interface', 'Interface of the agent that is connected to the network server'),
+    profileOf('sessions', 'Number and pace of the sessions', 'Sessions'),
+    profileOf('l2tp', 'Addresses of both ends of the tunnels, and their secret', 'L2TP'),
+    profileOf('ppp', 'User names, passwords and options of PPP', 'PPP'),
+    whole('seconds', 120, [10, 86_400], 'How long the sessions stay', duration),
+  ],
+};
+
 export const dhcpFlood: BuiltinTemplate = {
   name: 'DHCP flood within a pool',
   description:

@@ -31,10 +31,10 @@ const referencesIn = ({ type, config }: Dictionary): Reference[] => {
   if (findProtocol(type) === undefined) return [];
   return Object.entries(config).flatMap(([section, members]) =>
     Object.entries(members)
-      .filter(([name, id]) => /certificateID$/i.test(name) && typeof id === 'number')
+      .filter(([name, id]) => (name === 'fileID' || /certificateID$/i.test(name)) && typeof id === 'number')
       .map(([name, id]) => ({
         path: `/dictionary/config${stepOf(section)}${stepOf(name)}`,
-        kind: 'certificates' as const,
+        kind: name === 'fileID' ? ('files' as const) : ('certificates' as const),
         id: id as number,
       })),
   );

@@ -21,7 +21,7 @@ import type { Prepared } from './prepare-template.ts';
 /** Stores one template, or says why it need not be. */
 const storeTemplate = async (
   tx: Change,
-  { path, templateId, raw, signature }: Prepared,
+  { path, templateId, raw = '', signature }: Prepared,
   { dryRun = false, onConflict = 'replace' }: CveImportFields,
 ): Promise<CveImportLine> => {
   const known = await findBySource(tx, signature.source, signature.sourceRef);
@@ -102,6 +102,7 @@ export const storeEntries = async (
   const lines: CveImportLine[] = [];
   let batch: Prepared[] = [];
   let facts: Enrichment[] = [];
+  let file = '';
 
   const flush = async () => {
     const [prepared, known] = [batch, facts];
@@ -115,8 +116,10 @@ export const storeEntries = async (
   };
 
   for await (const entry of entries) {
-    if ('ready' in entry) batch.push(entry.ready);
-    else if ('line' in entry) lines.push(entry.line);
+    if ('ready' in entry) {
+      file = entry.ready.raw ?? file;
+      batch.push({ ...entry.ready, raw: file });
+    } else if ('line' in entry) lines.push(entry.line);
     else facts.push(...entry.facts);
     if (batch.length >= batchSize || facts.length >= batchSize) await flush();
   }

@@ -50,7 +50,17 @@ const entriesOf = (file: TemplateFile, { fields, known }: Reading): ImportEntry[
   if (content.kind === 'unknown') return undefined;
   if (content.kind === 'list') return [{ facts: content.enrichments.filter(({ cveID }) => known.has(cveID)) }];
   const sha256 = createHash('sha256').update(file.bytes).digest('hex');
-  return content.outcomes.map((outcome) => prepareTemplate(outcome, { ...file, sha256, fields }));
+  return rawOnce(content.outcomes.map((outcome) => prepareTemplate(outcome, { ...file, sha256, fields })));
+};
+
+/** A file of hundreds of tests is kept with the first of them only. */
+const rawOnce = (entries: readonly ReturnType<typeof prepareTemplate>[]): ImportEntry[] => {
+  const first = entries.findIndex((entry) => 'ready' in entry);
+  return entries.map((entry, i) => {
+    if (!('ready' in entry) || i === first) return entry;
+    const { raw: _, ...ready } = entry.ready;
+    return { ready };
+  });
 };
 
 /** The same entries again, in their order. */

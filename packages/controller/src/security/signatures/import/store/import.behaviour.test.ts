@@ -78,6 +78,24 @@ describe('an import', () => {
     expect((await administrator.client.cve.stats({ query: {} })).data.lastImportAt).not.toBeNull();
   });
 
+  it('of a file of many tests keeps the file once, and as long as one of them is left', async () => {
+    const test = (id: number) =>
+      `  - test_id: ${id}\n    stages: [{input: {uri: "/?x=${id}"}, output: {status: 403}}]\n`;
+    const file = `meta: {name: many}\nrule_id: 8\ntests:\n${[1, 2, 3].map(test).join('')}`;
+    const { report } = await imported(file, { format: 'ftw' });
+    const ids = report.flatMap(({ signatureIDs }) => signatureIDs);
+    const rawOf = async (id = 0) =>
+      (await administrator.client.cve.get({ params: { id }, query: { include: 'raw' } })).data.raw;
+    expect(await Promise.all(ids.map(rawOf))).toEqual([file, file, file]);
+    const sql = `select "sha256" from "cveSources" where "raw" like 'meta: {name: many}%'`;
+    const kept = () => controller.store.read.run({ name: '', sql }, []);
+    expect(await kept()).toHaveLength(1);
+    await administrator.client.cve.removeMany({ body: { array: ids.slice(0, 2) } });
+    expect(await rawOf(ids[2])).toBe(file);
+    await administrator.client.cve.removeMany({ body: { array: ids.slice(2) } });
+    expect(await kept()).toEqual([]);
+  });
+
   it('leaves alone what is unchanged, and replaces, keeps or adds what differs', async () => {
     const first = await imported(template('CVE-2020-0010'));
     const id = first.report[0]?.signatureIDs[0];

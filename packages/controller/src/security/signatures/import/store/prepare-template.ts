@@ -10,7 +10,8 @@ export interface Prepared {
   readonly path: string;
   readonly templateId: string;
   readonly sha256: string;
-  readonly raw: string;
+  /** The file; undefined for that of the template before it. */
+  readonly raw?: string;
   readonly signature: NewSignature;
 }
 

@@ -1,13 +1,13 @@
 import type { api } from '@rushhour/contract';
-import type { Handlers } from '../handler.ts';
-import type { Store } from '../store/store.ts';
-import type { SettingsStore } from '../store/system/settings.ts';
-import type { ArchiveFiles } from './transfer/archive-files.ts';
-import { createExport, planExport } from './transfer/export/export.ts';
-import { importTask } from './transfer/import/import-task.ts';
-import { createImportPlanner } from './transfer/import/plan-import.ts';
-import type { RecordRules } from './transfer/import/record-rules.ts';
-import { createRelease } from './transfer/release.ts';
+import type { Handlers } from '../../handler.ts';
+import type { Store } from '../../store/store.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import type { ArchiveFiles } from './archive-files.ts';
+import { createExport, planExport } from './export/export.ts';
+import { importTask } from './import/import-task.ts';
+import { createImportPlanner } from './import/plan-import.ts';
+import type { RecordRules } from './import/record-rules.ts';
+import { createRelease } from './release.ts';
 
 interface Deps {
   store: Store;

@@ -10,7 +10,7 @@ const tickMs = 1000;
 const lateMs = 30_000;
 
 /** Runs periodic work, one chore at a time, and reports whether it is on schedule. */
-export const startHousekeeping = (chores: readonly Chore[], log: Logger) => {
+export const startChores = (chores: readonly Chore[], log: Logger) => {
   const dueAt = new Map(chores.map((chore) => [chore, Date.now() + chore.everyMs]));
   let lastTick = Date.now();
   let working: Promise<void> | undefined;

@@ -1,17 +1,17 @@
 import type pg from 'pg';
 
-/** Leader election: of all controllers that share a database, one conducts runs. */
-export interface Leadership {
-  /** True when this controller is the leader; false while another one is. */
+/** Permission to conduct runs: held by all controllers together, or by one of an earlier version alone. */
+export interface ConductingLock {
+  /** False while the database is away, or a controller of an earlier version conducts all runs. */
   acquire(): Promise<boolean>;
   isHeld(): boolean;
-  /** Called when leadership is lost without `close`. */
+  /** Called when it is lost without `close`. */
   onLost(listener: () => void): void;
   close(): Promise<void>;
 }
 
 /** A database in a file has one controller. */
-export const soleLeadership = (): Leadership => ({
+export const soleLock = (): ConductingLock => ({
   acquire: async () => true,
   isHeld: () => true,
   onLost: () => {},
@@ -20,8 +20,8 @@ export const soleLeadership = (): Leadership => ({
 
 const lockKey = 7_283_312;
 
-/** An advisory lock of PostgreSQL: it lasts as long as the connection that took it, and no longer. */
-export const postgresLeadership = (url: string): Leadership => {
+/** A shared advisory lock of PostgreSQL: it lasts as long as the connection that took it, and no longer. */
+export const postgresLock = (url: string): ConductingLock => {
   let holder: pg.Client | undefined;
   const listeners: (() => void)[] = [];
 
@@ -38,14 +38,14 @@ export const postgresLeadership = (url: string): Leadership => {
       client.on('error', () => release(client));
       try {
         await client.connect();
-        const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS taken', [lockKey]);
+        const { rows } = await client.query('SELECT pg_try_advisory_lock_shared($1) AS taken', [lockKey]);
         if (rows[0]?.taken === true) {
           holder = client;
           client.once('end', () => release(client));
           return true;
         }
       } catch {
-        // The database cannot be reached: this controller is not the leader.
+        // The database cannot be reached.
       }
       await client.end().catch(() => {});
       return false;

@@ -1,27 +1,27 @@
 import type { api, RunTable } from '@rushhour/contract';
-import type { Bus } from '../bus/local.ts';
-import { createSharedReads } from '../concurrency/shared-reads.ts';
-import { cursorOf, one, pageRequestOf } from '../crud.ts';
-import { conflict, invalid, notFound, orNotFound } from '../errors.ts';
-import type { Handlers } from '../handler.ts';
-import { type Metrics, UnknownMetric } from '../metrics/metrics.ts';
-import type { Runs } from '../runs/lifecycle/create-runs.ts';
-import type { Executor } from '../store/engine/database.ts';
-import { runAgentsOf } from '../store/runs/run-agents.ts';
-import { runEventPage, runLogs } from '../store/runs/run-results.ts';
-import { runRowPage } from '../store/runs/run-rows.ts';
-import { newestRunOf, runs as runTable } from '../store/runs/runs.ts';
-import type { Store } from '../store/store.ts';
-import { findTask } from '../store/tasks/tasks.ts';
-import { compareRuns } from './results/compare-runs.ts';
-import { logLineOf } from './results/log-line.ts';
-import { awaitStatus } from './results/long-poll.ts';
-import { readRunAgent, tableRowOf } from './results/run-agents.ts';
-import { readRunResult } from './results/run-detail.ts';
-import { readRuns } from './results/run-record.ts';
-import { removeRunsOf } from './results/run-removal.ts';
-import { readTaskStatus } from './results/task-status.ts';
-import { eventOf, TaskStream } from './results/task-stream.ts';
+import type { Bus } from '../../bus/local.ts';
+import { createSharedReads } from '../../concurrency/shared-reads.ts';
+import { cursorOf, one, pageRequestOf } from '../../crud.ts';
+import { conflict, invalid, notFound, orNotFound } from '../../errors.ts';
+import type { Handlers } from '../../handler.ts';
+import { type Metrics, UnknownMetric } from '../../metrics/metrics.ts';
+import type { Runs } from '../../runs/lifecycle/create-runs.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import { runAgentsOf } from '../../store/runs/run-agents.ts';
+import { runEventPage, runLogs } from '../../store/runs/run-history.ts';
+import { runRowPage } from '../../store/runs/run-rows.ts';
+import { newestRunOf, runs as runTable } from '../../store/runs/runs.ts';
+import type { Store } from '../../store/store.ts';
+import { findTask } from '../../store/tasks/tasks.ts';
+import { compareRuns } from './compare-runs.ts';
+import { logLineOf } from './log-line.ts';
+import { awaitStatus } from './long-poll.ts';
+import { readRunAgent, tableRowOf } from './run-agents.ts';
+import { readRunResult } from './run-detail.ts';
+import { readRuns } from './run-record.ts';
+import { removeRunsOf } from './run-removal.ts';
+import { readTaskStatus } from './task-status.ts';
+import { eventOf, TaskStream } from './task-stream.ts';
 
 interface Deps {
   store: Store;
@@ -90,13 +90,18 @@ interface TableRequest {
   readonly agentID?: number | undefined;
   readonly state?: string | undefined;
   readonly search?: string | undefined;
+  readonly router?: string | undefined;
+  readonly neighbour?: string | undefined;
+  readonly protocol?: string | undefined;
   readonly limit: number;
   readonly offset: number;
 }
 
 const readTable = async (read: Executor, runID: number, request: TableRequest) => {
   const { table, agentID = 0, state = '', search = '', limit, offset } = request;
-  const { rows, total } = await runRowPage(read, { runID, tableName: table, agentID, state, search, limit, offset });
+  const { router = '', neighbour = '', protocol = '' } = request;
+  const filter = { runID, tableName: table, agentID, state, search, router, neighbour, protocol };
+  const { rows, total } = await runRowPage(read, { ...filter, limit, offset });
   return { cursor: cursorOf(limit, offset, total), data: rows.map(tableRowOf) };
 };
 

@@ -1,0 +1,4 @@
+import { planRun } from './plan-run.ts';
+import { servePlanning } from './plan-thread.ts';
+
+servePlanning(planRun);

@@ -1,0 +1,71 @@
+import type { ProtocolConfig } from '@rushhour/contract';
+import { asked, type EntryOfRouters, type Refusal } from './refusal.ts';
+
+const lastLabel = 0xfffff;
+const lastNumber = 0xffffffff;
+const pair = /^([0-9]{1,10}|([0-9]{1,3}\.){3}[0-9]{1,3}):[0-9]{1,10}$/;
+
+const isGroup = (address: string): boolean => /^2(2[4-9]|3[0-9])\./.test(address);
+
+type Case = readonly [boolean, ...Refusal];
+
+const needsLdp = ({ profiles }: EntryOfRouters): Case => [
+  profiles['ldp'] === undefined,
+  '',
+  'needs a profile of LDP in the entry',
+];
+
+/** Labels are given out in sequence, for each neighbour anew. */
+const labels = (section: string, given: { labelStart: number; count: number }, neighbours = 1): Case => [
+  given.labelStart + given.count * neighbours - 1 > lastLabel,
+  `${section}/count`,
+  'the last wire has no label',
+];
+
+const numbers = (pointer: string, first: number, count: number): Case => [
+  first + count - 1 > lastNumber,
+  pointer,
+  'the last wire has no number',
+];
+
+const usersOf = (protocol: string, { profiles, routers }: EntryOfRouters): number =>
+  Math.ceil(routers / (profiles[protocol]?.length ?? 1));
+
+/** Pseudowires of LDP. */
+export const overLdpRefusals = {
+  pseudowire: ({ wire, status }: ProtocolConfig<'pseudowire'>, entry: EntryOfRouters): Refusal[] =>
+    asked([
+      needsLdp(entry),
+      labels('/wire', wire),
+      numbers('/wire/count', wire.idStart, wire.count * usersOf('pseudowire', entry)),
+      [status.backup !== 'none' && !status.statusTlv, '/status/backup', 'roles are signalled by the status'],
+    ]),
+  vpls: ({ instance, neighbours }: ProtocolConfig<'vpls'>, entry: EntryOfRouters): Refusal[] =>
+    asked([
+      needsLdp(entry),
+      labels('/instance', instance, Math.max(1, neighbours.peers.length)),
+      numbers('/instance/count', instance.vpnIdStart, instance.count),
+    ]),
+  mldp: ({ tree, service }: ProtocolConfig<'mldp'>, entry: EntryOfRouters): Refusal[] => {
+    const isMutual = tree.kind === 'multipoint-to-multipoint';
+    return asked([
+      needsLdp(entry),
+      [tree.labelStart + tree.count - 1 > lastLabel, '/tree/count', 'the last tree has no label'],
+      [!service.inBand && tree.opaqueStart + tree.count - 1 > lastNumber, '/tree/count', 'the last tree has no id'],
+      [service.inBand && isMutual, '/service/inBand', 'belongs to trees of one sender'],
+      [service.inBand && !isGroup(service.groupStart), '/service/groupStart', 'is no multicast group'],
+    ]);
+  },
+  fec129: ({ attachment }: ProtocolConfig<'fec129'>, entry: EntryOfRouters): Refusal[] => {
+    const all = attachment.count * usersOf('fec129', entry);
+    return asked([
+      needsLdp(entry),
+      labels('/attachment', attachment),
+      numbers('/attachment/count', Math.max(attachment.sourceStart, attachment.targetStart), all),
+      [!pair.test(attachment.groupId), '/attachment/groupId', 'must have the form 65000:1 or 192.0.2.1:1'],
+      [attachment.type === '1' && attachment.globalId !== 0, '/attachment/globalId', 'belongs to type 2'],
+      [attachment.type === '1' && attachment.prefix !== undefined, '/attachment/prefix', 'belongs to type 2'],
+      [attachment.prefix?.includes(':') === true, '/attachment/prefix', 'must be an IPv4 address'],
+    ]);
+  },
+};
