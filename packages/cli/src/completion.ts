@@ -20,9 +20,14 @@ if [[ "\${funcstack[1]}" = _rushhour ]]; then _rushhour "$@"; else compdef _rush
 `,
   fish: `function __rushhour_complete
   set -l words (commandline -opc) (commandline -ct)
-  rushhour complete -- $words[2..] 2>/dev/null
+  set -l found (rushhour complete -- $words[2..] 2>/dev/null)
+  if test (count $found) -gt 0
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
 end
-complete -c rushhour -a '(__rushhour_complete)'
+complete -c rushhour -f -a '(__rushhour_complete)'
 `,
 };
 

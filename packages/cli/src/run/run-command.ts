@@ -3,9 +3,9 @@ import { addConnectionOptions, addOutputOption, connectionOf } from '../common-o
 import { connect, refreshingClient } from '../connection/connection.ts';
 import { exitCodeHelp } from '../exit-codes.ts';
 import type { Digest } from '../routes/route-digest.ts';
+import { parseThreshold } from './parse-threshold.ts';
 import { type RunOptions, reportFormats } from './run-options.ts';
 import { parseStage } from './stages.ts';
-import { parseThreshold } from './threshold.ts';
 
 const examples = `
 A subject is the id of a task, a task file (docs/cli.md), or the name of a template

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Threshold } from '@rushhour/contract';
 import { parse } from 'yaml';
 import { UsageError } from '../exit-codes.ts';
-import { parseThreshold } from '../run/threshold.ts';
+import { parseThreshold } from '../run/parse-threshold.ts';
 
 /** A task in a file: a definition, or a template with what fills it. */
 export interface TaskFile {

@@ -16,8 +16,8 @@ const pluginsOf = (entries: readonly Entry[]): number[] =>
   entries.flatMap(({ plugin, subplugins }) => [plugin.id, ...pluginsOf(subplugins?.subplugins ?? [])]);
 
 /** Units of metrics are those of the plugins that report them. */
-const useUnits = ({ task }: TaskTemplate): ReadonlyMap<string, string> => {
-  const ids = [...new Set(pluginsOf((task['configuration'] ?? []) as readonly Entry[]))];
+const useUnits = (entries: readonly Entry[]): ReadonlyMap<string, string> => {
+  const ids = [...new Set(pluginsOf(entries))];
   return useQueries({
     queries: ids.map((id) => ({
       queryKey: ['tasks', 'plugin', id],
@@ -32,13 +32,28 @@ const useUnits = ({ task }: TaskTemplate): ReadonlyMap<string, string> => {
 /** The thresholds that the template gives its tests; the editor changes them. */
 export const TemplateThresholds = ({ template }: { template: TaskTemplate }) => {
   const thresholds = (template.task['thresholds'] ?? []) as readonly Threshold[];
-  const units = useUnits(template);
   if (thresholds.length === 0) return null;
   return (
     <Stack gap={4} component="section" aria-label={words.thresholds}>
       <Text size="sm" fw={500}>
         {words.thresholds}
       </Text>
+      <ThresholdLines thresholds={thresholds} entries={(template.task['configuration'] ?? []) as readonly Entry[]} />
+    </Stack>
+  );
+};
+
+interface ThresholdLinesProps {
+  thresholds: readonly Threshold[];
+  /** The traffic that reports the metrics. */
+  entries: readonly Entry[];
+}
+
+/** Thresholds with their conditions in the units of the metrics. */
+export const ThresholdLines = ({ thresholds, entries }: ThresholdLinesProps) => {
+  const units = useUnits(entries);
+  return (
+    <Stack gap={4}>
       {thresholds.map(({ name, metric, aggregation, operator, value, severity }) => (
         <Group key={name} gap="xs">
           <Text size="sm">{name}</Text>

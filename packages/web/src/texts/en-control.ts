@@ -131,8 +131,13 @@ export const control = {
     more: 'The guide about assistants',
   },
   audit: {
-    scope:
-      'Actions of AI keys. Entries of users and of the controller are in the same hash chain; “rushhour audit verify” checks all of them.',
+    scope: 'Actions of users, AI keys and the controller form one hash chain.',
+    by: 'Actor',
+    actors: { keys: 'AI keys', users: 'Users and controller' },
+    user: 'User',
+    controller: 'Controller',
+    operation: 'Operation',
+    operationExample: 'auth.login',
     none: 'No audit entries found',
     columns: { entry: 'Entry', time: 'Time', operation: 'Operation', source: 'Source' },
     verify: 'Verify chain',

@@ -141,7 +141,7 @@ export const securityTexts = {
     nothing: 'No records found in the file',
   },
   campaigns: {
-    hint: 'Network behavior of a compromised host under remote control. Compromised-host tests replay it.',
+    hint: 'Network behaviour of a compromised host under remote control. Compromised-host tests replay it.',
     technique: 'Technique, e.g. T1071',
     techniques: 'Techniques',
     protocols: 'Protocols',

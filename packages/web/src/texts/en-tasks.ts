@@ -1,4 +1,7 @@
+import { tryJourney } from './en-exchanges.ts';
 import { goals } from './en-goals.ts';
+import { sessionSteps } from './en-session-steps.ts';
+import { transfer } from './en-transfer.ts';
 
 /** Texts of tasks, their editor and their runs. */
 export const tasks = {
@@ -28,6 +31,7 @@ export const tasks = {
     order: 'Order (equal orders start together)',
     startAfter: 'Start delay (s)',
     suiteLimit: 'Time limit of the whole suite',
+    try: tryJourney,
     journeyFiles: {
       import: 'Import',
       importHelp: 'HAR recording, Postman collection, OpenAPI document or exported journeys',
@@ -39,7 +43,7 @@ export const tasks = {
     protocols: 'Protocols',
     planes: {
       accessPlane: 'Access protocols that agents run to emulate subscribers and ports',
-      controlPlane: 'Routing and switching protocols that agents run with their neighbors',
+      controlPlane: 'Routing and switching protocols that agents run with their neighbours',
     },
     thresholdsHelp: 'A run passes if all thresholds pass, and fails if any threshold fails.',
     threshold: (number: number) => `Threshold ${number}`,
@@ -91,7 +95,7 @@ export const tasks = {
     deleted: 'This result was deleted, or never existed.',
     verdicts: ['No verdict', 'Passed', 'Failed', 'Inconclusive'],
     failedThreshold: (name: string, why: string) => `${name}: ${why}`,
-    actualAgainst: (actual: string, condition: string) => `${actual}, must be ${condition}`,
+    actualAgainst: (actual: string, condition: string) => `${actual}, required: ${condition}`,
     thresholdColumns: { name: 'Threshold', condition: 'Condition', outcome: 'Outcome' },
     outcomesOfAttempts: {
       blocked: 'Blocked',
@@ -173,6 +177,7 @@ export const tasks = {
       title: 'Journeys',
       journey: 'Journey',
       step: 'Step',
+      tunnelId: 'Tunnel ID',
       columns: ['Count', 'Errors', 'Failed', 'p50', 'p95', 'p99', 'Max'],
     },
     rfc2544: {
@@ -243,10 +248,17 @@ export const tasks = {
       tunnels: 'Tunnels',
       ports: 'Ports',
       flows: 'Flows',
+      exchanges: 'Requests and answers',
     },
     number: 'No.',
     state: 'State',
     csv: 'CSV',
+    routesOf: 'Routes',
+    allRoutes: 'Show all routes',
+    of: ({ protocol, router, neighbour }: { protocol: string; router: string; neighbour?: string }) =>
+      neighbour === undefined ? `${protocol} of ${router}` : `${protocol} of ${router} from ${neighbour}`,
+    byStep: 'Sessions by step',
+    steps: sessionSteps,
     columns: {
       address: 'Address',
       attempts: 'Attempts',
@@ -303,6 +315,7 @@ export const tasks = {
       announce: 'Announce routes',
       withdraw: 'Withdraw routes',
       disconnect: 'Disconnect',
+      list: 'List routes',
     },
     from: 'First row',
     to: 'Last row',
@@ -355,35 +368,5 @@ export const tasks = {
     asJson: 'JSON',
     noThresholds: 'No thresholds. Runs have no verdict.',
   },
-  transfer: {
-    exportTitle: 'Export task',
-    payloads: 'Include file contents',
-    malware: 'Include malware samples',
-    secrets: 'Include secrets, encrypted with a passphrase',
-    passphrase: 'Passphrase',
-    included: 'Included items',
-    kinds: {
-      agents: 'agents',
-      applications: 'applications',
-      certificates: 'certificates',
-      compromisedHostCampaigns: 'campaigns',
-      cveSignatures: 'CVE signatures',
-      dictionaries: 'dictionaries',
-      files: 'files',
-      macs: 'MAC addresses',
-      networks: 'networks',
-      tunnels: 'tunnels',
-    } as Readonly<Record<string, string>>,
-    missing: 'Missing',
-    download: 'Download',
-    plan: 'Export plan (JSON)',
-    importTitle: 'Import task',
-    choose: 'Archive (.zip)',
-    preview: 'Preview',
-    into: 'Included items',
-    actions: { reuse: 'Exists', create: 'New', map: 'Select one', missing: 'Missing, select one' },
-    expires: (when: string) => `This preview expires ${when}.`,
-    apply: 'Import',
-    imported: 'Imported',
-  },
+  transfer,
 };

@@ -2,6 +2,7 @@ import { assets } from './en-assets.ts';
 import { captures } from './en-captures.ts';
 import { collections } from './en-collections.ts';
 import { control } from './en-control.ts';
+import { exchanges } from './en-exchanges.ts';
 import { results } from './en-results.ts';
 import { securityTexts } from './en-security.ts';
 import { tasks } from './en-tasks.ts';
@@ -15,6 +16,7 @@ export const en = {
   ...securityTexts,
   ...results,
   ...tasks,
+  exchanges,
   app: {
     name: 'Rushhour',
     skip: 'Skip to content',
@@ -100,7 +102,12 @@ export const en = {
       { value: 'dark', label: 'Dark' },
     ],
     sessions: 'Sessions',
-    sessionsText: 'Ends every session of yours, also on other devices.',
+    signedInFrom: 'Address',
+    signedInWith: 'Browser or program',
+    signedInAt: 'Signed in',
+    thisSession: 'This session',
+    endSession: (address: string) => `Sign out the session from ${address}`,
+    sessionEnded: 'Session signed out',
     signOutEverywhere: 'Sign out everywhere',
   },
   overview: {
@@ -154,6 +161,16 @@ export const en = {
     load: 'Load average',
     disk: 'Free disk space',
     interfaces: 'Interfaces',
+    history: 'History',
+    span: 'Time span',
+    spans: { 1: '1 hour', 6: '6 hours', 24: '24 hours' },
+    noHistory: 'No history yet',
+    cpuMean: 'CPU',
+    traffic: 'Traffic',
+    received: 'Received',
+    sent: 'Sent',
+    tasks: 'Latest tests',
+    noTasks: 'No tests have used this agent yet',
   },
   settings: {
     readOnly: 'You can view these settings but not change them.',

@@ -130,6 +130,8 @@ export const resources: readonly Resource[] = [
     ],
     form: ['name', 'comment', 'tags'],
     header: <JoinButton />,
+    // The page shows them above.
+    hidden: ['interfaces'],
     taskFilter: 'agentID',
     bulk: [
       {

@@ -14,6 +14,7 @@ import { Cell } from './cell.tsx';
 import { type Reference, ReferenceList } from './reference-list.tsx';
 import { RemoveButton } from './remove-button.tsx';
 import {
+  type Column,
   type Item,
   idOf,
   loadItem,
@@ -53,7 +54,7 @@ const Members = ({ resource, item }: { resource: Resource; item: Item }) => {
               </Tooltip>
             </Table.Th>
             <Table.Td style={{ overflowWrap: 'anywhere' }}>
-              <Member name={key} value={value} item={item} />
+              <Member column={resource.columns.find((one) => one.key === key) ?? { key }} value={value} item={item} />
             </Table.Td>
           </Table.Tr>
         ))}
@@ -67,7 +68,9 @@ const isScalar = (value: unknown) => typeof value !== 'object' || value === null
 const isTimestamp = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);
 
-const Member = ({ name, value, item }: { name: string; value: unknown; item: Item }) => {
+const Member = ({ column, value, item }: { column: Column; value: unknown; item: Item }) => {
+  if (column.render !== undefined) return column.render(item);
+  const name = column.key;
   if (Array.isArray(value) && value.every(isScalar)) {
     return `${value.slice(0, maxListed).join(', ')}${value.length > maxListed ? ` … (${value.length})` : ''}`;
   }
@@ -81,7 +84,7 @@ const Member = ({ name, value, item }: { name: string; value: unknown; item: Ite
   }
   return (
     <>
-      <Cell column={{ key: name }} item={item} />
+      <Cell column={column} item={item} />
       {isTimestamp(value) && (
         <Text span size="xs" c="dimmed" ml="xs">
           {absoluteTime(value)}

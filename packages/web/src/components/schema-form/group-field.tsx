@@ -20,7 +20,7 @@ export const GroupField = ({ children, ...props }: FieldProps & { children: Reac
   const isShown = isOptional ? hasValue : isOpen || issueWithin(issues, path) !== undefined;
   const Chevron = isShown ? IconChevronDown : IconChevronRight;
   return (
-    <Paper withBorder p="xs" data-pointer={path}>
+    <Paper withBorder px="xs" py={6} data-pointer={path}>
       {isOptional ? (
         <Switch
           label={label}

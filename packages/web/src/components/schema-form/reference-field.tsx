@@ -12,7 +12,7 @@ interface Named {
 }
 
 /** Collections by reference kind; other kinds are entered as a number. */
-const collections: Readonly<Record<string, ResourceName>> = {
+const collections: Readonly<Partial<Record<string, ResourceName>>> = {
   agent: 'agents',
   application: 'applications',
   campaign: 'compromisedHost',
@@ -25,6 +25,9 @@ const collections: Readonly<Record<string, ResourceName>> = {
   task: 'tasks',
   tunnel: 'tunnels',
 };
+
+/** The collection whose records a reference of this kind names; undefined for those without a name. */
+export const collectionOf = (kind: string): ResourceName | undefined => collections[kind];
 
 /** Selects a record by name, as `x-reference` in the schema says. The value is its id, plain or as `{ id }`. */
 export const ReferenceField = (props: FieldProps) => {

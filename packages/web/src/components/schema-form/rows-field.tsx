@@ -60,12 +60,13 @@ export const CardList = <T,>({ items, nameOf, onChange, children }: CardListProp
       key={i}
       withBorder
       padding="xs"
+      py={6}
       role="group"
       aria-label={nameOf(i)}
       className={classes['card'] ?? ''}
       {...dropTargetOf(i)}
     >
-      <Group justify="space-between" mb={2} mt={-4}>
+      <Group justify="space-between" mb={2} mt={-2}>
         <Group gap={4} className={classes['handle']} title={text.editor.drag} {...handleOf(i)}>
           <IconGripVertical size={14} aria-hidden />
           <Text size="xs" c="dimmed">

@@ -1,4 +1,5 @@
 import {
+  Autocomplete,
   JsonInput,
   MultiSelect,
   NumberInput,
@@ -96,6 +97,32 @@ export const ListField = (props: FieldProps) => {
       {...frameOf(props)}
       value={((props.value as unknown[] | undefined) ?? []).map(String)}
       onChange={(next) => props.onChange(next.length === 0 ? undefined : isNumber ? next.map(Number) : next)}
+    />
+  );
+};
+
+/** A text with values to pick from; others may be typed. */
+export const SuggestedField = (props: FieldProps) => (
+  <Autocomplete
+    {...frameOf(props)}
+    {...placeholderOf(props.schema)}
+    data={(props.schema.examples ?? []).map(String)}
+    value={(props.value as string | undefined) ?? ''}
+    onChange={(next) => props.onChange(next === '' ? undefined : next)}
+  />
+);
+
+/** Several values in one text, in order of preference; others may be typed. */
+export const AlternativesField = (props: FieldProps) => {
+  const separator = props.schema['x-separator'] ?? ',';
+  const given = String(props.value ?? '').split(separator);
+  return (
+    <TagsInput
+      {...frameOf(props)}
+      data={(props.schema.examples ?? []).map(String)}
+      splitChars={[separator]}
+      value={given.map((one) => one.trim()).filter((one) => one !== '')}
+      onChange={(next) => props.onChange(next.length === 0 ? undefined : next.join(separator))}
     />
   );
 };

@@ -11,11 +11,13 @@ import { RecordField, RecordsField, recordsOf } from './record-field.tsx';
 import { ReferenceField, ReferencesField } from './reference-field.tsx';
 import { RowsField } from './rows-field.tsx';
 import {
+  AlternativesField,
   ChoiceField,
   ChoicesField,
   JsonField,
   ListField,
   NumberField,
+  SuggestedField,
   SwitchField,
   TagsField,
   TextField,
@@ -90,7 +92,7 @@ const Fields = ({ schema, value, onChange, issues, path, controls = {} }: Schema
       const shown = withoutNull(member);
       const Control = controls[name] ?? controlOf(name, shown);
       return (
-        <div key={name} data-pointer={`${path}/${name}`} className={isCompact(shown) ? '' : classes['whole']}>
+        <div key={name} data-pointer={`${path}/${name}`} className={classes[widthOf(shown)] ?? ''}>
           <Control
             name={name}
             schema={shown}
@@ -110,9 +112,14 @@ const Fields = ({ schema, value, onChange, issues, path, controls = {} }: Schema
   return isDense ? <div className={classes['grid']}>{fields}</div> : <Stack gap="sm">{fields}</Stack>;
 };
 
-/** Whether a field fits beside others. */
-const isCompact = (schema: Schema) =>
+const isShort = (schema: Schema) =>
   referenceOf(schema) !== undefined || ['string', 'integer', 'number', 'boolean'].includes(typeOf(schema));
+
+/** How much of a row a field takes: one column, two for several values, else all. */
+const widthOf = (schema: Schema) => {
+  if (isShort(schema)) return 'short';
+  return schema.items !== undefined && isShort(schema.items) ? 'half' : 'whole';
+};
 
 const scalars = ['string', 'integer', 'number'];
 
@@ -126,6 +133,8 @@ const controlOf = (name: string, schema: Schema) => {
   if (name === 'tags' && type === 'string') return TagsField;
   if (type === 'boolean') return SwitchField;
   if (type === 'integer' || type === 'number') return NumberField;
+  if (type === 'string' && schema['x-separator'] !== undefined) return AlternativesField;
+  if (type === 'string' && schema.examples !== undefined) return SuggestedField;
   if (type === 'string') return TextField;
   if (type === 'array' && schema.items) return listControlOf(schema.items);
   if (type === 'object' && schema.properties) return ObjectField;

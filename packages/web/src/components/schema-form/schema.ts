@@ -18,6 +18,10 @@ export interface Schema {
   minLength?: number;
   maxLength?: number;
   format?: string;
+  /** Values to pick from; others may be typed. */
+  examples?: readonly unknown[];
+  /** One text has several values, joined by this. */
+  'x-separator'?: string;
   readOnly?: boolean;
   writeOnly?: boolean;
   /** The kind of record that an id names. */

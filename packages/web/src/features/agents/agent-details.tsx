@@ -1,27 +1,34 @@
 import { Badge, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { TaskBadge } from '../../components/badges.tsx';
 import { DataTable, FactTable } from '../../components/data-table.tsx';
 import { Section } from '../../components/page.tsx';
+import { TaskLink } from '../../components/task-link.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
 import { bytes, scaled } from '../../lib/units.ts';
+import { AgentHistory } from './agent-history.tsx';
 
 const { agents: words } = text;
 const megabyte = 2 ** 20;
 
-/** Capabilities, log, health and interfaces of an agent. */
+/** Capabilities, log, health, tests and interfaces of an agent, and its last hours. */
 export const AgentDetails = ({ id }: { id: number }) => (
-  <SimpleGrid cols={{ base: 1, lg: 2 }}>
-    <Stack>
-      <Capabilities id={id} />
-      <Logs id={id} />
-    </Stack>
-    <Stack>
-      <Health id={id} />
-      <Interfaces id={id} />
-    </Stack>
-  </SimpleGrid>
+  <Stack>
+    <SimpleGrid cols={{ base: 1, lg: 2 }}>
+      <Stack>
+        <Capabilities id={id} />
+        <Logs id={id} />
+      </Stack>
+      <Stack>
+        <Health id={id} />
+        <Tests id={id} />
+        <Interfaces id={id} />
+      </Stack>
+    </SimpleGrid>
+    <AgentHistory id={id} />
+  </Stack>
 );
 
 const Note = ({ children }: { children: string }) => (
@@ -77,6 +84,32 @@ const Health = ({ id }: { id: number }) => {
           ),
         ]}
       />
+    </Section>
+  );
+};
+
+/** The newest tests that name the agent. */
+const Tests = ({ id }: { id: number }) => {
+  const { data } = useQuery({
+    queryKey: ['tasks', 'list', 'agent', id],
+    queryFn: async () =>
+      (await client.tasks.list({ query: { agentID: id, count: 5, key: 'updatedAt', order: 'desc' } })).data,
+  });
+  return (
+    <Section title={words.tasks}>
+      {data?.length === 0 && <Note>{words.noTasks}</Note>}
+      {data !== undefined && data.length > 0 && (
+        <DataTable
+          label={words.tasks}
+          rows={data}
+          keyOf={(task) => task.id}
+          columns={[
+            { isLong: true, cell: (task) => <TaskLink task={task} /> },
+            { cell: ({ status }) => <TaskBadge value={status} /> },
+            { cell: ({ updatedAt }) => <TimeText at={updatedAt} /> },
+          ]}
+        />
+      )}
     </Section>
   );
 };

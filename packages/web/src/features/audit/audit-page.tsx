@@ -4,8 +4,11 @@ import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { type DataColumn, DataTable } from '../../components/data-table.tsx';
 import { ListPage } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { RecordName } from '../../components/record-name.tsx';
+import { RecordSelect } from '../../components/schema-form/record-select.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { client } from '../../lib/client.ts';
+import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { usePageSearch } from '../../lib/use-page-search.ts';
 
@@ -18,6 +21,8 @@ interface Entry {
   ip: string;
   operationId: string;
   outcome: string;
+  /** The user who did it, or who owns the key; null for the controller. */
+  ownerID: number | null;
   keyId?: number;
   risk?: string;
   [member: string]: unknown;
@@ -26,10 +31,11 @@ interface Entry {
 type Risk = (typeof aiRisks)[number];
 type PageSearch = ReturnType<typeof usePageSearch>;
 
-/** The audit entries of AI keys, and a check of the whole chain. */
+/** The audit entries of users or AI keys, and a check of the whole chain. */
 export const AuditPage = () => {
   const pageSearch = usePageSearch();
-  const query = queryOf(pageSearch);
+  const actor = useActor(pageSearch);
+  const query = queryOf(pageSearch, actor);
   const { data, error } = useQuery({
     queryKey: ['aiAdmin', 'audit', query],
     queryFn: () => client.aiAdmin.activity({ query }),
@@ -40,25 +46,39 @@ export const AuditPage = () => {
       title={text.nav.audit}
       actions={<VerifyButton />}
       hint={words.scope}
-      filters={<Filters {...pageSearch} />}
+      filters={<Filters {...pageSearch} actor={actor} />}
       list={data && { ...data, data: data.data as unknown as Entry[] }}
       error={error}
       empty={words.none}
       page={pageSearch.page}
       onPage={(page) => pageSearch.set({ page })}
     >
-      {(entries) => <DataTable columns={columns} rows={entries} keyOf={({ seq }) => seq} minWidth={760} />}
+      {(entries) => <DataTable columns={columnsOf(actor)} rows={entries} keyOf={({ seq }) => seq} minWidth={760} />}
     </ListPage>
   );
 };
 
-const queryOf = ({ page, number, text: read }: PageSearch) => {
-  const [keyId, state, risk, from, to] = [number('keyId'), read('outcome'), read('risk'), read('from'), read('to')];
+type Actor = keyof typeof words.actors;
+const actors = Object.keys(words.actors) as Actor[];
+
+/** Those of keys when a key is named, or when the reader may not see users. */
+const useActor = ({ text: read, number }: PageSearch): Actor => {
+  const maySeeUsers = useMay()('users', 'list');
+  if (!maySeeUsers || number('keyId') !== undefined) return 'keys';
+  return actors.find((actor) => actor === read('by')) ?? 'users';
+};
+
+const queryOf = ({ page, number, text: read }: PageSearch, by: Actor) => {
+  const [state, risk, from, to] = [read('outcome'), read('risk'), read('from'), read('to')];
+  const [keyId, userId, operation] = [number('keyId'), number('userId'), read('operation')];
   return {
     kind: 'audit' as const,
+    by,
     count: 50,
     page,
     ...(keyId !== undefined && { keyId }),
+    ...(userId !== undefined && { userId }),
+    ...(operation !== undefined && { operation }),
     ...(state !== undefined && { state }),
     ...(risk !== undefined && { risk: risk as Risk }),
     ...(from !== undefined && { from: new Date(from).toISOString() }),
@@ -66,27 +86,76 @@ const queryOf = ({ page, number, text: read }: PageSearch) => {
   };
 };
 
-const Filters = ({ number, text: read, filter }: PageSearch) => (
+const Filters = ({ actor, ...search }: PageSearch & { actor: Actor }) => (
   <>
-    <NumberInput
-      label={words.key}
-      min={1}
-      w={110}
-      value={number('keyId') ?? ''}
-      onChange={(next) => filter({ keyId: next === '' ? undefined : Number(next) })}
-    />
+    {useMay()('users', 'list') && (
+      <Select
+        label={words.by}
+        data={actors.map((value) => ({ value, label: words.actors[value] }))}
+        w={180}
+        value={actor}
+        onChange={(next) =>
+          search.filter({ by: next ?? undefined, risk: undefined, keyId: undefined, userId: undefined })
+        }
+        allowDeselect={false}
+      />
+    )}
+    {actor === 'keys' ? <KeyFilters {...search} /> : <UserFilters {...search} />}
+    <CommonFilters {...search} />
+  </>
+);
+
+const KeyFilter = ({ number, filter }: PageSearch) => (
+  <NumberInput
+    label={words.key}
+    min={1}
+    w={110}
+    value={number('keyId') ?? ''}
+    onChange={(next) => filter({ keyId: next === '' ? undefined : Number(next) })}
+  />
+);
+
+const KeyFilters = (search: PageSearch) => (
+  <>
+    <KeyFilter {...search} />
     <Select
       label={words.risk}
       data={[...aiRisks]}
       w={110}
-      value={read('risk') ?? null}
-      onChange={(next) => filter({ risk: next ?? undefined })}
+      value={search.text('risk') ?? null}
+      onChange={(next) => search.filter({ risk: next ?? undefined })}
       clearable
     />
+  </>
+);
+
+const UserFilters = (search: PageSearch) => (
+  <>
+    <RecordSelect
+      name="users"
+      label={words.user}
+      value={search.number('userId')}
+      onChange={(userId) => search.filter({ userId })}
+      w={150}
+      clearable
+    />
+    <TextInput
+      label={words.operation}
+      placeholder={words.operationExample}
+      w={150}
+      defaultValue={search.text('operation') ?? ''}
+      onBlur={(event) => search.filter({ operation: event.currentTarget.value.trim() || undefined })}
+      onKeyDown={(event) => event.key === 'Enter' && event.currentTarget.blur()}
+    />
+  </>
+);
+
+const CommonFilters = ({ text: read, filter }: PageSearch) => (
+  <>
     <Select
       label={words.outcome}
       data={['ok', 'denied', 'failed']}
-      w={130}
+      w={110}
       value={read('outcome') ?? null}
       onChange={(next) => filter({ outcome: next ?? undefined })}
       clearable
@@ -133,12 +202,22 @@ const Details = ({ seq, at, ip, operationId, outcome, keyId, risk, ...rest }: En
 );
 
 const { columns: headers } = words;
-const columns: readonly DataColumn<Entry>[] = [
-  { header: headers.entry, cell: ({ seq }) => seq },
-  { header: headers.time, cell: ({ at }) => <TimeText at={at} /> },
+const keyColumns: readonly DataColumn<Entry>[] = [
   { header: words.key, cell: ({ keyId }) => keyId ?? '–' },
   { header: headers.operation, cell: ({ operationId }) => operationId },
   { header: words.risk, cell: ({ risk }) => risk ?? '–' },
+];
+const userColumns: readonly DataColumn<Entry>[] = [
+  {
+    header: words.user,
+    cell: ({ ownerID }) => (ownerID === null ? words.controller : <RecordName name="users" id={ownerID} />),
+  },
+  { header: headers.operation, cell: ({ operationId }) => operationId },
+];
+const columnsOf = (actor: Actor): readonly DataColumn<Entry>[] => [
+  { header: headers.entry, cell: ({ seq }) => seq },
+  { header: headers.time, cell: ({ at }) => <TimeText at={at} /> },
+  ...(actor === 'keys' ? keyColumns : userColumns),
   { header: words.outcome, cell: ({ outcome }) => outcome },
   { header: headers.source, cell: ({ ip }) => ip },
   { header: words.details, cell: (entry) => <Details {...entry} /> },

@@ -1,13 +1,4 @@
-import {
-  Button,
-  Group,
-  SegmentedControl,
-  SimpleGrid,
-  Stack,
-  Text,
-  TextInput,
-  useMantineColorScheme,
-} from '@mantine/core';
+import { Button, Group, SegmentedControl, SimpleGrid, Stack, TextInput, useMantineColorScheme } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { FactTable } from '../../components/data-table.tsx';
@@ -19,6 +10,7 @@ import { text } from '../../lib/text.ts';
 import { absoluteTime } from '../../lib/times.ts';
 import { AccessTokens } from './access-tokens.tsx';
 import { PasswordForm } from './password-form.tsx';
+import { Sessions } from './sessions.tsx';
 
 const { profile: words } = text;
 type User = NonNullable<ReturnType<typeof useSession>['data']>;
@@ -49,7 +41,10 @@ export const ProfilePage = () => {
           <ThemeChoice />
         </Section>
         <Section title={words.sessions}>
-          <Sessions />
+          <Stack>
+            <Sessions sessions={user.sessions} />
+            <SignOutEverywhere />
+          </Stack>
         </Section>
       </SimpleGrid>
     </Stack>
@@ -104,7 +99,7 @@ const ThemeChoice = () => {
   );
 };
 
-const Sessions = () => {
+const SignOutEverywhere = () => {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const toasts = useToasts();
@@ -117,15 +112,10 @@ const Sessions = () => {
     onError: (error) => toasts.problem(error),
   });
   return (
-    <Stack>
-      <Text size="sm" c="dimmed">
-        {words.sessionsText}
-      </Text>
-      <Group>
-        <Button variant="default" loading={signOut.isPending} onClick={() => signOut.mutate()}>
-          {words.signOutEverywhere}
-        </Button>
-      </Group>
-    </Stack>
+    <Group>
+      <Button variant="default" loading={signOut.isPending} onClick={() => signOut.mutate()}>
+        {words.signOutEverywhere}
+      </Button>
+    </Group>
   );
 };

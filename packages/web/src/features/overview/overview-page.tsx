@@ -6,6 +6,7 @@ import { Link } from '@tanstack/react-router';
 import { AgentBadge, TaskBadge, VerdictBadge } from '../../components/badges.tsx';
 import { type DataColumn, DataTable } from '../../components/data-table.tsx';
 import { EmptyState, PageHeading, Section } from '../../components/page.tsx';
+import { TaskLink } from '../../components/task-link.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
@@ -50,10 +51,6 @@ const useTasks = (statuses: readonly number[]) =>
     refetchInterval: refreshMs,
   }).data;
 
-const TaskLink = ({ task: { id, comment } }: { task: Task }) => (
-  <Anchor renderRoot={(props) => <Link {...props} to={`/tasks/${id}`} />}>{comment || `#${id}`}</Anchor>
-);
-
 const Running = () => {
   const tasks = useTasks(activeStatuses);
   return (
@@ -77,7 +74,7 @@ const RunningTask = ({ task }: { task: Task }) => {
   });
   return (
     <div>
-      <Group justify="space-between" mb={4}>
+      <Group justify="space-between" mb={4} fz="sm">
         <TaskLink task={task} />
         <Group gap="xs">
           {data?.remainingSec !== null && <Text size="sm">{words.left(clock(data?.remainingSec))}</Text>}
@@ -129,7 +126,7 @@ const Agents = () => {
       <Stack gap="xs">
         {data?.map((agent) => (
           <Group key={agent.id} justify="space-between" wrap="nowrap">
-            <Anchor renderRoot={(props) => <Link {...props} to={`/resources/agents/${agent.id}`} />}>
+            <Anchor size="sm" renderRoot={(props) => <Link {...props} to={`/resources/agents/${agent.id}`} />}>
               {agent.name}
             </Anchor>
             <AgentBadge value={agent.status} />

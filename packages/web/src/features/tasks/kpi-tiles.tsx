@@ -22,7 +22,7 @@ const Tile = ({ label, value, note, tone }: Kpi) => (
   <Card
     withBorder
     padding="xs"
-    style={tone && { borderTop: `3px solid var(--mantine-color-${toneColors[tone]}-filled)` }}
+    style={tone && { boxShadow: `inset 0 3px 0 var(--mantine-color-${toneColors[tone]}-filled)` }}
   >
     <Text size="xs" c="dimmed">
       {label}

@@ -98,7 +98,9 @@ const chartsOf = (values: Values, compared: Values | undefined, latency: string)
     { title: run.throughput, format: bits, lines: throughput },
     { title: run.packets, format: perSecond, lines: packetLines(keys, line) },
     { title: run.errors, format: perSecond, lines: errorLines(keys, line) },
-  ].filter(({ lines }) => lines.some(hasData));
+  ]
+    .filter(({ lines }) => lines.some(hasData))
+    .map((chart) => ({ ...chart, lines: chart.lines.filter(({ values }) => values.some((value) => value !== null)) }));
 };
 
 /** One point makes no line. */

@@ -104,8 +104,12 @@ const RunSelect = ({ taskId, exclude, onSelect }: RunSelectProps) => {
 
 type Metric = Awaited<ReturnType<typeof client.tasks.compare>>['data']['metrics'][number];
 
-const colorOf = ({ delta, better, significant }: Metric) => {
-  if (delta === null || delta === 0 || better === 'none' || !significant) return 'inherit';
+/** About the generator, not about what was tested: they decide nothing. */
+const isOfGenerator = ({ metric }: Metric) => metric.startsWith('agent') || metric === 'scheduleLagMs';
+
+const colorOf = (metric: Metric) => {
+  const { delta, better, significant } = metric;
+  if (isOfGenerator(metric) || delta === null || delta === 0 || better === 'none' || !significant) return 'inherit';
   return delta > 0 === (better === 'higher') ? 'teal' : 'red';
 };
 
@@ -113,7 +117,7 @@ const percent = (value: number | null) => (value === null ? '–' : `${value > 0
 
 /** A significant difference is bold, and colored by whether it is better or worse. */
 const Cell = ({ metric, value }: { metric: Metric; value: string }) => (
-  <Text span size="sm" fw={metric.significant ? 600 : 400} c={colorOf(metric)}>
+  <Text span size="sm" fw={metric.significant && !isOfGenerator(metric) ? 600 : 400} c={colorOf(metric)}>
     {value}
   </Text>
 );
@@ -136,8 +140,8 @@ const columns: readonly DataColumn<Metric>[] = [
 
 /** Metrics that decide come first, changed ones before others. */
 const byMeaning = (a: Metric, b: Metric) => weightOf(b) - weightOf(a);
-const weightOf = ({ better, significant, metric }: Metric) =>
-  metric.startsWith('agent') ? -1 : Number(better !== 'none') * 2 + Number(significant);
+const weightOf = (metric: Metric) =>
+  isOfGenerator(metric) ? -1 : Number(metric.better !== 'none') * 2 + Number(metric.significant);
 
 /** The differences between two runs: metrics and configuration. */
 export const RunComparison = ({ runId, otherId }: { runId: number; otherId: number }) => {

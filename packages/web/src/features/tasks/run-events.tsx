@@ -3,9 +3,9 @@ import { type RunEvent, runStatus } from '@rushhour/contract';
 import { useQuery } from '@tanstack/react-query';
 import type { Mark } from '../../components/charts/chart.ts';
 import { type DataColumn, DataTable } from '../../components/data-table.tsx';
-import { TimeText } from '../../components/time-text.tsx';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
+import { absoluteTime } from '../../lib/times.ts';
 
 const { run } = text;
 const maxRows = 100;
@@ -34,7 +34,7 @@ export const marksOf = (events: readonly RunEvent[]): Mark[] =>
   });
 
 const columns: readonly DataColumn<RunEvent>[] = [
-  { width: 140, cell: ({ ts }) => <TimeText at={ts} /> },
+  { width: 200, cell: ({ ts }) => <time dateTime={ts}>{absoluteTime(ts)}</time> },
   { width: 180, cell: ({ type }) => nameOf(type) },
   {
     cell: ({ severity, message }) => (

@@ -28,12 +28,15 @@ export const RunNotes = ({ result }: { result: RunResult }) => {
   }
   return (
     <Group gap="xs" align="flex-start">
-      <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-        {comment}
-      </Text>
+      {comment !== '' && (
+        <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+          {comment}
+        </Text>
+      )}
       <Button
         variant="subtle"
         size="compact-sm"
+        ml={comment === '' ? -8 : 0}
         leftSection={<IconNote size={16} />}
         aria-haspopup="dialog"
         onClick={() => setOpen(true)}

@@ -20,6 +20,7 @@ import { RunCaptures } from './run-captures.tsx';
 import { RunCharts } from './run-charts.tsx';
 import { ComparePicker, RunComparison, useOtherRun } from './run-compare.tsx';
 import { marksOf, useRunEvents } from './run-events.tsx';
+import { RunExchanges } from './run-exchanges.tsx';
 import { RunGoals } from './run-goals.tsx';
 import { RunHeatMap } from './run-heat-map.tsx';
 import { RunHosts } from './run-hosts.tsx';
@@ -35,6 +36,7 @@ import { RunTopology } from './run-topology.tsx';
 import { Bypasses } from './security/bypasses.tsx';
 import { SecurityPanel } from './security/security-panel.tsx';
 import { isSecurityTest } from './security/security-report.ts';
+import { SessionStepBar } from './session-step-bar.tsx';
 
 const { run } = text;
 
@@ -107,6 +109,7 @@ export const RunPanel = (props: RunPanelProps) => {
       {result && result.thresholds.length > 0 && <Thresholds result={result} />}
       {result?.rfc2544 && <RunRfc2544 rows={result.rfc2544} />}
       {result && <RunJourneys summary={result.summary} />}
+      <RunExchanges id={task.id} runId={runId} isActive={isLive} />
       {result?.goals && <RunGoals goals={result.goals} />}
       {result && isSecurityTest(task) && <SecurityPanel taskId={id} runId={runId} />}
       {other && <RunComparison runId={runId} otherId={other.runId} />}
@@ -172,6 +175,7 @@ const Charts = (props: ChartsProps) => {
     <Stack>
       {children}
       <KpiTiles label={run.kpisOf} kpis={kpisOf(props, series)} />
+      {isLive && newest && <SessionStepBar summary={newest.summary} />}
       {result && isSecurityTest(task) && <Bypasses taskId={task.id} runId={runId} />}
       <RunTopology task={task} runId={runId} labels={newest?.labels ?? {}} isActive={isLive} />
       <Group justify="space-between">

@@ -1,4 +1,4 @@
-import { Button, Chip, Group, Stack, Tabs, TextInput } from '@mantine/core';
+import { Button, Chip, Group, Pill, Stack, Tabs, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import type { RunResult, RunTable, RunTableRow, Task } from '@rushhour/contract';
 import { IconDownload } from '@tabler/icons-react';
@@ -28,9 +28,12 @@ type TableFacts = NonNullable<RunResult['tables']>[number];
 export const RunRows = ({ task, runId, isActive }: RunRowsProps) => {
   const { id } = task;
   const [chosen, choose] = useState<RunTable>();
+  const [neighbour, setNeighbour] = useState<Neighbour>();
   const { data: tables = [] } = useQuery({
     queryKey: ['tasks', 'tables', runId],
     queryFn: async () => (await client.tasks.run({ params: { id, runId }, query: {} })).data.tables ?? [],
+    // Requests and answers have a section of their own.
+    select: (found) => found.filter(({ name }) => name !== 'exchanges'),
     refetchInterval: isActive ? pollMs : false,
   });
   const shown = tables.find(({ name }) => name === chosen) ?? tables[0];
@@ -48,23 +51,65 @@ export const RunRows = ({ task, runId, isActive }: RunRowsProps) => {
             ))}
           </Tabs.List>
         </Tabs>
-        <Rows key={shown.name} {...{ id, runId, isActive }} facts={shown} />
+        {shown.name === 'routes' && neighbour !== undefined && (
+          <NeighbourPill neighbour={neighbour} onRemove={() => setNeighbour(undefined)} />
+        )}
+        <Rows
+          key={`${shown.name} ${shown.name === 'routes' ? JSON.stringify(neighbour) : ''}`}
+          {...{ id, runId, isActive }}
+          facts={shown}
+          neighbour={shown.name === 'routes' ? neighbour : undefined}
+          onNeighbour={
+            tables.some(({ name }) => name === 'routes')
+              ? (one) => {
+                  setNeighbour(one);
+                  choose('routes');
+                }
+              : undefined
+          }
+        />
       </Stack>
     </Section>
   );
 };
 
+/** Whose routes are shown. */
+interface Neighbour {
+  readonly router: string;
+  readonly protocol: string;
+  /** Absent where all neighbours of a router share its database. */
+  readonly neighbour?: string;
+}
+
+const sharedDatabases: readonly unknown[] = ['ospf', 'isis', 'igmp-querier'];
+
+const neighbourOf = ({ cells }: RunTableRow): Neighbour => ({
+  router: String(cells['router'] ?? ''),
+  protocol: String(cells['protocol'] ?? ''),
+  ...(!sharedDatabases.includes(cells['protocol']) && { neighbour: String(cells['neighbour'] ?? '') }),
+});
+
+const NeighbourPill = ({ neighbour, onRemove }: { neighbour: Neighbour; onRemove: () => void }) => (
+  <Group>
+    <Pill withRemoveButton onRemove={onRemove} removeButtonProps={{ 'aria-label': words.allRoutes }}>
+      {words.of(neighbour)}
+    </Pill>
+  </Group>
+);
+
 interface RowsProps extends Pick<RunRowsProps, 'runId' | 'isActive'> {
   id: number;
   facts: TableFacts;
+  neighbour: Neighbour | undefined;
+  onNeighbour: ((neighbour: Neighbour) => void) | undefined;
 }
 
-const Rows = ({ id, runId, isActive, facts: { name: table, states } }: RowsProps) => {
+const Rows = ({ id, runId, isActive, facts: { name: table, states }, neighbour, onNeighbour }: RowsProps) => {
   const [state, setState] = useState('');
   const [typed, setTyped] = useState('');
   const [page, setPage] = useState(1);
   const [search] = useDebouncedValue(typed, typingMs);
-  const query = { table, count: rowsPerPage, page, ...(state && { state }), ...(search && { search }) };
+  const query = { table, count: rowsPerPage, page, ...(state && { state }), ...(search && { search }), ...neighbour };
   const { data } = useQuery({
     queryKey: ['tasks', 'rows', runId, query],
     queryFn: () => client.tasks.runAgents({ params: { id, runId }, query }),
@@ -98,7 +143,7 @@ const Rows = ({ id, runId, isActive, facts: { name: table, states } }: RowsProps
         </Group>
       </Group>
       <DataTable
-        columns={columnsOf(rows)}
+        columns={[...columnsOf(rows), ...(table === 'neighbours' && onNeighbour ? [routesColumn(onNeighbour)] : [])]}
         rows={rows}
         keyOf={({ agentID, job, index }) => `${agentID}-${job}-${index}`}
         minWidth={760}
@@ -124,6 +169,16 @@ const StateChips = ({ states, state, onState }: StateChipsProps) => (
     ))}
   </Group>
 );
+
+/** Opens what a neighbour has announced: its routes, labels or database. */
+const routesColumn = (onNeighbour: (neighbour: Neighbour) => void): DataColumn<RunTableRow> => ({
+  label: words.routesOf,
+  cell: (row) => (
+    <Button size="compact-xs" variant="subtle" onClick={() => onNeighbour(neighbourOf(row))}>
+      {words.routesOf}
+    </Button>
+  ),
+});
 
 const columnsOf = (rows: readonly RunTableRow[]): DataColumn<RunTableRow>[] => {
   const names = [...new Set(rows.flatMap(({ cells }) => Object.keys(cells)))];

@@ -22,12 +22,23 @@ const valueText = ({ summary }: Result, { metric, aggregation }: Threshold, valu
   return measured(value, aggregation === 'rate' ? `${known.unit}/s` : known.unit);
 };
 
-const conditionText = (result: Result, threshold: Threshold) =>
-  `${threshold.aggregation} of ${threshold.metric} ${threshold.operator} ${valueText(result, threshold, threshold.value)}`;
+const signs: Readonly<Record<string, string>> = { '<=': '≤', '>=': '≥', '==': '=', '!=': '≠' };
 
-/** Actual value and condition. */
+const limitText = (result: Result, threshold: Threshold) =>
+  `${signs[threshold.operator] ?? threshold.operator} ${valueText(result, threshold, threshold.value)}`;
+
+/** The last value of a metric is its value. */
+const conditionText = (result: Result, threshold: Threshold) => {
+  const { aggregation, metric } = threshold;
+  return `${aggregation === 'last' ? metric : `${aggregation} of ${metric}`} ${limitText(result, threshold)}`;
+};
+
+/** Actual value and condition, beside the name; a last value needs no metric to be understood. */
 export const thresholdText = (result: Result, threshold: Threshold) =>
-  run.actualAgainst(valueText(result, threshold, threshold.actual), conditionText(result, threshold));
+  run.actualAgainst(
+    valueText(result, threshold, threshold.actual),
+    (threshold.aggregation === 'last' ? limitText : conditionText)(result, threshold),
+  );
 
 /** A threshold that only warns does not fail the run. */
 export const outcomeOf = ({ outcome, severity }: Pick<Threshold, 'outcome' | 'severity'>) =>

@@ -127,7 +127,7 @@ const Heading = ({ task, status, now }: { task: Task; status: Status | undefined
         </Text>
       )}
     </div>
-    <Group gap="xs">
+    <Group gap="xs" wrap="nowrap" align="flex-start">
       <RunControls task={task} status={now} />
       <TaskMenu task={task} isActive={isActive(now)} />
     </Group>

@@ -21,6 +21,7 @@ import { EntriesEditor } from './entries-editor.tsx';
 import { PlaneEditor } from './planes-editor.tsx';
 import { draftOf, emptyForm, formOf, type TaskForm } from './task-form.ts';
 import { ThresholdsEditor } from './thresholds-editor.tsx';
+import { TryPanel } from './try-panel.tsx';
 import { useMetrics } from './use-plugins.ts';
 import { useValidation } from './use-validation.ts';
 
@@ -79,6 +80,7 @@ const Editor = ({ task, initial }: { task: Task | undefined; initial: TaskForm }
         <Grid.Col span={{ base: 12, lg: 4 }}>
           <Stack pos="sticky" top={68}>
             <CheckPanel checked={checked} isChecking={isChecking} error={error} />
+            <TryPanel form={form} taskId={task?.id} />
             <SaveButtons task={task} form={form} onRejected={setRejected} onSaved={() => setSaved(form)} />
           </Stack>
         </Grid.Col>

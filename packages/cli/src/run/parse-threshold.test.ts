@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseThreshold } from './threshold.ts';
+import { parseThreshold } from './parse-threshold.ts';
 
 it.each([
   ['p99(http.latency)<20ms', { metric: 'http.latency', aggregation: 'p99', operator: '<', value: 20_000 }],

@@ -1,0 +1,30 @@
+import type { RunSummary } from '@rushhour/contract';
+import { text } from '../../lib/text.ts';
+
+const prefix = 'access.inStep.';
+
+export interface SessionStep {
+  readonly label: string;
+  /** Sessions that are in the step now. */
+  readonly count: number;
+  readonly kind: 'waiting' | 'setup' | 'up' | 'over';
+}
+
+const kinds: Readonly<Record<string, SessionStep['kind']>> = {
+  idle: 'waiting',
+  waiting: 'waiting',
+  up: 'up',
+  closing: 'over',
+  ended: 'over',
+};
+
+/** The steps that sessions of a run go through, in their order. */
+export const sessionStepsOf = (summary: RunSummary): SessionStep[] => {
+  const metrics = summary.flatMap((side) => side.metrics);
+  return Object.entries(text.rows.steps).flatMap(([name, label]) => {
+    const found = metrics.filter(({ metric }) => metric === `${prefix}${name}`);
+    if (found.length === 0) return [];
+    const count = found.reduce((sum, { last }) => sum + (last ?? 0), 0);
+    return [{ label, count, kind: kinds[name] ?? 'setup' }];
+  });
+};
