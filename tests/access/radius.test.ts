@@ -181,10 +181,10 @@ describe('FreeRADIUS behind our authenticator', () => {
     expect(server.records().map((text) => /Acct-Status-Type = (\w+)/.exec(text)?.[1])).toEqual(['Start', 'Stop']);
   });
 
-  it('lets our supplicants in by EAP-MD5', async () => {
+  it.each(['md5', 'peap-mschapv2'] as const)('lets our supplicants in by %s', async (method) => {
     const { left, right } = cable;
     await startFreeRadius(right, users);
-    const dot1x = { supplicant: { method: 'md5' as const }, timers: { startPeriodSec: 2 } };
+    const dot1x = { supplicant: { method }, timers: { startPeriodSec: 2 } };
     const authenticator = await startJobIn(right, {
       ...accessJob('server', right.device, {
         dot1x: profile('dot1x', { ...dot1x, authenticator: { decision: 'radius' }, radius: radiusSection() }),

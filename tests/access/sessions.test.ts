@@ -6,6 +6,7 @@ import { stopNeighbourDiscovery, useCable } from '../engines/use-cable.ts';
 import { type Sniffer, startSniffer } from '../stack/sniffer.ts';
 import {
   addressesOf,
+  columnOf,
   complaints,
   rowsOf,
   runProgram,
@@ -131,12 +132,13 @@ describe('access sessions', () => {
     const [fromClient, fromServer] = await Promise.all([startSniffer(right), startSniffer(left)]);
     const ppp = profile('ppp', { lcp: { timeoutSec: 1, echoSec: 1 }, auth: { timeoutSec: 1 } });
     const server = await startJobIn(right, {
-      ...accessJob('server', right.device, { pppoe: profile('pppoe'), ppp }),
+      ...accessJob('server', right.device, { pppoe: profile('pppoe'), ppp, dhcpv6: profile('dhcpv6') }),
       duration: untilStopped,
     });
     const client = await startJobIn(left, {
       ...accessJob('client', left.device, {
-        sessions: sessionsProfile(100, { traffic: { ipv4PacketsPerSec: 2 } }),
+        sessions: sessionsProfile(100, { traffic: { ipv4PacketsPerSec: 2, ipv6PacketsPerSec: 1 } }),
+        dhcpv6: profile('dhcpv6', { client: { timeoutSec: 1 } }),
         pppoe: profile('pppoe', { discovery: { timeoutSec: 1 }, accessLine: { enabled: true } }),
         accessLine: profile('accessLine', { vlan: { mode: '1:1', outerStart: 100, outerEnd: 199 } }),
         links: profile('links', { link: { sourceMac: '02:33:00:00:00:01' } }),
@@ -150,6 +152,10 @@ describe('access sessions', () => {
     expect(totals.histogram('access.setup').count).toBe(100);
     expect(addressesOf(totals)).toHaveLength(100);
     expect(totals.counter('access.proofReceived')).toBeGreaterThan(200);
+    for (const column of ['ipv6', 'prefix']) {
+      expect(columnOf(totals, column)).toHaveLength(100);
+      expect(new Set(columnOf(served, column))).toEqual(new Set([null, ...columnOf(totals, column)]));
+    }
     expect(served.histogram('access.setup').count).toBe(100);
     expect(rowsOf(served)).toHaveLength(100);
     expect(rowsOf(totals)[7]).toMatchObject({ state: 'ended', cells: { lastError: 'stopped', vlan: '107' } });
@@ -157,6 +163,7 @@ describe('access sessions', () => {
     expect(await codesOf(fromClient)).toEqual(new Set(['0x09', '0x19', '0xa7']));
     expect(await codesOf(fromServer)).toEqual(new Set(['0x07', '0x65', '0xa7']));
     expect((await fromServer.fields('chap.code == 3', ['frame.number'])).length).toBeGreaterThan(0);
+    expect((await fromClient.fields('pppoes && dhcpv6.msgtype == 8', ['frame.number'])).length).toBeGreaterThan(0);
     for (const one of [fromClient, fromServer]) expect(await complaints(one, 'pppoed || pppoes')).toEqual([]);
   });
 });

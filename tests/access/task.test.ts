@@ -1,9 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { runScenario } from '../engines/namespaces.ts';
 import { useCable } from '../engines/use-cable.ts';
 
-const scenario = fileURLToPath(new URL('task-scenario.ts', import.meta.url));
+const scenario = 'tests/access/task-scenario.ts';
 const cable = useCable('file');
 
 it('a task of planes alone sets up PPPoE sessions between two agents and obeys commands', async () => {

@@ -17,8 +17,8 @@ try {
     const { data } = await client.agents.get({ params: { id } });
     return data.interfaces?.find((one) => one.name === name)?.id ?? 0;
   };
-  const profileOf = async (protocol: string, config: object) => {
-    const body = { name: protocol, type: `protocol.${protocol}`, config };
+  const profileOf = async (protocol: string, config: object, name = protocol) => {
+    const body = { name, type: `protocol.${protocol}`, config };
     return (await client.dictionaries.create({ body: body as never })).data;
   };
   const sessions = await profileOf('sessions', {
@@ -31,16 +31,33 @@ try {
   const ppp = await profileOf('ppp', { lcp: { timeoutSec: 1 }, auth: { timeoutSec: 1 } });
   const pppoe = await profileOf('pppoe', { discovery: { timeoutSec: 1 } });
   const dhcp = await profileOf('dhcp', { client: { timeoutSec: 1 } });
-  const protocols = kind === 'pppoe' ? { pppoe: [pppoe], ppp: [ppp] } : { dhcp: [dhcp] };
-  const common = { agent: { id: near.id }, interfaces: [await interfaceOf(near.id, 'l0')], groupId: 7 };
-  const subscribers = { ...common, sessions: [sessions], links: [links], ...protocols };
-  const gateway = {
-    agent: { id: other.id },
-    interfaces: [await interfaceOf(other.id, 'r0')],
-    isServer: true,
-    groupId: 8,
+  const l2tpOf = (name: string, tunnel: object) =>
+    profileOf('l2tp', { tunnel: { secret: 'shared', timeoutSec: 1, ...tunnel } }, name);
+  const lac = await l2tpOf('lac', { localAddress: '10.99.0.50', peerAddress: '10.99.0.60' });
+  const lns = await l2tpOf('lns', { localAddress: '10.99.0.60' });
+  const access = await profileOf('access', { gateway: { protocols: ['pppoe'], unnumberedFrom: '100.64.0.1' } });
+  const overPppoe = { pppoe: [pppoe], ppp: [ppp], accessLine: [accessLine] };
+  /** Profiles of subscribers and of the gateway of the access plane. */
+  const protocols: Record<string, readonly [object, object]> = {
+    pppoe: [overPppoe, overPppoe],
+    access: [overPppoe, {}],
+    dhcp: [
+      { dhcp: [dhcp], accessLine: [accessLine] },
+      { dhcp: [dhcp], accessLine: [accessLine] },
+    ],
+    l2tp: [
+      { l2tp: [lac], ppp: [ppp] },
+      { l2tp: [lns], ppp: [ppp] },
+    ],
   };
-  const target = { agent: { id: other.id }, ip: '10.50.0.1', accessGroup: 8 };
+  const [ofSubscribers, ofGateway] = protocols[kind] ?? [{}, {}];
+  const common = { agent: { id: near.id }, interfaces: [await interfaceOf(near.id, 'l0')], groupId: 7 };
+  const subscribers = { ...common, sessions: [sessions], links: [links], ...ofSubscribers };
+  const farInterface = await interfaceOf(other.id, 'r0');
+  const gateway = { agent: { id: other.id }, interfaces: [farInterface], isServer: true, groupId: 8, ...ofGateway };
+  const router = { agent: { id: other.id }, interfaces: [[farInterface]], isServer: true, access: [access] };
+  const isRouter = kind === 'access';
+  const target = { agent: { id: other.id }, ip: '10.50.0.1', accessGroup: isRouter ? 0 : 8 };
   const task = {
     comment: 'HTTP of subscribers',
     configuration: [
@@ -55,10 +72,8 @@ try {
         },
       },
     ],
-    accessPlane: [
-      { ...subscribers, accessLine: [accessLine] },
-      { ...gateway, ...protocols, accessLine: [accessLine] },
-    ],
+    accessPlane: [subscribers, ...(isRouter ? [] : [gateway])],
+    ...(isRouter && { controlPlane: [router] }),
   };
   const { data: id } = await client.tasks.create({ body: task as never });
   const { data: started } = await client.tasks.start({ params: { id } });

@@ -36,7 +36,6 @@ beforeAll(async () => {
   paths = await pagesOf([...examplesOf(data), { name: 'agents', id: String(near.id) }, task]);
   browser = await launchBrowser();
   ({ page, problems } = await openPage(browser));
-  await page.goto(system.url);
 });
 afterAll(async () => {
   await browser?.close();
@@ -91,8 +90,33 @@ const cutOff = (page: Page): Promise<string[]> =>
       .map((element) => `${element.tagName} ${element.textContent?.slice(0, 40)}`);
   });
 
+/** Texts and controls that lie on one another; what belongs to a field, such as its arrow, is part of it. */
+const overlapping = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const wanted = 'h1, h2, h3, button, a, label, p, time, figcaption, td, th, .mantine-Badge-root';
+    const parts = [...document.querySelectorAll(`main :is(${wanted})`)].filter(
+      (element) =>
+        element.closest('.mantine-Input-section, .mantine-VisuallyHidden-root, [aria-hidden=true], .uplot') === null &&
+        element.checkVisibility({ opacityProperty: true, visibilityProperty: true }),
+    );
+    const boxes = parts.map((element) => ({ element, box: element.getBoundingClientRect() }));
+    const slack = 3;
+    const meet = (a: DOMRect, b: DOMRect) =>
+      Math.min(a.right, b.right) - Math.max(a.left, b.left) > slack &&
+      Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > slack;
+    const found: string[] = [];
+    for (const [i, { element, box }] of boxes.entries()) {
+      for (const other of boxes.slice(i + 1)) {
+        if (element.contains(other.element) || other.element.contains(element) || !meet(box, other.box)) continue;
+        found.push(`“${element.textContent?.slice(0, 30)}” and “${other.element.textContent?.slice(0, 30)}”`);
+      }
+    }
+    return found.slice(0, 3);
+  });
+
 describe('every page', () => {
   it('has no serious accessibility violation, light or dark, and fits a phone screen', async () => {
+    await page.goto(system.url);
     const found = (await seriousViolations(page)).map((violation) => `sign-in: ${violation}`);
     await signIn(page, administrator);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -107,6 +131,7 @@ describe('every page', () => {
         await page.setViewportSize(size);
         if (!(await fitsScreen(page))) found.push(`${path}: wider than a ${name}`);
         found.push(...(await cutOff(page)).map((text) => `${path}, ${name}: cut off ${text}`));
+        found.push(...(await overlapping(page)).map((texts) => `${path}, ${name}: overlap of ${texts}`));
       }
       await page.setViewportSize(desk);
     }

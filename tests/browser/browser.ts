@@ -47,7 +47,12 @@ export const seriousViolations = (page: Page) => violationsOf(page, cheap);
 export const contrastViolations = (page: Page) => violationsOf(page, { ...cheap, runOnly: ['color-contrast'] });
 
 export const signIn = async (page: Page, { email, password }: { email: string; password: string }) => {
-  await page.getByLabel('Email').fill(email);
+  const form = page.getByLabel('Email');
+  await form.waitFor().catch(async (cause) => {
+    const shown = (await page.locator('body').textContent()) ?? '';
+    throw new Error(`there is no sign-in form at ${page.url()}: ${shown.slice(0, 500)}`, { cause });
+  });
+  await form.fill(email);
   await page.getByLabel('Password', { exact: false }).first().fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openPage, signIn, visit } from './browser.ts';
+import { administrator, openPage, signIn, visit } from './browser.ts';
 import { useLab } from './lab.ts';
 
 const lab = useLab();
@@ -47,6 +47,47 @@ describe('the profile page', () => {
     await again.page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(problems).toEqual([]);
     await Promise.all([context.close(), again.context.close()]);
+  });
+});
+
+describe('sessions and the audit', () => {
+  it('show where a user is signed in, sign a session out, and name who did it', async () => {
+    const other = await openPage(lab.browser);
+    await other.page.goto(lab.system.url);
+    await signIn(other.page, administrator);
+    await other.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    const { page, problems, context } = await lab.signedIn('/profile');
+    const sessions = page.getByRole('table', { name: 'Sessions' });
+    await sessions.getByText('This session').waitFor();
+    const before = await sessions.getByRole('row').count();
+    await sessions
+      .getByRole('button', { name: /^Sign out the session from/ })
+      .first()
+      .click();
+    await page.getByText('Session signed out').waitFor();
+    await expect.poll(() => sessions.getByRole('row').count()).toBe(before - 1);
+    await other.page.getByRole('dialog').getByLabel('Password').or(other.page.getByLabel('Password')).first().waitFor();
+    await visit(page, '/audit?operation=users.updateMe');
+    await page
+      .getByRole('row', { name: /admin@example.test users\.updateMe ok/ })
+      .first()
+      .waitFor();
+    await page.getByRole('combobox', { name: 'Actor' }).click();
+    await page.getByRole('option', { name: 'AI keys' }).click();
+    await page.getByText('No audit entries found').waitFor();
+    expect(problems).toEqual([]);
+    await Promise.all([context.close(), other.context.close()]);
+  });
+
+  it('show the last hours and the latest tests of an agent', async () => {
+    const { page, problems, context } = await lab.signedIn(`/resources/agents/${lab.client.id}`);
+    await page.getByRole('heading', { name: 'History' }).waitFor();
+    await page.getByRole('figure', { name: 'CPU' }).waitFor();
+    await page.getByText('24 hours', { exact: true }).click();
+    await page.getByRole('figure', { name: 'Traffic' }).waitFor();
+    await page.getByRole('heading', { name: 'Latest tests' }).waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
   });
 });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { requireProgram } from '../engines/programs.ts';
 import { freePort } from '../process/free-port.ts';
 import { type Spawned, spawnController } from '../process/spawn-controller.ts';
 import { type System, startSystem } from '../system/system.ts';
@@ -183,7 +184,25 @@ it('bash, zsh and fish complete collections, operations, options and values', as
     writeFileSync(script, (await cli.call(['completion', shell])).stdout);
     expect(readFileSync(script, 'utf8')).toContain('rushhour complete --');
   }
-  await run('bash', ['-n', join(cli.folder, 'completion.bash')]);
+  for (const shell of ['fish', 'zsh']) requireProgram(shell);
+  // fish completes without a terminal; zsh only in one, which its own module makes.
+  const fish = async (line: string) => {
+    const script = `source ${join(cli.folder, 'completion.fish')}; complete -C '${line}'`;
+    return (await run('fish', ['--no-config', '-c', script], { env })).stdout.trim().split('\n');
+  };
+  expect(await fish('rushhour tasks st')).toEqual(expect.arrayContaining(['start', 'stop', 'status', 'stream']));
+  expect(await fish('rushhour tasks stop 3 --mode ')).toEqual(['abort', 'graceful']);
+  const zsh = `
+    zmodload zsh/zpty
+    zpty shell zsh -f -i
+    zpty -w shell "PS1=; autoload -U compinit; compinit -u -D; LISTMAX=9999; source ${join(cli.folder, 'completion.zsh')}; echo rea''dy"
+    zpty -r shell out '*ready*'
+    zpty -w -n shell $'rushhour tasks sta\t\t'
+    for n in {1..100}; do sleep 0.1; zpty -r -t shell part && out+=$part; [[ $out == *status* && $out == *start* ]] && break; done
+    zpty -d shell
+    print -r -- $out`;
+  const { stdout: shown } = await run('zsh', ['-f', '-c', zsh], { env });
+  expect(shown).toMatch(/start\s+status/);
 });
 
 it('`audit verify` reads, and demands that the data exist', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { useCable } from '../engines/use-cable.ts';
+import { startBird } from './bird.ts';
 import { startFrr } from './frr.ts';
 import { packetFrom } from './packet-from.ts';
 import { profileOf } from './profiles.ts';
@@ -88,4 +89,39 @@ it.each([
   expect(rows.find(({ cells }) => cells['protocol'] === protocol)).toMatchObject({
     cells: { flaps: 1, lastError: 'BFD session down' },
   });
+});
+
+it.each([
+  ['simple', 'simple'],
+  ['meticulous-md5', 'meticulous keyed md5'],
+  ['sha1', 'keyed sha1'],
+] as const)('BFD comes up with BIRD with authentication by %s, and not with another key', async (kind, name) => {
+  const bird = await startBird(
+    cable.right,
+    `router id 10.99.0.2;
+     protocol bfd {
+       interface "${cable.right.device}" {
+         min rx interval 100 ms; min tx interval 100 ms;
+         authentication ${name}; password "secret" { id 7; };
+       };
+       neighbor 10.99.0.10 dev "${cable.right.device}";
+       neighbor 10.99.0.11 dev "${cable.right.device}";
+     }`,
+  );
+  const [right, wrong] = ['secret', 'public'].map((key, i) =>
+    profileOf('bfd', {
+      session: { localAddress: `10.99.0.1${i}`, peerAddress: '10.99.0.2', txMs: 100, rxMs: 100 },
+      authentication: { kind, key, keyId: 7 },
+    }),
+  );
+  const job = await startRouters(cable.left, { bfd: [right, wrong] }, 2);
+  const sessions = () => bird.show('show bfd sessions');
+  await expect.poll(sessions, { timeout: 60_000 }).toMatch(/10\.99\.0\.10\s+\S+\s+Up/);
+  await sleep(1500);
+  expect(await sessions()).toMatch(/10\.99\.0\.11\s+\S+\s+Down/);
+  const totals = await job.stop();
+  expect(rowsOf(totals, 'neighbours')).toMatchObject([
+    { state: 'up', cells: { flaps: 0 } },
+    { state: 'down', cells: { lastError: 'packets are signed with another key' } },
+  ]);
 });

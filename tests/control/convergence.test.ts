@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { runScenario, startJobIn } from '../engines/namespaces.ts';
 import { takePriority } from '../engines/priority.ts';
@@ -10,7 +9,7 @@ import { countForwarded, createLine } from './three-namespaces.ts';
 
 takePriority();
 
-const scenario = fileURLToPath(new URL('convergence-scenario.ts', import.meta.url));
+const scenario = 'tests/control/convergence-scenario.ts';
 const port = 15_010;
 const receiverAt = (host: string, more: object = {}) => ({
   engine: 'convergence',

@@ -21,14 +21,15 @@ const expectedOf = (address: string): string[] => [
 
 // The router with the higher address opens the connection.
 it.each([
-  ['FRR calls', '10.99.0.9'],
-  ['we call', '10.99.0.99'],
-])('FRR learns labels and we learn its own: %s', async (_, address) => {
+  ['FRR calls', '10.99.0.9', 'none', ''],
+  ['we call and sign', '10.99.0.99', 'md5', ' neighbor 192.0.2.9 password secret'],
+] as const)('FRR learns labels and we learn its own: %s', async (_, address, kind, password) => {
   const frr = await startFrr(
     cable.right,
     ['ldpd'],
     `mpls ldp
       router-id 10.99.0.77
+     ${password}
       address-family ipv4
        discovery transport-address 10.99.0.77
        discovery hello interval 1
@@ -40,6 +41,7 @@ it.each([
   const profile = profileOf('ldp', {
     session: { transportAddress: address, lsrId: '192.0.2.9', helloSec: 1, keepaliveSec: 5 },
     bindings: { count: 300 },
+    authentication: { kind, key: 'secret' },
   });
   const job = await startRouters(cable.left, { ldp: [profile] });
   const learned = async () => {

@@ -1,10 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { runScenario } from '../engines/namespaces.ts';
 import { useCable } from '../engines/use-cable.ts';
 import { startFrr } from './frr.ts';
 
-const scenario = fileURLToPath(new URL('task-scenario.ts', import.meta.url));
+const scenario = 'tests/control/task-scenario.ts';
 const cable = useCable('test');
 
 it('the control plane of a task runs routers against FRR and obeys commands', async () => {

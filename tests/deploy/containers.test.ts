@@ -86,15 +86,40 @@ it('the compose file is valid, has both agents and a device between them', async
   expect(pathBetween(services)).toContain('10.90.1.2');
 });
 
+it('the compose file of three controllers is valid, and its balancer knows all of them', async () => {
+  const { stdout } = await promisify(execFile)('docker-compose', ['-f', join(deploy, 'compose-three.yaml'), 'config'], {
+    env: { ...process.env, ADMIN_PASSWORD: 'quiet-Harbour-27-lamps', SECRET_KEY: 'AAAA' },
+  });
+  const { services } = parse(stdout) as { services: Record<string, { environment?: Record<string, string> }> };
+  const controllers = Object.keys(services).filter((name) => name.startsWith('controller-'));
+  const balancer = readFileSync(join(deploy, 'haproxy.cfg'), 'utf8');
+  expect([...balancer.matchAll(/^ +server \w+ (.+):8080$/gm)].map(([, host]) => host)).toEqual(
+    expect.arrayContaining(controllers),
+  );
+  execFileSync('haproxy', ['-c', '-q', '-f', join(deploy, 'haproxy.cfg')]);
+  for (const name of controllers) {
+    const environment = services[name]?.environment;
+    expect(environment).toEqual(services['controller-one']?.environment);
+    for (const shared of ['DATABASE_URL', 'NATS_URL', 'S3_URL', 'RUSHHOUR_SECRET_KEY'])
+      expect(environment).toHaveProperty(shared);
+    for (const url of ['DATABASE_URL', 'NATS_URL', 'S3_URL'])
+      expect(Object.keys(services)).toContain(new URL(environment?.[url] ?? '').hostname);
+  }
+});
+
 describe('the manifests', () => {
   const models = { Deployment, PersistentVolumeClaim, Service, StatefulSet };
   type Manifest = { kind: keyof typeof models } & Record<string, unknown>;
-  const manifests = readdirSync(join(deploy, 'kubernetes')).flatMap((file) =>
-    parseAllDocuments(readFileSync(join(deploy, 'kubernetes', file), 'utf8')).map((document) => {
-      expect(document.errors).toEqual([]);
-      return document.toJS() as Manifest;
-    }),
-  );
+  const files = readdirSync(join(deploy, 'kubernetes'), { recursive: true, encoding: 'utf8' });
+  const manifests = files
+    .filter((file) => file.endsWith('.yaml'))
+    .toSorted()
+    .flatMap((file) =>
+      parseAllDocuments(readFileSync(join(deploy, 'kubernetes', file), 'utf8')).map((document) => {
+        expect(document.errors).toEqual([]);
+        return document.toJS() as Manifest;
+      }),
+    );
   const validate = (manifest: Manifest) => new models[manifest.kind](manifest as never).validate();
 
   it.each(manifests.map((manifest) => [manifest.kind, manifest] as const))('are valid: %s', (_, manifest) => {

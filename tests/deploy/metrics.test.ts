@@ -131,7 +131,9 @@ describe('metrics in a real Prometheus', () => {
     expect(text).toMatch(/^rushhour_build_info\{version="\d+\.\d+\.\d+",commit="\w+",node="v24[^"]*"\} 1$/m);
     expect(text).toMatch(/^rushhour_runs\{state="finished"\} 1$/m);
     expect(text).toMatch(/^rushhour_queue_length 0$/m);
-    expect(text).toMatch(/^rushhour_store_duration_seconds_count\{kind="write"\} [1-9]/m);
+    for (const kind of ['read', 'write']) {
+      expect(text).toMatch(new RegExp(`^rushhour_store_duration_seconds_count\\{kind="${kind}"\\} [1-9]`, 'm'));
+    }
     expect(Math.max(...valuesOf(await rangeOf('rushhour_runs{state="running"}')))).toBe(1);
     expect(Math.max(...valuesOf(await rangeOf('rushhour_ingest_lag_seconds')))).toBeGreaterThan(0);
   });

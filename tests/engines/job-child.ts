@@ -1,8 +1,8 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import type { Outcome } from '@rushhour/agent';
 import type { Summary } from '@rushhour/protocol';
+import { programAt } from '../process/program.ts';
 import { type Totals, totalsOf } from './job.ts';
 
 interface JobChild {
@@ -13,8 +13,12 @@ interface JobChild {
 
 /** Runs a script of this folder with a job, started by the programs in `behind`; resolves at its first line or its end. */
 export const startJobChild = async (script: string, job: object, behind: readonly string[]): Promise<JobChild> => {
-  const file = fileURLToPath(new URL(script, import.meta.url));
-  const [program = '', ...args] = [...behind, process.execPath, file, JSON.stringify(job)];
+  const [program = '', ...args] = [
+    ...behind,
+    process.execPath,
+    programAt(`tests/engines/${script}`),
+    JSON.stringify(job),
+  ];
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   // A failed child no longer reads; its totals hold the reason.
   child.stdin.on('error', () => {});

@@ -8,5 +8,5 @@ job.started.then(
 );
 process.stdin.on('end', () => void job.stop()).resume();
 const { outcome, summaries } = await job.totals;
-console.log(JSON.stringify({ outcome, summaries }));
-process.exit();
+// A process that ends before its output is read cuts it off.
+process.stdout.write(`${JSON.stringify({ outcome, summaries })}\n`, () => process.exit());

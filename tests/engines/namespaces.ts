@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { programAt } from '../process/program.ts';
 import type { JobOptions, Totals } from './job.ts';
 import { inside, startJobChild } from './job-child.ts';
 import { execute, requireProgram } from './programs.ts';
@@ -82,9 +83,16 @@ export const createCable = (): Cable => {
   return { left, right, remove };
 };
 
-/** Runs a script in the left namespace, with the controller and one agent; returns its last line as JSON. */
+/** Runs a script of the repository in the left namespace, with the controller and one agent; returns its last line as JSON. */
 export const runScenario = async ({ left, right }: Cable, script: string, ...more: string[]) => {
-  const [program = '', ...args] = [...inside(left), process.execPath, script, left.address, right.namespace, ...more];
+  const [program = '', ...args] = [
+    ...inside(left),
+    process.execPath,
+    programAt(script),
+    left.address,
+    right.namespace,
+    ...more,
+  ];
   const { stdout } = await execute(program, args, { timeout: 280_000, maxBuffer: 16 * 1024 * 1024 });
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 };
@@ -100,7 +108,7 @@ export const startJobIn = (side: Side, options: JobOptions, behind: readonly str
 
 /** Starts a job in its own process. The totals reject when the job fails. */
 export const startJobProcess = async (options: JobOptions, behind: readonly string[] = []): Promise<JobProcess> => {
-  const started = await startJobChild('./job-process.ts', options, behind);
+  const started = await startJobChild('job-process.ts', options, behind);
   const totals = started.totals.then((all) => {
     if (all.outcome.error !== undefined) throw new Error(all.outcome.error);
     return all;

@@ -66,7 +66,10 @@ const reviver =
         ...{ policy: {}, policyVersion: 1, constraints: {}, ipAllowlist: [], lastUsedIp: '' },
         expiresAt: '2999-01-01T00:00:00.000Z',
       });
-      return { ...(await openSession(tx, userId, '127.0.0.1', defaultSettings.auth)), aiKey: text };
+      return {
+        ...(await openSession(tx, userId, { address: '127.0.0.1', client: 'fuzz' }, defaultSettings.auth)),
+        aiKey: text,
+      };
     });
     return access === 'aiKey'
       ? `X-API-Key: ${aiKey}`

@@ -38,7 +38,7 @@ const enter = async (url: string, name: string): Promise<Life> => {
     body: {
       name,
       scopes: ['tasks:read', 'tasks:delete'],
-      limits: { requestsPerMin: 10_000, writesPerMin: 10_000 },
+      limits: { requestsPerMin: 10_000, writesPerMin: 10_000, approvalsPerHour: 100_000, pendingApprovals: 1000 },
     } as never,
   });
   return { url, client, aiKey: data.secret, name };
@@ -79,6 +79,8 @@ export const runCrashes = async (rounds: number, databaseUrl?: string) => {
   };
   const subjects = createSubjects();
   const lost: string[] = [];
+  // A process that ends by itself leaves its compiled code to the next one; those that are killed do not.
+  await (await spawnController(env)).kill('SIGTERM');
   for (let round = 0; round < rounds; round += 1) {
     const controller = await spawnController(env);
     const life = await enter(controller.url, `kill ${round}`);

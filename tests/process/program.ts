@@ -1,10 +1,12 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The main module of the controller or of agents: its bundle if the test run has made one, otherwise its source. */
-export const programOf = (name: 'controller' | 'agent'): string => {
+/** The file that runs a program of this repository: its bundle if the test run has made one, otherwise its source. */
+export const programAt = (path: string): string => {
   const bundles = process.env['RUSHHOUR_TEST_BUNDLES'];
-  return bundles === undefined
-    ? fileURLToPath(new URL(`../../packages/${name}/src/main.ts`, import.meta.url))
-    : join(bundles, `packages-${name}-src-main.mjs`);
+  const bundle = join(bundles ?? '', `${path.replaceAll('/', '-').replace(/\.ts$/, '')}.mjs`);
+  return bundles !== undefined && existsSync(bundle)
+    ? bundle
+    : fileURLToPath(new URL(`../../${path}`, import.meta.url));
 };

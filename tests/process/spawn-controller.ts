@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { programOf } from './program.ts';
+import { programAt } from './program.ts';
 
 export interface Spawned {
   process: ChildProcess;
@@ -18,7 +18,7 @@ export const spawnController = async (
   { core, uid }: { core?: number; uid?: number } = {},
 ): Promise<Spawned> => {
   const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
-  const [program = '', ...args] = [...pinned, process.execPath, programOf('controller')];
+  const [program = '', ...args] = [...pinned, process.execPath, programAt('packages/controller/src/main.ts')];
   const child = spawn(program, args, {
     ...(uid !== undefined && { uid, gid: uid }),
     env: {

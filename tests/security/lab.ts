@@ -1,7 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { SecurityReport } from '../../packages/controller/src/security/verdicts/security-report.ts';
 import { requireProgram } from '../engines/programs.ts';
 import { type AgentProcess, type System, startSystem, until, untilStatus } from '../system/system.ts';
@@ -18,6 +19,8 @@ export interface Lab {
   readonly server: AgentProcess;
   /** Runs a program in the namespace of the device and waits for its end. */
   inDevice(program: string, ...args: string[]): string;
+  /** The same in the namespace of the client, without waiting in the way of others. */
+  inClient(program: string, ...args: string[]): Promise<string>;
   /** Starts a daemon there; it ends with the device. */
   startInDevice(program: string, ...args: string[]): () => Promise<void>;
   /** Writes a file for programs of the device; returns its path. */
@@ -157,6 +160,11 @@ export const createLab = async (names: LabNames = defaultNames): Promise<Lab> =>
     folder,
     inDevice: (program, ...args) =>
       execFileSync('ip', ['netns', 'exec', device, program, ...args], { encoding: 'utf8', timeout: 120_000 }),
+    inClient: async (program, ...args) => {
+      const { client } = network.namespaces;
+      const options = { maxBuffer: 1 << 28 };
+      return (await promisify(execFile)('ip', ['netns', 'exec', client, program, ...args], options)).stdout;
+    },
     startInDevice: (program, ...args) => {
       const stop = startIn(device, program, args);
       stops.push(stop);

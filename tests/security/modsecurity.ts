@@ -14,10 +14,34 @@ interface ModSecurityOptions {
   readonly port: number;
   readonly upstream: string;
   readonly isSecure?: boolean;
+  /** Another port with the same rules, in front of a server of its own that marks its answers. */
+  readonly plainPort?: number;
 }
 
+/** For clients that are not ours: what the rules let through is answered by nginx itself. */
+const plainServers = (port: number, engine: string, rules: string) => `
+      server {
+        listen ${port};
+        modsecurity ${engine === 'Off' ? 'off' : 'on'};
+        ${engine === 'Off' ? '' : `modsecurity_rules_file ${rules};`}
+        location / {
+          proxy_pass http://127.0.0.1:${port + 1};
+          proxy_set_header Host plain.test;
+          proxy_http_version 1.1;
+        }
+      }
+      server {
+        listen 127.0.0.1:${port + 1};
+        client_max_body_size 100m;
+        location / {
+          add_header X-Plain-Upstream yes always;
+          return 200;
+        }
+      }`;
+
 /** An independent web application firewall: nginx with ModSecurity and the OWASP Core Rule Set. */
-export const startModSecurity = async (lab: Lab, { engine, port, upstream, isSecure = false }: ModSecurityOptions) => {
+export const startModSecurity = async (lab: Lab, options: ModSecurityOptions) => {
+  const { engine, port, upstream, isSecure = false, plainPort } = options;
   const name = `modsecurity-${engine}`;
   const rules = lab.file(
     `${name}.conf`,
@@ -62,7 +86,7 @@ export const startModSecurity = async (lab: Lab, { engine, port, upstream, isSec
           proxy_set_header Host $http_host;
           proxy_http_version 1.1;
         }
-      }
+      }${plainPort === undefined ? '' : plainServers(plainPort, engine, rules)}
     }`,
   );
   const stop = lab.startInDevice('nginx', '-c', config, '-g', 'user root;');

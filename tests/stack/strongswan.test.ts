@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { inside } from '../engines/job-child.ts';
 import { runJobIn, startJobIn } from '../engines/namespaces.ts';
 import { useCable } from '../engines/use-cable.ts';
+import { programAt } from '../process/program.ts';
 import type { PartnerOptions, PartnerResult } from './ike-partner.ts';
 import { insideAddress, type StrongSwan, startStrongSwan } from './strongswan.ts';
 import { createAuthority } from './test-authority.ts';
@@ -102,7 +103,7 @@ const startPartner = (
   namespace: Parameters<typeof inside>[0],
   options: Omit<PartnerOptions, 'local' | 'remote'>,
 ): Partner => {
-  const script = new URL('./ike-partner.ts', import.meta.url).pathname;
+  const script = programAt('tests/stack/ike-partner.ts');
   const argument = JSON.stringify({ local: '10.99.0.1', remote: '10.99.0.2', ...options });
   const [program = '', ...args] = [...inside(namespace), process.execPath, script, argument];
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -259,7 +260,10 @@ describe('strongSwan', () => {
     },
   );
 
-  it('carries requests of emulated hosts, also while keys are renewed', async () => {
+  it.each([
+    ['us', 0.7],
+    ['the gateway', 0],
+  ])('carries requests of emulated hosts, also while keys are renewed by %s', async (_, rekeySec) => {
     gateway = await startStrongSwan(cable.right, {
       connections: `connections { ${connection(
         'gw',
@@ -276,7 +280,7 @@ describe('strongSwan', () => {
       },
       duration: { mode: 'continuous' },
     });
-    const client = await runJobIn(cable.left, {
+    const job = await startJobIn(cable.left, {
       engine: 'http',
       config: { role: 'client', targets: [{ host: insideAddress, port: 8080 }], connections: 4 },
       duration: { mode: 'count', count: 2000 },
@@ -287,13 +291,22 @@ describe('strongSwan', () => {
         tunnel: {
           type: 'ipsec',
           params: {},
-          ipsec: { ...base, ikeEncryption: 'aes128', rekeySec: 0.7, pfs: true },
+          ipsec: { ...base, ikeEncryption: 'aes128', rekeySec, pfs: true },
           isServer: false,
           ends: [{ local: '10.99.0.11', remote: '10.99.0.2' }],
           outer: { subnet: '10.99.0.0/24', hosts: ['10.99.0.11'] },
         },
       },
     });
+    let isDone = false;
+    const ended = job.totals.finally(() => {
+      isDone = true;
+    });
+    while (rekeySec === 0 && !isDone) {
+      await gateway.control('--rekey', '--child', 'gw');
+      await gateway.control('--rekey', '--ike', 'gw');
+    }
+    const client = await ended;
     const served = await server.stop();
     expect(client.counter('http.ok')).toBe(2000);
     expect(served.counter('http.served')).toBe(2000);

@@ -8,6 +8,7 @@ import type { Side } from '../engines/namespaces.ts';
 import { execute } from '../engines/programs.ts';
 
 const charon = '/usr/lib/ipsec/charon';
+const ticksPerSecond = 100;
 
 /** Address of the gateway inside tunnels. */
 export const insideAddress = '10.2.0.1';
@@ -16,7 +17,10 @@ export interface StrongSwan {
   /** Runs swanctl and returns its output, also when it fails. */
   control(...args: string[]): Promise<string>;
   log(): string;
-  stop(): Promise<void>;
+  /** Processor time that it has used. */
+  cpuSeconds(): number;
+  /** `signal`: SIGKILL ends it without a word to its peers. */
+  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
 export interface StrongSwanOptions {
@@ -24,6 +28,8 @@ export interface StrongSwanOptions {
   readonly connections: string;
   /** Files below the folder of swanctl, such as x509/gateway.pem. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Address inside tunnels. */
+  readonly insideAddress?: string;
 }
 
 const plugins =
@@ -35,6 +41,7 @@ charon {
   load = ${plugins}
   install_virtual_ip = no
   routing_table = 0
+  reuse_ikesa = no
   cookie_threshold = 0
   block_threshold = 0
   plugins {
@@ -51,7 +58,7 @@ charon {
 /** strongSwan with ESP in user space, in a namespace. */
 export const startStrongSwan = async (
   side: Side,
-  { connections, files = {} }: StrongSwanOptions,
+  { connections, files = {}, insideAddress: own = insideAddress }: StrongSwanOptions,
 ): Promise<StrongSwan> => {
   if (!existsSync(charon)) throw new Error('these tests need strongSwan (strongswan-charon, strongswan-swanctl)');
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-charon-'));
@@ -61,7 +68,7 @@ export const startStrongSwan = async (
   writeFileSync(join(folder, 'swanctl.conf'), connections);
   // The folder for process numbers is private, so that several can run.
   // Routes into a tunnel need a source address that its selectors contain.
-  side.run('ip', 'address', 'add', `${insideAddress}/32`, 'dev', 'lo');
+  side.run('ip', 'address', 'replace', `${own}/32`, 'dev', 'lo');
   const script = `mount -t tmpfs none /run && exec ${charon}`;
   const child = spawn('ip', ['netns', 'exec', side.namespace, 'unshare', '-m', 'sh', '-c', script], {
     stdio: 'ignore',
@@ -75,8 +82,8 @@ export const startStrongSwan = async (
     const { stdout, stderr } = await execute('swanctl', all, { env, timeout: 60_000 }).catch((error) => error);
     return `${stdout}${stderr}`;
   };
-  const stop = async () => {
-    child.kill('SIGTERM');
+  const stop = async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') => {
+    child.kill(signal);
     await exited;
     rmSync(folder, { recursive: true, force: true });
   };
@@ -89,5 +96,9 @@ export const startStrongSwan = async (
     await stop();
     throw new Error(`swanctl: ${loaded}`);
   }
-  return { control, log, stop };
+  const cpuSeconds = () => {
+    const [, user, system] = /\) (?:\S+ ){11}(\d+) (\d+)/.exec(readFileSync(`/proc/${child.pid}/stat`, 'utf8')) ?? [];
+    return (Number(user) + Number(system)) / ticksPerSecond;
+  };
+  return { control, log, cpuSeconds, stop };
 };

@@ -1,10 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { runScenario } from '../engines/namespaces.ts';
 import { useCable } from '../engines/use-cable.ts';
 import { startSniffer } from './sniffer.ts';
 
-const scenario = fileURLToPath(new URL('task-scenario.ts', import.meta.url));
+const scenario = 'tests/stack/task-scenario.ts';
 const cable = useCable('file');
 
 it('a task with MAC policies, a VLAN, a header field or a tunnel runs on emulated hosts of two agents', async () => {

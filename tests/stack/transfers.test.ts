@@ -112,7 +112,7 @@ describe('an agent that is killed', () => {
       duration: { mode: 'continuous' },
       stack: { ...hostsOn(cable.left, '10.99.0.200-10.99.0.203'), path },
     };
-    const { child } = await startJobChild('./job-process.ts', job, inside(cable.left));
+    const { child } = await startJobChild('job-process.ts', job, inside(cable.left));
     expect(cable.right.run('ping', '-c', '1', '-W', '20', '10.99.0.202')).toContain(' 0% packet loss');
     const during = state();
     if (path === 'af_xdp') expect(during).toContain('xdp');

@@ -25,6 +25,11 @@ export const startBalancer = async (target: string) => {
     setTarget: (url: string) => {
       current = new URL(url);
     },
+    /** All connections break; the next ones go there. */
+    moveTo: (url: string) => {
+      current = new URL(url);
+      for (const socket of open) socket.destroy();
+    },
     close: () => {
       server.close();
       for (const socket of open) socket.destroy();

@@ -1,9 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { createLine } from '../control/three-namespaces.ts';
 import { runScenario } from '../engines/namespaces.ts';
 
-const scenario = fileURLToPath(new URL('black-hole-scenario.ts', import.meta.url));
+const scenario = 'tests/system/black-hole-scenario.ts';
 
 it('packets that a device drops, at once or after a while, are lost in the sum and in every second', async () => {
   const line = createLine();

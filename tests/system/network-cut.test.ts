@@ -1,9 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { runScenario } from '../engines/namespaces.ts';
 import { useCable } from '../engines/use-cable.ts';
 
-const scenario = fileURLToPath(new URL('network-cut-scenario.ts', import.meta.url));
+const scenario = 'tests/system/network-cut-scenario.ts';
 
 const cable = useCable('file');
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, cookieJar, createClient } from '@rushhour/client';
 import { freePort } from '../process/free-port.ts';
-import { programOf } from '../process/program.ts';
+import { programAt } from '../process/program.ts';
 import { type Spawned, spawnController } from '../process/spawn-controller.ts';
 
 /** Longer than any step takes on a busy machine: it only ends a hang. */
@@ -127,7 +127,7 @@ interface AgentStart {
 const startAgent = ({ name, url, token, options, port }: AgentStart): AgentProcess => {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), `rushhour-agent-${name}-`));
   const about = ['--token', token, '--name', name, '--data-dir', dataDir];
-  const args = [programOf('agent'), '--controller', url, '--allow-http', ...about];
+  const args = [programAt('packages/agent/src/main.ts'), '--controller', url, '--allow-http', ...about];
   const wrapped = options.namespace === undefined ? [] : ['ip', 'netns', 'exec', options.namespace];
   const [program = '', ...rest] = [...wrapped, ...(options.through ?? []), process.execPath, ...args];
   let output = '';

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { programAt } from '../process/program.ts';
 
 const execute = promisify(execFile);
 const read = (program: string, args: string[]) =>
@@ -16,12 +17,7 @@ beforeAll(() => {
 
 /** Runs the scenario in a network namespace of its own, which ends with it. */
 const run = async (scenario: object) => {
-  const args = [
-    '-n',
-    process.execPath,
-    new URL('./linux-scenario.ts', import.meta.url).pathname,
-    JSON.stringify(scenario),
-  ];
+  const args = ['-n', process.execPath, programAt('tests/wire/linux-scenario.ts'), JSON.stringify(scenario)];
   const { stdout } = await execute('unshare', args, { timeout: 280_000, maxBuffer: 1 << 24 });
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 };

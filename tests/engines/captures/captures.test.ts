@@ -1,14 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { RunDump } from '@rushhour/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runScenario } from '../namespaces.ts';
 import { execute, requireProgram } from '../programs.ts';
 import { useCable } from '../use-cable.ts';
 
-const scenario = fileURLToPath(new URL('scenario.ts', import.meta.url));
+const scenario = 'tests/engines/captures/scenario.ts';
 
 interface StoredDump extends RunDump {
   readonly file: string;

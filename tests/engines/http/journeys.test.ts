@@ -1,6 +1,8 @@
 import { createSelfSigned } from '@rushhour/agent';
+import type { ResultRow, RowsRecord } from '@rushhour/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runJob, startJob } from '../job.ts';
+import { freePort } from '../../process/free-port.ts';
+import { runJob, startJob, startServer, type Totals } from '../job.ts';
 import { takePriority } from '../priority.ts';
 import { type Shop, startShop } from './shop.ts';
 
@@ -17,9 +19,10 @@ interface Options {
   readonly more?: object;
   readonly dictionaries?: readonly object[];
   readonly connections?: number;
+  readonly trace?: object;
 }
 
-const clientOf = ({ journeys, more = {}, dictionaries = [], connections = 3 }: Options) => ({
+const clientOf = ({ journeys, more = {}, dictionaries = [], connections = 3, trace }: Options) => ({
   role: 'client',
   targets: [{ host: '127.0.0.1', port: shop.port }],
   connections,
@@ -29,12 +32,18 @@ const clientOf = ({ journeys, more = {}, dictionaries = [], connections = 3 }: O
     dictionaries,
     users: connections,
     seed: 'test',
+    ...(trace && { trace }),
   },
   ...more,
 });
 
 const run = (options: Options, iterations: number, cpuCores = 1) =>
   runJob({ engine: 'http', config: clientOf(options), duration: { mode: 'count', count: iterations }, cpuCores });
+
+const exchangesOf = ({ summaries }: Totals): ResultRow[] =>
+  summaries
+    .flatMap(({ records = [] }) => records as RowsRecord[])
+    .flatMap(({ table, rows }) => (table === 'exchanges' ? rows : []));
 
 const countOf = (urls: readonly string[]) =>
   Object.fromEntries(
@@ -231,6 +240,52 @@ describe('journeys', () => {
     expect(Math.abs(paced.counter('http.requests') - 100)).toBeLessThanOrEqual(2);
   });
 
+  it('reports exchanges with request, answer and variables, as many as wanted', async () => {
+    const steps = [
+      {
+        ...{ name: 'login', method: 'POST', path: '/login', body: { type: 'text', data: '{"name":"{{person}}"}' } },
+        extract: [{ variable: 'token', from: 'json', expression: '$.token' }],
+      },
+      { name: 'list', path: '/list/{{token}}', checks: [{ kind: 'contains', value: 'nowhere' }] },
+      { name: 'broken', path: '/broken', headers: [{ name: 'X-Token', value: 'hidden-token' }] },
+    ];
+    const journey = { steps, dictionaries: [{ name: 'person', id: 1 }] };
+    const options = { journeys: [journey], dictionaries: [people], connections: 1 };
+    const rows = exchangesOf(await run({ ...options, trace: { exchanges: 5, hiddenHeaders: ['x-token'] } }, 5));
+    expect(rows.map(({ index, state }) => [index, state])).toEqual([
+      [0, 'ok'],
+      [1, 'failed'],
+      [2, 'failed'],
+      [3, 'ok'],
+      [4, 'failed'],
+    ]);
+    expect(rows[0]?.cells).toMatchObject({
+      ...{
+        journey: 'j0',
+        step: 'login',
+        user: 0,
+        iteration: 1,
+        method: 'POST',
+        path: '/login',
+        status: 200,
+        problem: '',
+      },
+      variables: '{"person":"user0","token":""}',
+      extracted: '{"token":"t-user0"}',
+    });
+    expect(rows[0]?.cells['request']).toMatch(/^POST \/login HTTP\/1\.1\r\n[\s\S]*\r\n\r\n\{"name":"user0"\}$/);
+    expect(rows[0]?.cells['response']).toMatch(/^HTTP 200\r\n[\s\S]*\r\n\r\n\{"token":"t-user0"\}$/);
+    expect(rows[1]?.cells).toMatchObject({
+      ...{ step: 'list', path: '/list/t-user0', problem: 'does not hold: contains nowhere', size: 48 },
+      variables: '{"person":"user0","token":"t-user0"}',
+    });
+    expect(rows[2]?.cells).toMatchObject({ step: 'broken', status: 500, problem: 'status is 500' });
+    expect(rows[2]?.cells['request']).toContain('X-Token: ********\r\n');
+    expect(JSON.stringify(rows)).not.toContain('hidden-token');
+    const failed = exchangesOf(await run({ ...options, trace: { exchanges: 3, onlyFailed: true } }, 5));
+    expect(failed.map(({ cells }) => cells['step'])).toEqual(['list', 'broken', 'list']);
+  });
+
   it('goes on when a server of HTTP/2 never answers', async () => {
     const identity = createSelfSigned(['localhost', '127.0.0.1']);
     const secure = await startShop(identity, '2');
@@ -263,6 +318,44 @@ describe('journeys', () => {
     expect(result.counter('http.iterations')).toBe(0);
     expect(result.counter('http.requests')).toBe(3);
     expect(result.counter('http.responses')).toBe(3);
+  });
+});
+
+describe('journeys over HTTP/3', () => {
+  const identity = createSelfSigned(['localhost', '127.0.0.1']);
+  const tls = { verify: true, ca: identity.certificate, sni: 'localhost' };
+
+  it('count what the server counts, with cookies, values of answers and requests at the same time', async () => {
+    const port = await freePort();
+    const body = { type: 'text', data: '{"token":"abc"}' };
+    const server = await startServer('http', {
+      ...{ listen: [{ host: '127.0.0.1', port }], version: '3', tls: identity },
+      responses: [{ headers: [{ name: 'Set-Cookie', value: 'sid=1; Path=/' }], body }],
+    });
+    const steps = [
+      { name: 'login', once: true, extract: [{ variable: 'token', from: 'json', expression: '$.token' }] },
+      { name: 'all', kind: 'parallel' },
+      ...[0, 1, 2].map((i) => ({ name: `p${i}`, path: `/{{token}}/${i}`, parent: 1 })),
+    ];
+    const more = { tls, version: '3', targets: [{ host: '127.0.0.1', port }] };
+    const result = await run({ journeys: [{ steps }], more, trace: { exchanges: 4 }, connections: 2 }, 20);
+    const served = await server.stop();
+    expect(result.counter('http.ok')).toBe(62);
+    expect(result.counter('http.iterations')).toBe(20);
+    expect(served.counter('http.served')).toBe(62);
+    expect(served.counter('http.accepted')).toBe(2);
+    const [first, ...others] = exchangesOf(result).filter(({ cells }) => cells['user'] === 0);
+    expect(first?.cells).toMatchObject({ step: 'login', extracted: '{"token":"abc"}' });
+    for (const { cells } of others) expect(cells['request']).toMatch(/:path: \/abc\/\d\r\n[\s\S]*cookie: sid=1/);
+  });
+
+  it('count requests to a server that is not there as failed', async () => {
+    const steps = [{ name: 'a', path: '/a' }];
+    const targets = [{ host: '127.0.0.1', port: await freePort() }];
+    const more = { tls, version: '3', targets, timeoutMs: 300 };
+    const result = await run({ journeys: [{ steps }], more, connections: 1 }, 2);
+    expect(result.counter('http.stepErrors.j0.a')).toBe(2);
+    expect(result.counter('http.iterations')).toBe(2);
   });
 });
 

@@ -23,7 +23,7 @@ interface Prepared {
 const prepareIn = async (side: Side, config: object, given: Partial<Duration> = {}): Promise<Prepared> => {
   const duration = { ...defaultDuration, ...given };
   const job = { runId: 1, epoch: 0, engine: 'pcap-replay', config, duration, cpuCores: 1 };
-  const { child, totals } = await startJobChild('./prepared-job-process.ts', job, inside(side));
+  const { child, totals } = await startJobChild('prepared-job-process.ts', job, inside(side));
   return { totals, start: (at) => child.stdin.write(`${at}\n`), end: () => child.stdin.end() };
 };
 

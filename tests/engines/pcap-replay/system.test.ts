@@ -1,9 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { runScenario } from '../namespaces.ts';
 import { useCable } from '../use-cable.ts';
 
-const scenario = fileURLToPath(new URL('scenario.ts', import.meta.url));
+const scenario = 'tests/engines/pcap-replay/scenario.ts';
 
 const cable = useCable('file');
 

@@ -4,8 +4,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import { createSelfSigned } from '@rushhour/agent';
 import { afterEach, describe, expect, it } from 'vitest';
-import { runJob } from '../job.ts';
+import { harOf } from '../../../packages/controller/src/assets/har/testing/har-fixture.ts';
+import { freePort } from '../../process/free-port.ts';
+import { compiledFiles, exact } from '../har-replay/recording.ts';
+import { runJob, startServer } from '../job.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(() => {
@@ -66,6 +70,38 @@ describe('percentiles', () => {
     expect(counter('http.errors.timeout')).toBeGreaterThan(10);
     expect(histogram('http.latency').count).toBe(counter('http.errors.timeout'));
     expect(histogram('http.latency').min).toBeGreaterThan(minUs);
+  });
+
+  it('of http/3 include requests that timed out', async () => {
+    const port = await freePort();
+    const identity = createSelfSigned(['a.test']);
+    const responses = [{ delayMs: 60_000 }];
+    const listen = [{ host: '127.0.0.1', port }];
+    const server = await startServer('http', { listen, version: '3', tls: { ...identity }, responses });
+    const more = {
+      version: '3',
+      tls: { verify: false, sni: 'a.test' },
+      connections: 20,
+      timeoutMs,
+      load: { rate: 20 },
+    };
+    const run = await runJob({ engine: 'http', config: client(port, more), duration: { seconds: 1 } });
+    await server.stop();
+    const timeouts = run.counter('http.errors.timeout');
+    expect(timeouts).toBeGreaterThan(10);
+    expect(run.histogram('http.latency').count).toBe(timeouts);
+    expect(run.histogram('http.latency').min).toBeGreaterThan(minUs);
+  });
+
+  it('of recordings include requests that timed out', async () => {
+    const port = await listening(createServer(() => {}));
+    const { script } = compiledFiles(harOf({ url: 'http://a.test/x', text: 'abc' }), exact);
+    const targets = [{ host: '127.0.0.1', port, place: 0 }];
+    const config = { role: 'client', targets, script, timeoutMs };
+    const run = await runJob({ engine: 'har-replay', config, duration: { mode: 'continuous' } });
+    expect(run.counter('har-replay.errors.timeout')).toBe(1);
+    expect(run.histogram('har-replay.entry').count).toBe(1);
+    expect(run.histogram('har-replay.entry').min).toBeGreaterThan(minUs);
   });
 
   it('of tcp include connections that were never accepted', async () => {

@@ -1,0 +1,87 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { useLab } from './lab.ts';
+
+const lab = useLab();
+const desk = { width: 1440, height: 900 };
+
+const add = async (page: Page, plugin: string) => {
+  await page.getByRole('button', { name: 'Add traffic' }).click();
+  await page.getByRole('menuitem', { name: plugin, exact: true }).click();
+  const form = page.getByRole('group', { name: `Entry 1 ${plugin}` });
+  await form.locator('label').nth(1).waitFor();
+  return form;
+};
+
+const optionsOf = async (page: Page, field: string, search: string) => {
+  const input = page.getByRole('combobox', { name: field }).first();
+  await input.fill(search);
+  await page.getByRole('option').first().waitFor();
+  return () => page.getByRole('option').allTextContents();
+};
+
+describe('the form of a plugin', () => {
+  it('takes at most one and a half screens before more settings are shown', async () => {
+    const { page, problems, context } = await lab.signedIn('/tasks/new');
+    await page.setViewportSize(desk);
+    const { data: plugins } = await lab.system.client.tasks.plugins();
+    const heights: Record<string, number> = {};
+    for (const { title } of plugins) {
+      const form = await add(page, title);
+      heights[title] = Math.round((await form.boundingBox())?.height ?? 0);
+      await page.getByRole('button', { name: `Remove: 1 ${title}` }).click();
+    }
+    expect(Object.keys(heights).length).toBeGreaterThan(20);
+    expect(Math.min(...Object.values(heights))).toBeGreaterThan(100);
+    expect(Object.entries(heights).filter(([, height]) => height > 1.5 * desk.height)).toEqual([]);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('the choice of a record', () => {
+  it('finds records beyond those that are listed', async () => {
+    const { client } = lab.system;
+    const names = Array.from({ length: 105 }, (_, n) => `lan-${String(n).padStart(3, '0')}`);
+    for (const [n, name] of names.entries()) {
+      await client.networks.create({ body: { name, subnet: `10.${n}.0.0/24` } as never });
+    }
+    const { page, problems, context } = await lab.signedIn('/tasks/new');
+    await add(page, 'HTTP');
+    await expect.poll(await optionsOf(page, 'Network', 'lan-000')).toEqual(['lan-000']);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('the definition of a task', () => {
+  it('names records and shows values with their units', async () => {
+    const { client } = lab.system;
+    const limit = { name: 'fast', metric: 'http.latency', aggregation: 'p99', operator: '<=', value: 250_000 };
+    const { data: id } = await client.tasks.create({
+      body: {
+        comment: 'Read me',
+        configuration: [
+          {
+            plugin: { id: 1 },
+            values: {
+              sources: [{ agent: { id: lab.client.id } }],
+              targets: [{ agent: { id: lab.server.id } }],
+              requestsPerSecond: 5,
+              duration: { mode: 'time', seconds: 7 },
+            },
+          },
+        ],
+      } as never,
+    });
+    await client.tasks.setThresholds({ body: { id, thresholds: [limit] as never } });
+    const { page, problems, context } = await lab.signedIn(`/tasks/${id}?tab=definition`);
+    await page.getByRole('row', { name: /^Sources Agent lab-client$/ }).waitFor();
+    await page.getByRole('row', { name: /^Targets Agent lab-server$/ }).waitFor();
+    await page.getByRole('row', { name: /^Duration Mode time · Duration \(s\) 7$/ }).waitFor();
+    await page.getByText('p99 of http.latency <= 250.0 ms').waitFor();
+    expect(await page.locator('main').textContent()).not.toContain('{"');
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
