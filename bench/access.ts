@@ -11,6 +11,7 @@ import {
   sessionState,
   untagged,
 } from '@rushhour/wire';
+import { comparePerfdhcp } from './access-perfdhcp.ts';
 import { report } from './report.ts';
 
 // Sessions of the access plane, both ends on one core and a wire in memory: what the protocols themselves cost.
@@ -196,6 +197,7 @@ const measure = (
 
 const [dhcpCount = 100_000, pppoeCount = 64_000] = process.argv.slice(2).map(Number);
 const isFine = report([
+  ...(await comparePerfdhcp()),
   ...measure('DHCP', dhcpCount, ipoe, dhcpServer(dhcpCount)),
   ...measure('PPPoE with CHAP', pppoeCount, pppoe, concentrator(pppoeCount)),
 ]);

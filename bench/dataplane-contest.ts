@@ -8,7 +8,7 @@ import { engineFlags } from '@rushhour/agent';
 import type { Row } from './report.ts';
 
 const execute = promisify(execFile);
-const rounds = Number(process.env['RUSHHOUR_BENCH_ROUNDS'] ?? 5);
+const defaultRounds = Number(process.env['RUSHHOUR_BENCH_ROUNDS'] ?? 5);
 export const seconds = Number(process.env['RUSHHOUR_BENCH_SECONDS'] ?? 3);
 /** V8 compiles for some seconds, on the core that generates the traffic. */
 export const warmUpSec = 4;
@@ -19,6 +19,8 @@ export interface Contest {
   readonly name: string;
   /** Which of two amounts is better; the higher by default. */
   readonly better?: 'lower';
+  /** Where one run is long. */
+  readonly rounds?: number;
   prepare(): Promise<{
     /** Each returns its rate per second, or another amount to compare. */
     readonly contenders: Readonly<Record<string, () => Promise<number>>>;
@@ -85,7 +87,7 @@ export const answerJob = async (engine: string, config: object): Promise<ChildPr
 };
 
 /** Runs a contest and returns its rows. */
-export const hold = async ({ name, better, prepare, goals }: Contest): Promise<Row[]> => {
+export const hold = async ({ name, better, rounds = defaultRounds, prepare, goals }: Contest): Promise<Row[]> => {
   const best: Record<string, number> = {};
   const choose = better === 'lower' ? Math.min : Math.max;
   const { contenders, close } = await prepare();

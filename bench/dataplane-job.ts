@@ -3,7 +3,10 @@ import { describeHost, engines, RunningJob } from '@rushhour/agent';
 import type { Job, Summary } from '@rushhour/protocol';
 import { warmUpSec } from './dataplane-contest.ts';
 
-const { engine, config, seconds } = JSON.parse(process.argv[2] ?? '{}') as Pick<Job, 'engine' | 'config'> & {
+const { engine, config, stack, seconds } = JSON.parse(process.argv[2] ?? '{}') as Pick<
+  Job,
+  'engine' | 'config' | 'stack'
+> & {
   seconds: number;
 };
 const stop = new AbortController();
@@ -31,6 +34,7 @@ const job: Job = {
   config,
   duration: { mode: 'time', seconds: seconds + warmUpSec, count: 1, rampUpSec: 0, warmUpSec, rampDownSec: 0 },
   cpuCores: 1,
+  ...(stack && { stack }),
 };
 const { outcome } = new RunningJob(job, {
   engines,

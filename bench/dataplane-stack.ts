@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import type { HostStack } from '@rushhour/protocol';
 import type { Totals } from '../tests/engines/job.ts';
-import { inside } from '../tests/engines/job-child.ts';
+import { inside, startJobChild } from '../tests/engines/job-child.ts';
 import { type Cable, createCable, type JobProcess, type Side, startJobIn } from '../tests/engines/namespaces.ts';
 import { type Contest, seconds, warmUpSec } from './dataplane-contest.ts';
+import { residentBytes } from './process-usage.ts';
 
 const [onGenerator, onServer] = [
   ['taskset', '-c', '0'],
@@ -205,10 +206,76 @@ const workers: Contest = {
   goals: [{ of: 'two', to: 'one', goal: 1.8 }],
 };
 
+const heldConnections = Number(process.env['RUSHHOUR_BENCH_CONNECTIONS'] ?? 1_000_000);
+const openedPerSecond = 20_000;
+const holdSec = 20;
+
+/** Bytes that idle connections take on each side; fails where not all of them are open at once. */
+const holdConnections = async ({ left, right }: Cable) => {
+  const [client, server] = [
+    stackOn(left, '10.100.0.1-10.100.234.96', { mode: 'derived' }),
+    stackOn(right, '10.99.0.200-10.99.0.219'),
+  ];
+  const listen = { role: 'server', mode: 'sink', listen: [{ host: '0.0.0.0', port }] };
+  const answering = { engine: 'tcp', config: listen, duration: { mode: 'continuous' }, stack: server };
+  const far = await startJobChild('job-process.ts', answering, [...inside(right), ...onServer]);
+  const config = {
+    role: 'client',
+    // Reads, and stays open without a timer of its own.
+    mode: 'receive',
+    targets: Array.from({ length: 20 }, (_, i) => ({ host: `10.99.0.${200 + i}`, port })),
+    connections: heldConnections,
+    connectTimeoutMs: 300_000,
+    load: { rate: openedPerSecond },
+  };
+  const duration = { mode: 'time', seconds: heldConnections / openedPerSecond + holdSec };
+  const asking = { engine: 'tcp', config, duration, stack: client };
+  const near = await startJobChild('job-process.ts', asking, [...inside(left), ...onGenerator]);
+  const before = [residentBytes(near.child.pid), residentBytes(far.child.pid)];
+  const highest = [...before];
+  const look = setInterval(() => {
+    for (const [index, { child }] of [near, far].entries())
+      if (child.exitCode === null) highest[index] = Math.max(highest[index] as number, residentBytes(child.pid));
+  }, 500);
+  const { summaries } = await near.totals;
+  clearInterval(look);
+  far.child.stdin.end();
+  await far.totals;
+  const active = summaries.map(({ series }) =>
+    series.reduce((sum, { gauges }) => sum + (gauges['tcp.active'] ?? 0), 0),
+  );
+  const reached = Math.max(...active);
+  console.log(`stack.connections ${reached} at once`);
+  if (reached < heldConnections) throw new Error(`only ${reached} of ${heldConnections} connections were open at once`);
+  return highest.map((bytes, index) => (bytes - (before[index] as number)) / heldConnections);
+};
+
+/** Idle connections between emulated hosts of one client and one server. */
+const connections: Contest = {
+  name: 'stack.connections',
+  better: 'lower',
+  rounds: 1,
+  async prepare() {
+    const cable = createCable();
+    let atServer = Number.NaN;
+    const client = async () => {
+      const [bytes, far] = await holdConnections(cable);
+      atServer = far as number;
+      return bytes as number;
+    };
+    return { contenders: { client, server: async () => atServer }, close: async () => cable.remove() };
+  },
+  goals: [
+    { of: 'client', to: 1024, goal: 1 },
+    { of: 'server', to: 1024, goal: 1 },
+  ],
+};
+
 export const stackContests: readonly Contest[] = [
   keepAlive,
   newConnections,
   bulk,
   ...(['gre', 'vxlan', 'gtpu'] as const).map(tunnelled),
+  connections,
   ...(availableParallelism() < 4 ? [] : [workers]),
 ];

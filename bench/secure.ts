@@ -6,7 +6,17 @@ import { promisify } from 'node:util';
 import { createSelfSigned } from '@rushhour/agent';
 import { ensureDebianPackages } from '../scripts/debian-packages.ts';
 import { freePort } from '../tests/process/free-port.ts';
-import { answerJob, type Contest, hold, jobProgram, seconds, stop } from './dataplane-contest.ts';
+import {
+  answer,
+  answerJob,
+  type Contest,
+  hold,
+  jobProgram,
+  seconds,
+  stop,
+  untilListening,
+} from './dataplane-contest.ts';
+import { processorSeconds, residentBytes } from './process-usage.ts';
 import { type Row, report } from './report.ts';
 
 // What a generator does in one second of its processor: a busy machine changes the rate, hardly this.
@@ -41,13 +51,17 @@ const startServer = async (body: object, more: object = {}) => {
     ...more,
   };
   const child = await answerJob('http', config);
-  return { port, targets: [{ host: '127.0.0.1', port }], close: () => stop(child) };
+  return { port, targets: [{ host: '127.0.0.1', port }], pid: child.pid, close: () => stop(child) };
 };
 
 const small = { type: 'text', data: 'hello world\n' };
 const tls = { versions: ['1.3'], groups };
+const wrkArguments = (port: number, connections: number) => [
+  ...['-t1', `-c${connections}`, `-d${seconds}`],
+  `https://127.0.0.1:${port}/`,
+];
 const wrk = (port: number, connections: number) =>
-  perCpuSecond(/(\d+) requests in/, 'wrk', '-t1', `-c${connections}`, `-d${seconds}`, `https://127.0.0.1:${port}/`);
+  perCpuSecond(/(\d+) requests in/, 'wrk', ...wrkArguments(port, connections));
 
 const fullHandshakes: Contest = {
   name: 'tls-full-handshakes',
@@ -163,7 +177,101 @@ const dot: Contest = {
   goals: [{ of: 'ours', to: 'dnsperf', goal: 1 }],
 };
 
-const contests = [fullHandshakes, resumedHandshakes, keepAlive, bulk, h2, dot];
+const h3: Contest = {
+  name: 'http3-50x10',
+  async prepare() {
+    const { targets, close } = await startServer(small, { version: '3' });
+    const config = { targets, tls, version: '3', connections: 50, maxStreams: 10 };
+    return { contenders: { ours: () => ours('http', config, 'http.ok') }, close };
+  },
+  goals: [{ of: 'ours', to: 40_000, goal: 1 }],
+};
+
+/** nginx in one process, with the same certificate and answer. */
+const startNginx = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rushhour-bench-'));
+  const [certificate, key, file] = ['cert.pem', 'key.pem', 'nginx.conf'].map((name) => join(folder, name));
+  writeFileSync(certificate as string, identity.certificate);
+  writeFileSync(key as string, identity.privateKey);
+  const port = await freePort();
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  );
+  writeFileSync(
+    file as string,
+    `daemon off; master_process off; pid ${folder}/pid; error_log ${folder}/error.log; events { worker_connections 4096; }
+     http { access_log off; keepalive_requests 1000000000; ${paths.join(' ')} server { listen 127.0.0.1:${port} ssl;
+       ssl_certificate ${certificate}; ssl_certificate_key ${key}; ssl_ecdh_curve ${groups};
+       location / { return 200 "hello world\\n"; } } }`,
+  );
+  const child = answer('nginx', '-c', file as string, '-e', join(folder, 'error.log'));
+  await untilListening(port);
+  const close = async () => {
+    await stop(child);
+    rmSync(folder, { recursive: true });
+  };
+  return { port, pid: child.pid, close };
+};
+
+const server: Contest = {
+  name: 'https-server-keep-alive',
+  async prepare() {
+    const [mine, nginx] = [await startServer(small), await startNginx()];
+    const served = async ({ port, pid }: { port: number; pid: number | undefined }): Promise<number> => {
+      const before = processorSeconds(pid);
+      const { stdout } = await execute('taskset', ['-c', '0', 'wrk', ...wrkArguments(port, 50)]);
+      return Number(/(\d+) requests in/.exec(stdout)?.[1]) / (processorSeconds(pid) - before);
+    };
+    return {
+      contenders: { ours: () => served(mine), nginx: () => served(nginx) },
+      async close() {
+        await mine.close();
+        await nginx.close();
+      },
+    };
+  },
+  goals: [{ of: 'ours', to: 'nginx', goal: 1.5 }],
+};
+
+const [few, many] = [500, 4500];
+
+/** Memory of both sides with connections that are used once in two seconds, opened one after the other. */
+const memoryWith = async (connections: number): Promise<{ client: number; server: number }> => {
+  const { targets, pid, close } = await startServer(small);
+  const config = { role: 'client', targets, tls, connections, load: { rate: connections / 2 } };
+  const running = execute('taskset', ['-c', '0', ...jobProgram, JSON.stringify({ engine: 'http', config, seconds })]);
+  const highest = { client: 0, server: 0 };
+  const look = setInterval(() => {
+    const { child } = running;
+    if (child.exitCode === null) highest.client = Math.max(highest.client, residentBytes(child.pid));
+    highest.server = Math.max(highest.server, residentBytes(pid));
+  }, 200);
+  await running;
+  clearInterval(look);
+  await close();
+  return highest;
+};
+
+const idle: Contest = {
+  name: 'tls-idle-connection',
+  better: 'lower',
+  rounds: 1,
+  async prepare() {
+    let atServer = Number.NaN;
+    const client = async () => {
+      const [small, large] = [await memoryWith(few), await memoryWith(many)];
+      atServer = (large.server - small.server) / (many - few);
+      return (large.client - small.client) / (many - few);
+    };
+    return { contenders: { client, server: async () => atServer }, close: async () => {} };
+  },
+  goals: [
+    { of: 'client', to: 30_000, goal: 1 },
+    { of: 'server', to: 30_000, goal: 1 },
+  ],
+};
+
+const contests = [fullHandshakes, resumedHandshakes, keepAlive, bulk, server, h2, h3, dot, idle];
 ensureDebianPackages();
 const wanted = process.argv.slice(2);
 const rows: Row[] = [];

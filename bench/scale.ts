@@ -1,0 +1,187 @@
+/**
+ * How many agents controllers bear, with simulated agents that speak the real protocol in processes of their own: one
+ * controller with 2,000 agents and a run of 500 of them, then three controllers with 10,000 idle agents.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, cookieJar, createClient } from '@rushhour/client';
+import { ensureDebianPackages } from '../scripts/debian-packages.ts';
+import { startPostgres } from '../scripts/postgres.ts';
+import { type Spawned, spawnController } from '../tests/process/spawn-controller.ts';
+import { AgentGroups } from './agent-groups.ts';
+import { takePriority } from './priority.ts';
+import { report } from './report.ts';
+
+const admin = { email: 'bench@example.test', password: 'nine-Long-Bridges-hum' };
+const connected = 2000;
+const inRun = 500;
+const runSec = 10;
+const beatsSec = 10;
+const idleSizes = [100, 1000, 10_000];
+/** Ten thousand agents need not be heard every two seconds. */
+const rareHeartbeats = { agents: { heartbeatSec: 10, suspectAfterSec: 30, lostAfterSec: 60, deadManSec: 120 } };
+
+const percentile = (values: readonly number[], share: number) =>
+  Float64Array.from(values).sort()[Math.ceil(values.length * share) - 1] ?? Infinity;
+
+/** Memory and processor time of a process so far. */
+const costOf = ({ process: { pid } }: Spawned) => {
+  const megabytes = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  // User and system time, in hundredths of a second.
+  return { megabytes, cpuSec: (Number(fields[11]) + Number(fields[12])) / 100 };
+};
+const totalOf = (controllers: readonly Spawned[]) => {
+  const costs = controllers.map(costOf);
+  return {
+    megabytes: costs.reduce((sum, { megabytes }) => sum + megabytes, 0),
+    cpuSec: costs.reduce((sum, { cpuSec }) => sum + cpuSec, 0),
+  };
+};
+/** Share of a core that they use. */
+const loadOf = async (controllers: readonly Spawned[], seconds: number) => {
+  const before = totalOf(controllers).cpuSec;
+  await sleep(seconds * 1000);
+  return (totalOf(controllers).cpuSec - before) / seconds;
+};
+
+const signIn = async (url: string) => {
+  const client = createClient(url, cookieJar());
+  await client.auth.login({ body: admin });
+  return client;
+};
+
+const taskOf = (ids: readonly number[]) => {
+  const [server = 0, ...clients] = ids;
+  const values = {
+    sources: clients.map((id) => ({ agent: { id } })),
+    targets: [{ agent: { id: server }, ports: '8080' }],
+    httpParams: { method: 'GET', path: '/' },
+    requestsPerSecond: 50 * clients.length,
+    duration: { mode: 'time', seconds: runSec },
+  };
+  return { comment: 'scale', configuration: [{ plugin: { id: 1 }, values }] };
+};
+
+const allIds = async (client: Client, count: number) => {
+  const ids: number[] = [];
+  for (let page = 1; ids.length < count; page += 1) {
+    const { data } = await client.agents.list({ query: { page, count: 100 } });
+    if (data.length === 0) throw new Error(`only ${ids.length} agents are listed`);
+    ids.push(...data.map(({ id }) => id));
+  }
+  return ids.slice(0, count);
+};
+
+const measureRun = async (client: Client, groups: AgentGroups) => {
+  const { data: id } = await client.tasks.create({ body: taskOf(await allIds(client, inRun)) as never });
+  await groups.ask({ kind: 'measure' });
+  await client.tasks.start({ params: { id } });
+  for (;;) {
+    const { data } = await client.tasks.status({ params: { id } });
+    if (data.status >= 7) {
+      if (data.status !== 7) throw new Error(`the run ended as ${JSON.stringify(data)}`);
+      break;
+    }
+    await sleep(500);
+  }
+  const states = await groups.ask({ kind: 'state' });
+  const acknowledged = states.flatMap(({ acknowledgedMs }) => acknowledgedMs);
+  return {
+    skewMs: percentile(
+      states.flatMap(({ startSkewsMs }) => startSkewsMs),
+      0.99,
+    ),
+    behindMs: percentile(acknowledged, 1),
+    seconds: acknowledged.length,
+    unacknowledged: states.reduce((sum, { unacknowledged }) => sum + unacknowledged, 0),
+  };
+};
+
+const controllerEnv = (dataDir: string) => ({
+  RUSHHOUR_DATA_DIR: dataDir,
+  RUSHHOUR_ADMIN_EMAIL: admin.email,
+  RUSHHOUR_ADMIN_PASSWORD: admin.password,
+});
+
+/** One controller with SQLite. */
+const measureOne = async () => {
+  await using open = new AsyncDisposableStack();
+  const dataDir = open.adopt(mkdtempSync(join(tmpdir(), 'rushhour-bench-')), (dir) => rmSync(dir, { recursive: true }));
+  const controller = open.adopt(await spawnController(controllerEnv(dataDir)), (it) => void it.kill('SIGKILL'));
+  const client = await signIn(controller.url);
+  const groups = open.adopt(new AgentGroups(2), (it) => it.close());
+  const before = performance.now();
+  await groups.join(client, [controller.url], connected);
+  const perSecond = (connected / (performance.now() - before)) * 1000;
+  await sleep(3000);
+  await groups.ask({ kind: 'measure' });
+  const load = await loadOf([controller], beatsSec);
+  const states = await groups.ask({ kind: 'state' });
+  const beatMs = percentile(
+    states.flatMap(({ roundTripsMs }) => roundTripsMs),
+    0.99,
+  );
+  const inside = groups.insideOf(states);
+  console.log(
+    `${connected} agents: ${costOf(controller).megabytes.toFixed(0)} MiB, ${(load * 100).toFixed(0)} % of a core`,
+  );
+  const cpuBefore = costOf(controller).cpuSec;
+  const run = await measureRun(client, groups);
+  const cpuMs = ((costOf(controller).cpuSec - cpuBefore - load * runSec) * 1000) / run.seconds;
+  console.log(
+    `a run of ${inRun} agents: ${run.seconds} seconds of measurements, ${cpuMs.toFixed(2)} ms of a core for each`,
+  );
+  return [
+    { name: 'scale-agents-connected', value: inside, goal: connected },
+    { name: 'scale-enrolments-per-second', value: perSecond, goal: 200 },
+    { name: 'scale-heartbeat-p99-ms', value: beatMs, goal: 50, better: 'lower' as const },
+    { name: 'scale-start-skew-p99-ms', value: run.skewMs, goal: 50, better: 'lower' as const },
+    { name: 'scale-acknowledged-behind-ms', value: run.behindMs, goal: 2000, better: 'lower' as const },
+    { name: 'scale-seconds-not-acknowledged', value: run.unacknowledged, goal: 0, better: 'lower' as const },
+  ];
+};
+
+/** Three controllers with PostgreSQL and idle agents, more and more of them. */
+const measureThree = async () => {
+  await using open = new AsyncDisposableStack();
+  const postgres = open.adopt(await startPostgres(), (it) => it.stop());
+  const shared = { DATABASE_URL: postgres.url, RUSHHOUR_SECRET_KEY: randomBytes(32).toString('base64') };
+  const controllers: Spawned[] = [];
+  for (let i = 0; i < 3; i += 1) {
+    const dir = open.adopt(mkdtempSync(join(tmpdir(), 'rushhour-bench-')), (it) => rmSync(it, { recursive: true }));
+    const controller = await spawnController({ ...controllerEnv(dir), ...shared });
+    controllers.push(open.adopt(controller, (it) => void it.kill('SIGKILL')));
+  }
+  const urls = controllers.map(({ url }) => url);
+  const client = await signIn(urls[0] ?? '');
+  await client.settings.update({ body: rareHeartbeats });
+  const groups = open.adopt(new AgentGroups(6), (it) => it.close());
+  for (const [i, size] of idleSizes.entries()) {
+    await groups.join(client, urls, size - (idleSizes[i - 1] ?? 0));
+    const load = await loadOf(controllers, 5);
+    const { megabytes } = totalOf(controllers);
+    console.log(
+      `three controllers, ${size} agents: ${megabytes.toFixed(0)} MiB, ${(load * 100).toFixed(0)} % of a core`,
+    );
+  }
+  const inside = groups.insideOf(await groups.ask({ kind: 'state' }));
+  return [
+    { name: 'scale-idle-agents-of-three', value: inside, goal: idleSizes.at(-1) ?? 0 },
+    {
+      name: 'scale-idle-agents-of-three-mib',
+      value: totalOf(controllers).megabytes,
+      goal: 1536,
+      better: 'lower' as const,
+    },
+  ];
+};
+
+ensureDebianPackages();
+takePriority();
+// What is known is printed at once: the second part takes minutes.
+const outcomes = [report(await measureOne()), report(await measureThree())];
+process.exit(outcomes.every(Boolean) ? 0 : 1);
