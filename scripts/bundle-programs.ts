@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'vite';
@@ -6,9 +7,14 @@ const repository = fileURLToPath(new URL('../', import.meta.url));
 /** The programs that tests start most often, and what these start themselves. */
 const programs = [
   'packages/controller/src/main.ts',
+  'packages/controller/src/plan/core/plan-worker.ts',
   'packages/agent/src/main.ts',
   'packages/agent/src/runs/child/run-process.ts',
   'packages/agent/src/runs/job/core-worker.ts',
+  'tests/engines/job-process.ts',
+  'tests/engines/prepared-job-process.ts',
+  'tests/stack/ike-partner.ts',
+  ...globSync('tests/**/*scenario.ts', { cwd: repository }),
 ];
 const nameOf = (program: string): string => program.replaceAll('/', '-').replace(/\.ts$/, '');
 

@@ -1,9 +1,17 @@
+import { join } from 'node:path';
 import { runCrashes } from '../tests/process/crash.ts';
+import { bundlePrograms } from './bundle-programs.ts';
 import { startPostgres } from './postgres.ts';
+import { root } from './run.ts';
 
 // `npm run crash [kills]`: SIGKILL in the middle of writes, 1,000 times on each database.
 const rounds = Number(process.argv[2] ?? 1000);
 let failed = 0;
+
+// A bundle starts with a fraction of the work, and a start is most of a round.
+const bundles = join(root, 'node_modules/.rushhour-bundles');
+await bundlePrograms(bundles);
+process.env['RUSHHOUR_TEST_BUNDLES'] = bundles;
 
 const report = async (engine: string, databaseUrl?: string) => {
   const { acknowledged, lost, audit } = await runCrashes(rounds, databaseUrl);

@@ -16,7 +16,7 @@ const findPrograms = () => {
   return found;
 };
 
-const freePort = () =>
+export const freePort = () =>
   new Promise<number>((resolve, reject) => {
     const server = createServer().on('error', reject);
     server.listen(0, '127.0.0.1', () => {
@@ -45,19 +45,32 @@ export const startPostgres = async ({ isDurable = false } = {}) => {
   });
   const port = await freePort();
   const speed = isDurable ? [] : ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'];
-  const server = spawn(
-    join(bin, 'postgres'),
-    ['-D', dir, '-h', '127.0.0.1', '-p', String(port), '-k', dir, '-c', 'max_connections=400', ...speed],
-    { ...user, stdio: 'ignore', cwd: dir },
-  );
+  const settings = ['-h', '127.0.0.1', '-p', String(port), '-k', dir, '-c', 'max_connections=400', ...speed];
+  const begin = async () => {
+    const process = spawn(join(bin, 'postgres'), ['-D', dir, ...settings], { ...user, stdio: 'ignore', cwd: dir });
+    await untilReady(bin, port);
+    return process;
+  };
+  let server = await begin();
+  /** Connections are closed, nothing is lost. */
+  const halt = async () => {
+    const ended = new Promise((resolve) => server.once('exit', resolve));
+    server.kill('SIGINT');
+    await ended;
+  };
   const url = `postgres://rushhour@127.0.0.1:${port}/postgres`;
-  await untilReady(bin, port);
   return {
     url,
+    /** The lines of the result; columns are separated by `|`. */
+    query: (text: string): string[] =>
+      execFileSync(join(bin, 'psql'), ['-At', '-c', text, url]).toString().split('\n').filter(Boolean),
+    halt,
+    /** After `halt`, with the same data and port. */
+    startAgain: async () => {
+      server = await begin();
+    },
     stop: async () => {
-      const ended = new Promise((resolve) => server.once('exit', resolve));
-      server.kill('SIGINT');
-      await ended;
+      await halt();
       rmSync(dir, { recursive: true, force: true });
     },
   };

@@ -20,7 +20,11 @@ const reporters = ['default', 'json', './scripts/vitest-second-tries.ts'].map((n
 const runTests = async (...args: readonly string[]) => {
   rmSync(file, { force: true });
   const all = ['run', ...args, ...reporters, `--outputFile.json=${file}`];
-  const { code } = await run('vitest', all, { TMPDIR: dir, RUSHHOUR_TEST_BUNDLES: bundles });
+  const { code } = await run('vitest', all, {
+    TMPDIR: dir,
+    RUSHHOUR_TEST_BUNDLES: bundles,
+    NODE_COMPILE_CACHE: join(dir, 'compile-cache'),
+  });
   return { code, report: readReport(file) };
 };
 
