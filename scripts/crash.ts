@@ -14,7 +14,9 @@ await bundlePrograms(bundles);
 process.env['RUSHHOUR_TEST_BUNDLES'] = bundles;
 
 const report = async (engine: string, databaseUrl?: string) => {
-  const { acknowledged, lost, audit } = await runCrashes(rounds, databaseUrl);
+  const { acknowledged, lost, audit } = await runCrashes(rounds, databaseUrl, (kills) => {
+    if (kills % 50 === 0) console.log(`${engine}: ${kills} of ${rounds} kills`);
+  });
   const chain = audit.broken ? `broken at ${audit.broken.id}: ${audit.broken.reason}` : 'verifies';
   const counts = Object.entries(acknowledged).map(([name, count]) => `${count} ${name}`);
   console.log(

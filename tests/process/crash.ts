@@ -69,7 +69,7 @@ const countLost = async (subjects: Record<string, Subject>, life: Life) => {
  * Kills the controller repeatedly while files, agents, runs, schedules, approvals and projects are written, and checks
  * after each restart that no acknowledged write is lost, and at the end that the audit chain holds.
  */
-export const runCrashes = async (rounds: number, databaseUrl?: string) => {
+export const runCrashes = async (rounds: number, databaseUrl?: string, onKill?: (kills: number) => void) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-crash-'));
   const env = {
     RUSHHOUR_DATA_DIR: dataDir,
@@ -93,6 +93,7 @@ export const runCrashes = async (rounds: number, databaseUrl?: string) => {
     isAlive = false;
     await controller.kill('SIGKILL');
     await Promise.all(work);
+    onKill?.(round + 1);
   }
   const last = await spawnController(env);
   lost.push(...(await countLost(subjects, await enter(last.url, 'the last kill'))));
