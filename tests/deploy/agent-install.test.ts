@@ -79,6 +79,11 @@ describe('an agent on a machine with a shell, wget and tar', () => {
       expect(Number(user) + Number(system)).toBeLessThan(10);
       await expect.poll(async () => (await agentNamed(client, 'bare'))?.status).toBe(online);
 
+      // The library that calls the kernel and OpenSSL came along.
+      const { id } = (await agentNamed(client, 'bare')) ?? { id: 0 };
+      const { plugins } = (await client.agents.capabilities({ params: { id } })).data;
+      expect(plugins.filter(({ reason }) => reason.includes('no direct system calls'))).toEqual([]);
+
       // Not root, with the capabilities of this machine, and without the token in its configuration.
       expect((await bare.run('ps -o user,args | grep "[m]ain.js"')).output).toMatch(/^rushhour/m);
       const pid = (await bare.run("pgrep -f '[m]ain.js' | tail -n 1")).output.trim();

@@ -36,6 +36,15 @@ describe('tls engine', () => {
     expect(served.counter('tls.acceptedResumed')).toBe(run.counter('tls.resumed'));
   });
 
+  it('works with sockets of Node.js, where OpenSSL cannot be called', async () => {
+    const port = await freePort();
+    const server = await startServer('tls', { listen: listenOn(port), dataPath: 'node' });
+    const config = { role: 'client', targets: listenOn(port), connections: 2, dataPath: 'node' };
+    const run = await runJob({ engine: 'tls', config, duration: { mode: 'count', count: 20 } });
+    expect(run.counter('tls.full')).toBe(20);
+    expect((await server.stop()).counter('tls.acceptedFull')).toBe(20);
+  });
+
   it('resumes on one core a session of another', async () => {
     const port = await freePort();
     const config = { role: 'server', listen: listenOn(port) };

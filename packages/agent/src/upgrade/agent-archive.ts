@@ -33,8 +33,9 @@ export const partsOfThisMachine = (arch: Architecture): MachineParts => {
   return { koffi, node: existsSync(packaged) ? packaged : process.execPath };
 };
 
-/** Files that a running agent never reads. */
-const isLeftOut = (path: string) => /(^|\/)(doc|vendor|src|test)\/|\.(d\.[cm]?ts|map|md)$|^musl_/.test(path);
+/** Files that a running agent never reads. The scripts of koffi are among its sources. */
+const isLeftOut = (path: string) =>
+  /(^|\/)(doc|vendor|test)\/|\.(d\.[cm]?ts|map|md|cc|hh|inc|S|asm)$|CMakeLists|^musl_/.test(path);
 
 const filesOf = async (folder: string, prefix: string, leaveOut: (path: string) => boolean): Promise<TarFile[]> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

@@ -68,11 +68,12 @@ class NodeConnection implements Connection {
 
   handshake(): HandshakeFacts {
     const socket = this.#socket as TLSSocket;
-    const { name } = socket.getEphemeralKeyInfo() as { readonly name?: string };
+    // Null on the side of the server.
+    const key = socket.getEphemeralKeyInfo() as { readonly name?: string } | null;
     return {
       version: (socket.getProtocol() ?? '').replace('TLSv', ''),
       cipher: socket.getCipher().name,
-      group: name,
+      group: key?.name,
       alpn: socket.alpnProtocol === false || socket.alpnProtocol === null ? undefined : socket.alpnProtocol,
       isResumed: socket.isSessionReused(),
     };
