@@ -154,7 +154,9 @@ describe('access sessions', () => {
     expect(totals.counter('access.proofReceived')).toBeGreaterThan(200);
     for (const column of ['ipv6', 'prefix']) {
       expect(columnOf(totals, column)).toHaveLength(100);
-      expect(new Set(columnOf(served, column))).toEqual(new Set([null, ...columnOf(totals, column)]));
+      // The concentrator may or may not report a session between IPCP and its lease.
+      const leased = columnOf(served, column).filter((value) => value !== null);
+      expect(new Set(leased)).toEqual(new Set(columnOf(totals, column)));
     }
     expect(served.histogram('access.setup').count).toBe(100);
     expect(rowsOf(served)).toHaveLength(100);
