@@ -23,18 +23,19 @@ export const crudRoutes = <Item extends TObject, Draft extends TObject, Query ex
   options: CrudOptions<Item, Draft, Query>,
 ) => {
   const { path, noun, item, draft, query, permissions } = options;
+  const record = `${/^[aeio]/.test(noun) ? 'an' : 'a'} ${noun}`;
   const [read, write] = [`${permissions}.read`, `${permissions}.write`] as const;
   return {
     list: route(`GET ${path}`, { summary: `List ${noun}s`, access: read, query, reply: Page(item) }),
     create: route(`POST ${path}`, {
-      summary: `Create a ${noun}`,
+      summary: `Create ${record}`,
       access: write,
       body: createBody(draft, item),
       reply: NewId,
       errors: [409],
     }),
     update: route(`PATCH ${path}`, {
-      summary: `Update a ${noun}`,
+      summary: `Update ${record}`,
       access: write,
       body: patchBody(draft, item),
       errors: [404, 409],
@@ -47,7 +48,7 @@ export const crudRoutes = <Item extends TObject, Draft extends TObject, Query ex
       errors: [404, 409],
     }),
     get: route(`GET ${path}/:id`, {
-      summary: `Get a ${noun}`,
+      summary: `Get ${record}`,
       access: read,
       params: IdParams,
       reply: One(item),
