@@ -67,9 +67,10 @@ const countLost = async (subjects: Record<string, Subject>, life: Life) => {
 
 /**
  * Kills the controller repeatedly while files, agents, runs, schedules, approvals and projects are written, and checks
- * after each restart that no acknowledged write is lost, and at the end that the audit chain holds.
+ * after each restart that no acknowledged write is lost, and at the end that the audit chain holds. Ends early when
+ * `goesOn`, asked before each kill, says so.
  */
-export const runCrashes = async (rounds: number, databaseUrl?: string, onKill?: (kills: number) => void) => {
+export const runCrashes = async (rounds: number, databaseUrl?: string, goesOn = (_kills: number) => true) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-crash-'));
   const env = {
     RUSHHOUR_DATA_DIR: dataDir,
@@ -81,7 +82,8 @@ export const runCrashes = async (rounds: number, databaseUrl?: string, onKill?: 
   const lost: string[] = [];
   // A process that ends by itself leaves its compiled code to the next one; those that are killed do not.
   await (await spawnController(env)).kill('SIGTERM');
-  for (let round = 0; round < rounds; round += 1) {
+  let round = 0;
+  for (; round < rounds && goesOn(round); round += 1) {
     const controller = await spawnController(env);
     const life = await enter(controller.url, `kill ${round}`);
     lost.push(...(await countLost(subjects, life)));
@@ -93,7 +95,6 @@ export const runCrashes = async (rounds: number, databaseUrl?: string, onKill?: 
     isAlive = false;
     await controller.kill('SIGKILL');
     await Promise.all(work);
-    onKill?.(round + 1);
   }
   const last = await spawnController(env);
   lost.push(...(await countLost(subjects, await enter(last.url, 'the last kill'))));
@@ -103,5 +104,5 @@ export const runCrashes = async (rounds: number, databaseUrl?: string, onKill?: 
   await store.close();
   rmSync(dataDir, { recursive: true, force: true });
   const acknowledged = Object.fromEntries(Object.entries(subjects).map(([name, { count }]) => [name, count]));
-  return { acknowledged, lost, audit };
+  return { kills: round, acknowledged, lost, audit };
 };
