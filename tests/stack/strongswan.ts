@@ -34,7 +34,7 @@ export interface StrongSwanOptions {
 
 const plugins =
   'random nonce x509 constraints pubkey pem pkcs1 pkcs8 openssl curve25519 chapoly aes sha1 sha2 hmac kdf ctr gcm gmp ' +
-  'kernel-libipsec kernel-netlink socket-default vici eap-identity eap-mschapv2';
+  'kernel-libipsec kernel-netlink socket-default vici eap-identity eap-mschapv2 eap-tls';
 
 const configuration = (folder: string) => `
 charon {

@@ -95,6 +95,7 @@ export { RipRouter, ripGroups } from './control/rip/router.ts';
 export type { TopologyKind } from './control/topology.ts';
 export { PeapMsChap, TtlsMsChap, TtlsPap } from './eap/inner-methods.ts';
 export { MsChapClient } from './eap/ms-chap-client.ts';
+export { TlsEapClient } from './eap/tls-eap-client.ts';
 export { type EapTls, type InnerMethod, TlsMethod, tlsEapType } from './eap/tls-method.ts';
 export { ArpMessage, arpOperation, writeArp } from './ethernet/arp.ts';
 export {

@@ -11,9 +11,9 @@ import {
   TtlsPap,
   tlsEapType,
 } from '@rushhour/wire';
+import { createEapTls } from '../net/openssl/eap-tls.ts';
 import { identityOf, TlsContext } from '../net/openssl/tls-context.ts';
 import { bytesOf, type Dot1xProfile, numberedBytes, numberIn, textOf } from './access-profiles.ts';
-import { createEapTls } from './eap-tls.ts';
 import { radiusSessionsOf } from './radius-link.ts';
 
 const second = 1000;

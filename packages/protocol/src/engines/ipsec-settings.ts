@@ -12,13 +12,20 @@ export const IpsecSettings = Type.Object(
   {
     mode: Type.Union([Type.Literal('tunnel'), Type.Literal('transport')], { default: 'tunnel' }),
     authMethod: Type.Union(
-      [Type.Literal('psk'), Type.Literal('cert'), Type.Literal('eap-mschapv2'), Type.Literal('manual')],
-      { default: 'psk', description: 'eap-mschapv2: of initiators; responders have a certificate.' },
+      [
+        ...[Type.Literal('psk'), Type.Literal('cert'), Type.Literal('manual')],
+        ...[Type.Literal('eap-mschapv2'), Type.Literal('eap-tls')],
+      ],
+      { default: 'psk', description: 'EAP: of initiators; responders have a certificate.' },
     ),
     psk: Type.Optional(
       Type.String({ description: 'Pre-shared key: text, or hexadecimal after 0x. Password of EAP: text.' }),
     ),
-    eapIdentity: Type.Optional(Type.String({ description: '`{index}` is the number of the tunnel.' })),
+    eapIdentity: Type.Optional(
+      Type.String({
+        description: '`{index}` is the number of the tunnel. For eap-tls absent: a name of the certificate.',
+      }),
+    ),
     certificate: Type.Optional(Type.String({ description: 'PEM chain of this side.' })),
     privateKey: Type.Optional(Type.String({ description: 'PEM.' })),
     ca: Type.Optional(Type.String({ description: 'PEM of the authorities that certificates of peers come from.' })),

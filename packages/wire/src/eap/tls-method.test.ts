@@ -15,6 +15,8 @@ const createChannel = (hello: Uint8Array) => {
     get state() {
       return state;
     },
+    cause: undefined,
+    version: '1.2',
     start: () => void output.push(hello),
     receive: (bytes) => {
       if (state === 'open') plain.push(bytes);

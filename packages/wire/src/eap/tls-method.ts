@@ -11,6 +11,10 @@ const noBytes: Uint8Array = new Uint8Array(0);
 /** The client side of TLS for one conversation, as the machine provides it. */
 export interface EapTls {
   readonly state: 'handshake' | 'open' | 'failed';
+  /** Once it is closed: why it failed, such as alert.unknownCa. */
+  readonly cause: string | undefined;
+  /** Of an open session. */
+  readonly version: '1.2' | '1.3';
   start(): void;
   receive(bytes: Uint8Array): void;
   /** Sends data inside, once it is open. */
@@ -19,8 +23,8 @@ export interface EapTls {
   takeOutput(): Uint8Array;
   /** What the server has sent inside since the last call. */
   takePlain(): Uint8Array;
-  /** Key material of the session (RFC 5705). */
-  exportKey(label: string, length: number): Uint8Array;
+  /** Key material of the session (RFC 5705); in TLS 1.2 none and an empty context differ, here both are none. */
+  exportKey(label: string, length: number, context?: Uint8Array): Uint8Array;
   close(): void;
 }
 

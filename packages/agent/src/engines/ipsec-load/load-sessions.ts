@@ -2,7 +2,7 @@ import type { IpsecSettings } from '@rushhour/protocol';
 import { type IkeCause, IkeEndpoint, type IkeEvents, type IkePeer, type IkeRoute, type IkeSa } from '@rushhour/wire';
 import type { HostNetwork } from '../../net/host-network.ts';
 import { IkeUdp } from '../../net/ipsec/ike-udp.ts';
-import { createPeer, numberedPeer, selectorsOf } from '../../net/ipsec/ipsec-peer.ts';
+import { addressRequest, createPeer, numberedPeer, selectorsOf } from '../../net/ipsec/ipsec-peer.ts';
 import { nodeIpsecCrypto } from '../../net/ipsec/node-crypto.ts';
 import type { Alarm } from '../../net/loop/alarm.ts';
 import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
@@ -103,7 +103,8 @@ export class LoadSessions {
     const version = localAddress.length === 4 ? 4 : 6;
     const ends = { index: 0, local: localAddress, remote: remoteAddress, isInitiator, version } as const;
     const child = selectorsOf(this.#options.settings, ends);
-    return { ...this.#peer, children: [child] };
+    const request = isInitiator ? addressRequest(this.#options.settings, version) : {};
+    return { ...this.#peer, ...request, children: [child] };
   }
 
   #events(): Partial<IkeEvents> {

@@ -171,6 +171,15 @@ export const createPeerCheck = (ca: string): PeerCheck => {
   };
 };
 
+/** What its owner is called: an electronic mail address, a host name, or the common name. */
+export const nameIn = (pem: string): string => {
+  const [own] = certificatesIn(pem);
+  if (own === undefined) throw new RangeError('there is no certificate in the PEM');
+  const names = (own.subjectAltName ?? '').split(', ');
+  const named = (kind: string) => names.find((name) => name.startsWith(kind))?.slice(kind.length);
+  return named('email:') ?? named('DNS:') ?? /^CN=(.*)$/m.exec(own.subject)?.[1] ?? own.subject.replaceAll('\n', ', ');
+};
+
 export interface CredentialOptions {
   /** PEM chain, the own certificate first. */
   readonly certificate: string;

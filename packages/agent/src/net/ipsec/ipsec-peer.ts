@@ -19,9 +19,11 @@ import {
   type PeerCheck,
   parseAddress,
   selectorOf,
+  TlsEapClient,
   type TrafficSelector,
 } from '@rushhour/wire';
-import { createCredential, createPeerCheck } from './credential.ts';
+import { createEapContext, createEapTls } from '../openssl/eap-tls.ts';
+import { createCredential, createPeerCheck, nameIn } from './credential.ts';
 import { nodeIpsecCrypto } from './node-crypto.ts';
 
 /** 4 or 16 bytes of an address in words. */
@@ -50,7 +52,11 @@ const keyBytes = (text: string): Uint8Array =>
   /^0x([0-9a-f]{2})+$/i.test(text) ? Buffer.from(text.slice(2), 'hex') : new TextEncoder().encode(text);
 
 /** `{index}` in an identity is the number of the tunnel. */
-const eapOf = ({ psk = '', eapIdentity = '' }: IpsecSettings, server: PeerCheck, index: number): IkeAuthentication => {
+const passwordEapOf = (
+  { psk = '', eapIdentity = '' }: IpsecSettings,
+  server: PeerCheck,
+  index: number,
+): IkeAuthentication => {
   const identity = eapIdentity.replaceAll('{index}', String(index));
   const { random } = nodeIpsecCrypto;
   return {
@@ -60,9 +66,19 @@ const eapOf = ({ psk = '', eapIdentity = '' }: IpsecSettings, server: PeerCheck,
   };
 };
 
+/** All tunnels show the same certificate; the authority of the gateway is that of its EAP, too. */
+const certificateEapOf = (settings: IpsecSettings): IkeAuthentication => {
+  const { certificate = '', privateKey = '', ca = certificate } = settings;
+  const context = createEapContext({ certificate, privateKey, ca });
+  const identity = settings.eapIdentity ?? nameIn(certificate);
+  const createClient = () => new TlsEapClient({ identity, tls: createEapTls(context) });
+  return { kind: 'eap', server: createPeerCheck(ca), createClient };
+};
+
 const authenticationOf = (settings: IpsecSettings): IkeAuthentication => {
+  if (settings.authMethod === 'eap-tls') return certificateEapOf(settings);
   if (settings.authMethod === 'eap-mschapv2') {
-    return eapOf(settings, createPeerCheck(settings.ca ?? ''), settings.firstIndex);
+    return passwordEapOf(settings, createPeerCheck(settings.ca ?? ''), settings.firstIndex);
   }
   if (settings.authMethod !== 'cert') return { kind: 'sharedKey', key: keyBytes(settings.psk ?? '') };
   const { certificate = '', privateKey = '', ca = certificate } = settings;
@@ -71,9 +87,16 @@ const authenticationOf = (settings: IpsecSettings): IkeAuthentication => {
 
 /** What tunnel `index` of this agent has of its own: the identity of its user. */
 export const numberedPeer = (peer: IkePeer, settings: IpsecSettings, index: number): IkePeer =>
-  peer.authentication.kind === 'eap'
-    ? { ...peer, authentication: eapOf(settings, peer.authentication.server, settings.firstIndex + index) }
+  peer.authentication.kind === 'eap' && settings.authMethod === 'eap-mschapv2'
+    ? { ...peer, authentication: passwordEapOf(settings, peer.authentication.server, settings.firstIndex + index) }
     : peer;
+
+/** Users without addresses of their own inside ask the gateway for one. */
+export const addressRequest = (
+  { authMethod, localRange, mode }: IpsecSettings,
+  version: 4 | 6,
+): Pick<IkePeer, 'requestsAddress'> =>
+  authMethod.startsWith('eap') && localRange === undefined && mode === 'tunnel' ? { requestsAddress: version } : {};
 
 const identityOf = (text: string | undefined) => {
   if (text === undefined) return undefined;

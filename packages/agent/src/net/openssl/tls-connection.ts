@@ -135,10 +135,15 @@ export abstract class TlsConnection implements Connection, ConnectionEvents {
   }
 
   /** Key material of an open session (RFC 5705). */
-  exportKey(label: string, length: number): Uint8Array {
+  exportKey(label: string, length: number, context: Uint8Array = new Uint8Array(0)): Uint8Array {
     const { plain, plainAddress } = this.deps.pipes;
     const size = Buffer.byteLength(label);
-    this.openssl.SSL_export_keying_material(this.session, plainAddress, length, label, size, 0, 0, 0);
+    plain.bytes.set(context, length);
+    const [contextAddress, hasContext] = context.length > 0 ? [plainAddress + length, 1] : [0, 0];
+    this.openssl.SSL_export_keying_material(
+      ...([this.session, plainAddress, length, label, size] as const),
+      ...([contextAddress, context.length, hasContext] as const),
+    );
     return new Uint8Array(plain.bytes.subarray(0, length));
   }
 

@@ -14,7 +14,7 @@ const control = {
   minVersion: 123,
   maxVersion: 124,
 } as const;
-const option = { noTicket: 1 << 14, noAntiReplay: 1 << 24, noRenegotiation: 1 << 30 } as const;
+const option = { legacyServers: 1 << 2, noTicket: 1 << 14, noAntiReplay: 1 << 24, noRenegotiation: 1 << 30 } as const;
 /** Writes may come from other memory when repeated; idle sessions keep no buffers. */
 const mode = 0x2 | 0x10;
 const verify = { peer: 1, failWithout: 2 } as const;
@@ -59,6 +59,8 @@ export interface TlsContextOptions {
   readonly identity?: { readonly certificate: string; readonly privateKey: string } | undefined;
   /** For QUIC, which is always TLS 1.3 and has no early data here. */
   readonly isQuic?: boolean;
+  /** Servers of TLS 1.2 without RFC 5746 are taken as well; there is no renegotiation in any case. */
+  readonly allowsLegacyServers?: boolean;
 }
 
 /** Chain and key of the settings, if they have both. */
@@ -85,6 +87,7 @@ export class TlsContext {
     this.address = openssl.SSL_CTX_new(methodOf(openssl, isServer, options.isQuic ?? false));
     try {
       this.#setProtocol();
+      if (options.allowsLegacyServers) openssl.SSL_CTX_set_options(this.address, option.legacyServers);
       if (options.identity !== undefined) this.#setIdentity(options.identity);
       if (options.alpn.length > 0) this.#setAlpn(options.alpn);
       this.#setSessions();

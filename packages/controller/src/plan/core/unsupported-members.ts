@@ -59,7 +59,7 @@ const isTransport = ({ ipsecMode }: Record<string, unknown>) => ipsecMode === 't
 /** Of both plugins of IPsec. */
 const ipsec: readonly UnsupportedMember[] = [
   ...flat(['clientPortRange', 'targets/*/ports'], 'IKE has the ports 500 and 4500'),
-  ...flat(['ipsecPsk'], 'has no effect: ipsecAuthMethod is not psk', isKeyedBy('cert', 'manual')),
+  ...flat(['ipsecPsk'], 'has no effect: ipsecAuthMethod is not psk', isKeyedBy('cert', 'eap-tls', 'manual')),
   ...flat(['ipsecCert'], 'has no effect: ipsecAuthMethod is not cert', isKeyedBy('psk', 'eap-mschapv2', 'manual')),
   ...flat(['ipsecCa'], 'has no effect: no certificates are shown', isKeyedBy('psk', 'manual')),
 ];
@@ -69,7 +69,7 @@ const ipsecTunnel: readonly UnsupportedMember[] = [
   ...flat(
     ['ipsecSpi', 'ipsecKey', 'ipsecCipherKey'],
     'has no effect: ipsecAuthMethod is not manual',
-    isKeyedBy('psk', 'cert'),
+    isKeyedBy('psk', 'cert', 'eap-mschapv2', 'eap-tls'),
   ),
   ...flat(
     [

@@ -77,6 +77,7 @@ const keysFor: Readonly<Record<string, readonly string[]>> = {
   psk: ['ipsecPsk'],
   cert: ['ipsecCert'],
   'eap-mschapv2': ['ipsecPsk', 'ipsecCa'],
+  'eap-tls': ['ipsecCert', 'ipsecCa'],
   manual: ['ipsecSpi', 'ipsecCipherKey'],
 };
 

@@ -195,7 +195,7 @@ const readAddress = (sa: IkeSa, answer: PayloadSet): void => {
 const establish = (sa: IkeSa): void => {
   const { owner, peer } = sa;
   sa.state = 'established';
-  sa.negotiation = undefined;
+  sa.forgetNegotiation();
   sa.localIdentity = undefined;
   sa.remoteIdentity = undefined;
   sa.authKeys = undefined;

@@ -316,11 +316,17 @@ export class IkeSa {
     if (this.state === 'closed') return;
     this.state = 'closed';
     this.#pending = undefined;
-    this.negotiation = undefined;
+    this.forgetNegotiation();
     this.tasks.length = 0;
     for (const child of [...this.children]) this.removeChild(child);
     this.owner.release(this);
     this.owner.events.onClosed(this, cause);
+  }
+
+  /** What was needed to find out who the peer is. */
+  forgetNegotiation(): void {
+    this.negotiation?.eap?.close?.();
+    this.negotiation = undefined;
   }
 
   removeChild(child: ChildSa): void {

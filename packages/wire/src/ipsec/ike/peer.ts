@@ -25,6 +25,8 @@ export type EapStep =
 export interface EapClient {
   readonly identity: string;
   receive(packet: Uint8Array): EapStep;
+  /** The conversation is over, whatever its result. */
+  close?(): void;
 }
 
 export type IkeAuthentication =

@@ -36,8 +36,8 @@ const secret = (description: string, more: object = {}) =>
 export const ipsecProposal = {
   ipsecMode: choice('ESP around the whole packet, or around its payload', ['tunnel', 'transport']),
   ipsecAuthMethod: choice(
-    'Pre-shared key, certificates, a user name and password to a gateway with a certificate, or keys by hand without IKE',
-    ['psk', 'cert', 'eap-mschapv2', 'manual'],
+    'Pre-shared key, certificates, a user name and password or a certificate by EAP to a gateway with a certificate, or keys by hand without IKE',
+    ['psk', 'cert', 'eap-mschapv2', 'eap-tls', 'manual'],
   ),
   ipsecPsk: secret('Pre-shared key; for eap-mschapv2 `user:password`, where `{index}` is the number of the tunnel'),
   ipsecCert: optionalPemOrId('Certificate of the agent'),

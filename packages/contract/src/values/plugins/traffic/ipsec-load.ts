@@ -11,7 +11,12 @@ const { tunnelID: _, tunnelIDs: __, ...members } = frameMembers;
 const schema = valuesOf({
   ...members,
   ...ipsecProposal,
-  ipsecAuthMethod: choice('Pre-shared key, or certificates', ['psk', 'cert', 'eap-mschapv2']),
+  ipsecAuthMethod: choice('Pre-shared key, certificates, or EAP to a gateway with a certificate', [
+    'psk',
+    'cert',
+    'eap-mschapv2',
+    'eap-tls',
+  ]),
   ipsecLoadRole: choice('Side that the agents of `sources` take', ['initiator', 'responder']),
   ipsecLoadConcurrentHs: whole('Most handshakes under way', 100, [1, 1_000_000]),
   ipsecLoadHsRatePps: optionalRate('Handshakes begun a second'),

@@ -89,14 +89,22 @@ const eapKeys = (scope: PlanScope, values: IpsecValues): Partial<IpsecSettings> 
   };
 };
 
+/** The certificate of the users, and the authority of the gateway. */
+const eapCertificate = (scope: PlanScope, values: IpsecValues): Partial<IpsecSettings> => {
+  if (values.ipsecCa === undefined)
+    report(scope, 'ipsecCa', 'REQUIRED', 'is required: the gateway shows a certificate');
+  return certificateKeys(scope, values);
+};
+
 /** Agents that answer have no users. */
 export const reportAnswer = (scope: PlanScope, { ipsecAuthMethod }: IpsecValues): void => {
-  if (ipsecAuthMethod !== 'eap-mschapv2') return;
+  if (!ipsecAuthMethod.startsWith('eap')) return;
   report(scope, 'ipsecAuthMethod', 'NOT_SUPPORTED', 'agents do not answer by EAP: name a gateway without an agent');
 };
 
 const keysAt = (scope: PlanScope, values: IpsecValues): Partial<IpsecSettings> => {
   if (values.ipsecAuthMethod === 'eap-mschapv2') return eapKeys(scope, values);
+  if (values.ipsecAuthMethod === 'eap-tls') return eapCertificate(scope, values);
   if (values.ipsecAuthMethod === 'cert') return certificateKeys(scope, values);
   if (values.ipsecAuthMethod !== 'psk') return {};
   if (values.ipsecPsk !== undefined) return { psk: values.ipsecPsk };

@@ -45,6 +45,19 @@ describe('EAP', () => {
     expect(client).toMatchObject({ settings });
   });
 
+  it.each([12, 13])('of plugin %i may show a certificate instead', (plugin) => {
+    const certified = { ...gateway, ipsecAuthMethod: 'eap-tls', ipsecPsk: undefined, ipsecCert: '1', ipsecCa: '2' };
+    const { client, issues } = planOf(plugin, certified);
+    expect(issues).toEqual([]);
+    expect(client).toMatchObject({
+      settings: { authMethod: 'eap-tls', certificate: 'PEM', privateKey: 'KEY', ca: 'CA' },
+    });
+    expect(planOf(plugin, { ...certified, ipsecCa: undefined }).issues.join()).toContain('ipsecCa REQUIRED');
+    expect(planOf(plugin, { ...certified, ipsecCert: undefined }).issues.join()).toContain('ipsecCert REQUIRED');
+    expect(planOf(plugin, { ...certified, ipsecPsk: 'user:word' }).issues.join()).toContain('ipsecPsk NOT_SUPPORTED');
+    expect(planOf(plugin, { ...certified, targets: ends.targets }).issues.join()).toContain('NOT_SUPPORTED');
+  });
+
   it('needs user and password, an authority, and a gateway that is not an agent', () => {
     expect(planOf(12, { ...eap, ...gateway, ipsecPsk: 'nobody' }).issues.join()).toContain('KEY_INVALID');
     expect(planOf(12, { ...eap, ...gateway, ipsecCa: undefined }).issues.join()).toContain('REQUIRED');
