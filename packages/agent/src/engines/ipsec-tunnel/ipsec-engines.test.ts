@@ -24,6 +24,7 @@ const startJob = async (engine: Engine, hostNetwork: HostNetwork, job: { config:
   const controller = new AbortController();
   const rows = new Map<number, ResultRow>();
   const notes: string[] = [];
+  const events: string[] = [];
   const duration = { mode: 'continuous', seconds: 1, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
   const context = {
     config: parseConfig(engine, job.config),
@@ -36,7 +37,7 @@ const startJob = async (engine: Engine, hostNetwork: HostNetwork, job: { config:
     host: { writesKeys: false },
     putRow: (_: string, row: ResultRow) => void rows.set(row.index, row),
     note: (remark: string) => void notes.push(remark),
-    progress: () => {},
+    progress: (line: string) => void events.push(line),
     record: () => {},
   } as unknown as EngineContext<unknown>;
   const run = await engine.prepare(context);
@@ -47,6 +48,7 @@ const startJob = async (engine: Engine, hostNetwork: HostNetwork, job: { config:
   return {
     rows,
     notes,
+    events,
     run,
     done,
     until,
@@ -149,6 +151,9 @@ describe('tunnels', () => {
     await client.until(() => [...client.rows.values()].some(({ cells }) => Number(cells['rekeys']) > 1));
     expect(client.count('ipsec-tunnel.rekeys')).toBeGreaterThan(20);
     expect(client.rows.size).toBe(20);
+    await client.until(() => client.events.some((line) => line.endsWith(': keys of ESP renewed')));
+    expect(client.events.join('\n')).toMatch(/: up/);
+    expect(client.events.join('\n')).toMatch(/: keys of ESP renewed/);
     await client.stop();
     await server.stop();
   });
@@ -165,6 +170,7 @@ describe('tunnels', () => {
     await client.until(() => client.rows.size > 0);
     expect(client.count('ipsec-tunnel.failed.AUTHENTICATION_FAILED')).toBeGreaterThan(0);
     expect(client.rows.get(0)).toMatchObject({ state: 'failed', cells: { cause: 'AUTHENTICATION_FAILED' } });
+    expect(client.events).toContain('10.0.0.1 to 10.0.1.1: not opened: AUTHENTICATION_FAILED');
     await client.stop();
     await server.stop();
   });

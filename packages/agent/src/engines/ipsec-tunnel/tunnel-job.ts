@@ -12,6 +12,7 @@ import { IpsecTunnels } from '../../stack/ipsec/ipsec-tunnels.ts';
 import { reportKeys } from '../../stack/ipsec/key-report.ts';
 import { InsideHosts } from './inside-hosts.ts';
 import { SaTable } from './sa-table.ts';
+import { TunnelEvents } from './tunnel-events.ts';
 import { TunnelMeters } from './tunnel-meters.ts';
 import { TunnelProbes } from './tunnel-probes.ts';
 
@@ -59,6 +60,7 @@ export class TunnelJob implements PreparedEngine {
   readonly #tunnels: IpsecTunnels;
   readonly #meters: TunnelMeters;
   readonly #table = new SaTable();
+  readonly #events: TunnelEvents;
   readonly #inner: HostGroup | undefined;
   readonly #probes: TunnelProbes | undefined;
   readonly #alarm: Alarm;
@@ -77,6 +79,7 @@ export class TunnelJob implements PreparedEngine {
     const version = versionOf((inside?.client ?? settings.localRange ?? { start: addresses[0] ?? '' }).start);
     const hosts = { version: outerVersion, indexOf: (words: Int32Array) => layers.hostOf(words) };
     this.#meters = new TunnelMeters(samples);
+    this.#events = new TunnelEvents(context.progress);
     this.#tunnels = new IpsecTunnels(tunnelsConfigOf(context, network), layers.group, hosts, version);
     this.#observe();
     reportKeys(this.#tunnels, context);
@@ -113,6 +116,9 @@ export class TunnelJob implements PreparedEngine {
 
   #observe(): void {
     const { monitor } = this.#tunnels;
+    monitor.onEvent = (sa, text) => {
+      if (!this.#isClosed) this.#events.add(sa, text);
+    };
     monitor.onSetup = (durationMs) => this.#meters.setup.record(durationMs * 1000);
     monitor.onChildUp = (link, child) => this.#table.onChildUp(link, child, performance.now());
     monitor.onChildDown = (link, child) => {
@@ -153,6 +159,7 @@ export class TunnelJob implements PreparedEngine {
     if (this.#isClosed) return;
     const now = performance.now();
     this.#meters.report(this.#tunnels, this.#probes);
+    this.#events.report();
     for (const row of this.#table.take(now)) this.#context.putRow('sas', row);
     if (now < this.#probeAt) return;
     this.#probeAt = now + probeMs - reportMs / 2;

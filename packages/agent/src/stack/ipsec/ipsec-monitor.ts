@@ -21,6 +21,8 @@ export class IpsecMonitor {
   onFailed: (cause: IkeCause, link: IpsecLink | undefined) => void = () => {};
   onChildUp: (link: IpsecLink, child: ChildSa) => void = () => {};
   onChildDown: (link: IpsecLink, child: ChildSa) => void = () => {};
+  /** Something happened to a tunnel, for the time line of the run. */
+  onEvent: (sa: IkeSa, text: string) => void = () => {};
 
   /** Adds the errors of a child SA that is gone. */
   addErrors({ inbound: { counters } }: ChildSa): void {

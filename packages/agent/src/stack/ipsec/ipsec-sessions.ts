@@ -11,7 +11,7 @@ import {
   parseAddress,
 } from '@rushhour/wire';
 import { IkeUdp, type IkeUdpEvents, ikePort, writeWords } from '../../net/ipsec/ike-udp.ts';
-import { addressBytes, createPeer, manualKeys, numberedPeer, selectorsOf } from '../../net/ipsec/ipsec-peer.ts';
+import { addressBytes, addressRequest, createPeer, manualKeys, numberedPeer, selectorsOf } from '../../net/ipsec/ipsec-peer.ts';
 import { nodeIpsecCrypto } from '../../net/ipsec/node-crypto.ts';
 import { IpsecLink } from './ipsec-link.ts';
 import { IpsecMonitor } from './ipsec-monitor.ts';
@@ -127,16 +127,19 @@ export class IpsecSessions {
         onClosed: (sa, cause) => this.#onClosed(sa, cause),
         onMoved: (sa) => {
           if (sa.context !== undefined) this.#setFlow(sa.context as IpsecLink, sa);
+          if (!sa.isHalfOpen) this.monitor.onEvent(sa, 'goes on between these addresses');
         },
         onRetransmit: (sa) => this.#tryOtherSource(sa),
         onReplaced: (_, by) => {
           (by.context as IpsecLink).sa = by;
           counters.rekeys++;
+          this.monitor.onEvent(by, 'keys of IKE renewed');
         },
         onChildUp: (sa, child, replaced) => this.#onChildUp(sa, child, replaced),
         onChildDown: (sa, child) => this.#onChildDown(sa.context as IpsecLink, child),
         onChildFailed: (sa, _, cause) => {
           this.monitor.onFailed(cause, sa.context as IpsecLink);
+          this.monitor.onEvent(sa, `no child SA: ${cause}`);
           if (sa.children.size === 0 && sa.isInitiator) this.#endpoint.close(sa);
         },
       },
@@ -238,7 +241,8 @@ export class IpsecSessions {
     link.startedMs = this.#endpoint.nowMs;
     const peer = numberedPeer(this.#peer, this.settings, index);
     const isMobile = this.#sources.size > 1 && this.settings.mode === 'tunnel';
-    link.sa = this.#endpoint.open({ ...peer, children, isMobile }, route, link);
+    const request = addressRequest(this.settings, this.#version);
+    link.sa = this.#endpoint.open({ ...peer, ...request, children, isMobile }, route, link);
   }
 
   /** An initiator behind a NAT has an address that is not configured: only the local one decides. */
@@ -265,6 +269,7 @@ export class IpsecSessions {
     this.#setFlow(link, sa);
     monitor.counters.ikeUp++;
     monitor.counters.opened++;
+    monitor.onEvent(sa, 'up');
     monitor.onSetup(this.#endpoint.nowMs - (sa.isInitiator ? link.startedMs : sa.startedMs));
   }
 
@@ -298,7 +303,11 @@ export class IpsecSessions {
     if (wasUp) monitor.counters.ikeUp--;
     else if (sa.isInitiator) this.#opening--;
     if (cause === 'deadPeer') monitor.counters.dpdTimeouts++;
-    if (!wasUp && cause !== 'closed') monitor.onFailed(cause, link);
+    if (wasUp) monitor.onEvent(sa, cause === 'deadPeer' ? 'down: the peer does not answer' : `down: ${cause}`);
+    if (!wasUp && cause !== 'closed') {
+      monitor.onFailed(cause, link);
+      monitor.onEvent(sa, `not opened: ${cause}`);
+    }
     if (link === undefined || this.#config.isServer || this.#isClosed) return;
     link.sa = undefined;
     link.retryAt = this.#endpoint.nowMs + retryMs;
@@ -311,7 +320,10 @@ export class IpsecSessions {
     link.add(child, replaced);
     this.children.set(child.inbound.spi, { child, link });
     counters.childUp++;
-    if (replaced !== undefined) counters.rekeys++;
+    if (replaced !== undefined) {
+      counters.rekeys++;
+      this.monitor.onEvent(sa, 'keys of ESP renewed');
+    }
     this.monitor.onChildUp(link, child);
   }
 
