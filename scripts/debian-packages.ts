@@ -1,4 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './run.ts';
+
+const libraryAt = (name: string) => `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/${name}`;
 
 /** Programs that tests run or compare with, and the Debian package of each. */
 export const packages: Record<string, string> = {
@@ -70,6 +75,12 @@ export const packages: Record<string, string> = {
   '/usr/lib/ipsec/plugins/libstrongswan-eap-mschapv2.so': 'libcharon-extauth-plugins',
   '/usr/lib/ipsec/plugins/libstrongswan-curve25519.so': 'libstrongswan-extra-plugins',
   '/usr/lib/ipsec/plugins/libstrongswan-openssl.so': 'libstrongswan-standard-plugins',
+  certutil: 'libnss3-tools',
+  [libraryAt('libevent_core-2.1.so.7')]: 'libevent-core-2.1-7',
+  [libraryAt('libevent_pthreads-2.1.so.7')]: 'libevent-pthreads-2.1-7',
+  [libraryAt('libldns.so.3')]: 'libldns3',
+  [libraryAt('libunbound.so.8')]: 'libunbound8',
+  [libraryAt('libcurl-nss.so.4')]: 'libcurl3-nss',
   '/usr/lib/postgresql': 'postgresql',
   '/usr/lib/python3/dist-packages/aiosmtpd': 'python3-aiosmtpd',
   '/usr/lib/python3/dist-packages/grpc': 'python3-grpcio',
@@ -77,11 +88,40 @@ export const packages: Record<string, string> = {
   '/usr/lib/python3/dist-packages/yaml': 'python3-yaml',
 };
 
+/** Packages that cannot be installed beside those above: they are unpacked into a folder, and tests start them there. */
+const unpacked = ['libreswan'];
+
+/** Where the files of such a package are. */
+export const unpackedFolder = (name: string): string => join(root, 'node_modules/.rushhour-debian', name);
+
+const unpack = (name: string): void => {
+  const folder = unpackedFolder(name);
+  if (existsSync(folder)) return;
+  console.log(`unpacking ${name}`);
+  const work = `${folder}.${process.pid}`;
+  mkdirSync(work, { recursive: true });
+  const download = () => spawnSync('apt-get', ['download', '-qq', name], { cwd: work, stdio: 'ignore' }).status === 0;
+  if (!download()) {
+    spawnSync('apt-get', ['update', '-qq'], { stdio: 'ignore' });
+    if (!download()) throw new Error(`apt-get could not download ${name}`);
+  }
+  const file = readdirSync(work).find((one) => one.endsWith('.deb')) ?? '';
+  const { status } = spawnSync('dpkg', ['-x', join(work, file), join(work, 'files')], { stdio: 'inherit' });
+  if (status !== 0) throw new Error(`dpkg could not unpack ${file}`);
+  renameSync(join(work, 'files'), folder);
+  rmSync(work, { recursive: true });
+};
+
 const isThere = (program: string) =>
   spawnSync('sh', ['-c', `command -v "$1" || test -e "$1" || test -x "/usr/sbin/$1"`, 'sh', program]).status === 0;
 
 /** Installs missing packages as root; otherwise throws an error that names them. */
 export const ensureDebianPackages = () => {
+  installMissing();
+  for (const name of unpacked) unpack(name);
+};
+
+const installMissing = () => {
   const missing = [
     ...new Set(
       Object.entries(packages)
