@@ -1,12 +1,25 @@
-import { ikeOffers } from '@rushhour/wire';
+import { type IpsecCrypto, ikeOffers, type PacketCipher } from '@rushhour/wire';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { nodeIpsecCrypto } from './node-crypto.ts';
 import { IkePair, type PairOptions, peerOf } from './testing/ike-pair.ts';
 
 /** Messages that are mutated in the long form: RUSHHOUR_IKE_MUTATIONS=500000. */
 const mutations = Number(process.env['RUSHHOUR_IKE_MUTATIONS'] ?? 0);
 
 const { timers } = peerOf();
+
+/** Byte of a message with the type of the first payload that is encrypted. */
+const firstPayloadAt = 28;
+
+/** The same numbers in every run. */
+const createRandom = () => {
+  let seed = 1;
+  return (below: number): number => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((seed / 2 ** 32) * below);
+  };
+};
 
 const up = (options: PairOptions = {}): IkePair => {
   const pair = new IkePair(options);
@@ -49,15 +62,24 @@ describe('mutated messages', () => {
     );
   });
 
+  /** Opens SAs until so many messages were changed, and looks for what is left of them. */
+  const openUntil = (total: number, changed: () => number, options: PairOptions) => {
+    const more = { ikeOffers: ikeOffers({ group: 'curve25519' }), timers: { ...timers, maxRetransmits: 2 } };
+    const pair = new IkePair({ client: more, server: more, ...options });
+    while (changed() < total) {
+      for (let i = 0; i < 20; i++) pair.open();
+      pair.pass(60_000, 2000);
+      expect(pair.server.endpoint.halfOpenCount).toBe(0);
+      for (const { endpoint } of [pair.client, pair.server])
+        for (const sa of [...endpoint.sas()]) endpoint.close(sa, true);
+      expect([pair.client.endpoint.count, pair.server.endpoint.count]).toEqual([0, 0]);
+    }
+  };
+
   it(
     'leave no half-open SA behind, of a responder that gets many of them',
     () => {
-      const total = Math.max(1000, mutations);
-      let seed = 1;
-      const random = (below: number) => {
-        seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
-        return Math.floor((seed / 2 ** 32) * below);
-      };
+      const random = createRandom();
       let count = 0;
       const onWire = (message: Uint8Array) => {
         if (random(4) === 0) return [message];
@@ -67,17 +89,35 @@ describe('mutated messages', () => {
         if (random(2) === 0 && bytes.length >= 28) Buffer.from(bytes.buffer).writeUInt32BE(bytes.length, 24);
         return random(8) === 0 ? [bytes, message, bytes] : [bytes];
       };
-      const more = { ikeOffers: ikeOffers({ group: 'curve25519' }), timers: { ...timers, maxRetransmits: 2 } };
-      const pair = new IkePair({ client: more, server: more, onWire });
-      while (count < total) {
-        for (let i = 0; i < 20; i++) pair.open();
-        pair.pass(60_000, 2000);
-        expect(pair.server.endpoint.halfOpenCount).toBe(0);
-        for (const { endpoint } of [pair.client, pair.server])
-          for (const sa of [...endpoint.sas()]) endpoint.close(sa, true);
-        expect([pair.client.endpoint.count, pair.server.endpoint.count]).toEqual([0, 0]);
-      }
-      expect(count).toBeGreaterThanOrEqual(total);
+      openUntil(Math.max(1000, mutations), () => count, { onWire });
+    },
+    60_000 + 4 * mutations,
+  );
+
+  it(
+    'do no harm either when the peer itself has encrypted them',
+    () => {
+      const random = createRandom();
+      let count = 0;
+      const createCipher: IpsecCrypto['createCipher'] = (spec, keys) => {
+        const cipher = nodeIpsecCrypto.createCipher(spec, keys);
+        const { ivBytes, icvBytes, blockBytes } = cipher;
+        const seal: PacketCipher['seal'] = (bytes, range) => {
+          const textAt = range.ivAt + ivBytes;
+          if (random(3) > 0) {
+            count++;
+            // Half of the changes are at the beginning, where types and lengths of payloads are.
+            const room = range.textEnd - textAt;
+            for (let i = random(3); i >= 0; i--)
+              bytes[textAt + random(random(2) === 0 ? Math.min(room, 40) : room)] = random(256);
+            // Type of the first payload.
+            if (random(6) === 0) bytes[firstPayloadAt] = 33 + random(22);
+          }
+          cipher.seal(bytes, range);
+        };
+        return { ivBytes, icvBytes, blockBytes, seal, open: (bytes, range) => cipher.open(bytes, range) };
+      };
+      openUntil(Math.max(1000, mutations), () => count, { crypto: { ...nodeIpsecCrypto, createCipher } });
     },
     60_000 + 4 * mutations,
   );

@@ -8,6 +8,7 @@ import {
   type IkePeer,
   type IkeRoute,
   type IkeSa,
+  type IpsecCrypto,
   ikeOffers,
   Memory,
 } from '@rushhour/wire';
@@ -40,14 +41,13 @@ export interface Side {
 }
 
 const createSide = (
-  options: Pick<IkeEndpointOptions, 'send' | 'sendKeepalive' | 'findPeer' | 'cookieThreshold'>,
+  options: Pick<IkeEndpointOptions, 'send' | 'sendKeepalive' | 'findPeer' | 'cookieThreshold' | 'crypto'>,
 ): Side => {
   const log: string[] = [];
   const sas = new Set<IkeSa>();
   const children = new Map<number, ChildSa>();
   const endpoint = new IkeEndpoint({
     ...options,
-    crypto: nodeIpsecCrypto,
     nowMs: 0,
     events: {
       onEstablished: (sa) => {
@@ -83,6 +83,8 @@ export interface PairOptions {
   readonly client?: Partial<IkePeer>;
   readonly server?: Partial<IkePeer>;
   readonly cookieThreshold?: number;
+  /** Of both sides. */
+  readonly crypto?: IpsecCrypto;
   /** Address that the server sees instead of the client's. */
   readonly translatedTo?: Uint8Array;
   /** What arrives of a message: none, one or more. */
@@ -99,7 +101,7 @@ export class IkePair {
 
   constructor(options: PairOptions = {}) {
     this.#options = options;
-    const { onWire = (message: Uint8Array) => [message] } = options;
+    const { onWire = (message: Uint8Array) => [message], crypto = nodeIpsecCrypto } = options;
     const deliver = (to: () => Side, route: IkeRoute, message: Uint8Array, toServer: boolean) => {
       const arriving = onWire(message.slice(), toServer);
       for (const one of arriving) {
@@ -111,8 +113,9 @@ export class IkePair {
         });
       }
     };
-    this.client = createSide({ send: (route, message) => deliver(() => this.server, route, message, true) });
+    this.client = createSide({ crypto, send: (route, message) => deliver(() => this.server, route, message, true) });
     this.server = createSide({
+      crypto,
       send: (route, message) => deliver(() => this.client, route, message, false),
       findPeer: () => peerOf(options.server),
       ...(options.cookieThreshold !== undefined && { cookieThreshold: options.cookieThreshold }),
