@@ -13,8 +13,11 @@ export const IpsecSettings = Type.Object(
     mode: Type.Union([Type.Literal('tunnel'), Type.Literal('transport')], { default: 'tunnel' }),
     authMethod: Type.Union(
       [
-        ...[Type.Literal('psk'), Type.Literal('cert'), Type.Literal('manual')],
-        ...[Type.Literal('eap-mschapv2'), Type.Literal('eap-tls')],
+        Type.Literal('psk'),
+        Type.Literal('cert'),
+        Type.Literal('eap-mschapv2'),
+        Type.Literal('eap-tls'),
+        Type.Literal('manual'),
       ],
       { default: 'psk', description: 'EAP: of initiators; responders have a certificate.' },
     ),

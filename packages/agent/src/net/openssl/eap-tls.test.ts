@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Duplex } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as pause } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
 import { TlsEapClient } from '@rushhour/wire';
 import { describe, expect, it } from 'vitest';
@@ -46,7 +46,7 @@ const login = async (version: 'TLSv1.2' | 'TLSv1.3', ca?: string) => {
     if (answer.kind !== 'respond') throw new Error(answer.kind);
     const flags = answer.packet[headBytes - 1] ?? 0;
     server.wire.push(answer.packet.subarray(headBytes + ((flags & flag.length) !== 0 ? lengthBytes : 0)));
-    for (let i = 0; i < 20; i++) await turn();
+    for (let i = 0; i < 20; i++) await pause();
     const flight = server.take();
     if (flight.length === 0 && (flags & flag.more) === 0) break;
     answer = client.receive(packet(id, 0, flight));

@@ -51,7 +51,7 @@ class OpensslEapTls implements EapTls {
   }
 
   get version(): EapTls['version'] {
-    return this.#connection.handshake().version;
+    return this.#connection.handshake().version === '1.3' ? '1.3' : '1.2';
   }
 
   start(): void {

@@ -11,7 +11,14 @@ import {
   parseAddress,
 } from '@rushhour/wire';
 import { IkeUdp, type IkeUdpEvents, ikePort, writeWords } from '../../net/ipsec/ike-udp.ts';
-import { addressBytes, addressRequest, createPeer, manualKeys, numberedPeer, selectorsOf } from '../../net/ipsec/ipsec-peer.ts';
+import {
+  addressBytes,
+  addressRequest,
+  createPeer,
+  manualKeys,
+  numberedPeer,
+  selectorsOf,
+} from '../../net/ipsec/ipsec-peer.ts';
 import { nodeIpsecCrypto } from '../../net/ipsec/node-crypto.ts';
 import { IpsecLink } from './ipsec-link.ts';
 import { IpsecMonitor } from './ipsec-monitor.ts';
