@@ -37,6 +37,7 @@ export type { SubscriberListener } from './access/subscribers.ts';
 export { checksumOf, foldSum, isSumValid, sumBytes, updateChecksum } from './bytes/checksum.ts';
 export { KeyTable } from './bytes/key-table.ts';
 export { bytesOfHex, copyOf, createMemory, hexOfBytes, Memory } from './bytes/memory.ts';
+export { type PackedBytes, packBytes } from './bytes/packed-bytes.ts';
 export { TimerWheel } from './bytes/timer-wheel.ts';
 export { bytesOfAddress, textOfAddress } from './control/address-bytes.ts';
 export { BfdSigner, bfdAuthentication } from './control/bfd/authentication.ts';

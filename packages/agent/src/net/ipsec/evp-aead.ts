@@ -1,4 +1,4 @@
-import type { CipherKeys, PacketCipher, PacketRange } from '@rushhour/wire';
+import { type CipherKeys, type PackedBytes, type PacketCipher, type PacketRange, packBytes } from '@rushhour/wire';
 import { type Memory, mapMemory } from '../kernel/memory.ts';
 import { type Evp, findEvp } from './evp.ts';
 
@@ -82,7 +82,7 @@ interface AeadKind {
 /** A cipher with its own integrity by OpenSSL's functions, which cost a tenth of the objects of `node:crypto`. */
 class EvpAead implements PacketCipher {
   readonly #kind: AeadKind;
-  readonly #key: Uint8Array;
+  readonly #key: PackedBytes;
   /** The context that was used last, and the direction of its key. */
   #slot = -1;
   #direction = -1;
@@ -90,7 +90,7 @@ class EvpAead implements PacketCipher {
 
   constructor(kind: AeadKind, key: Uint8Array) {
     this.#kind = kind;
-    this.#key = key;
+    this.#key = packBytes(key);
   }
 
   get ivBytes(): number {
@@ -137,7 +137,7 @@ class EvpAead implements PacketCipher {
     const textAt = ivAt + ivBytes;
     const length = textEnd - textAt;
     const salt = this.#key.length - saltBytes;
-    for (let i = 0; i < saltBytes; i++) memory.bytes[at.nonce + i] = this.#key[salt + i] as number;
+    for (let i = 0; i < saltBytes; i++) memory.bytes[at.nonce + i] = this.#key.charCodeAt(salt + i);
     for (let i = 0; i < ivBytes; i++) memory.bytes[at.nonce + saltBytes + i] = bytes[ivAt + i] as number;
     if (this.#direction !== direction || owners[this.#slot] !== this) this.#start(direction);
     const context = contexts[this.#slot] as number;
@@ -158,7 +158,7 @@ class EvpAead implements PacketCipher {
     }
     const slot = this.#slot;
     this.#direction = direction;
-    memory.bytes.set(this.#key.subarray(0, this.#key.length - saltBytes), at.key);
+    for (let i = 0; i < this.#key.length - saltBytes; i++) memory.bytes[at.key + i] = this.#key.charCodeAt(i);
     const cipher = names[slot] === name ? 0 : evp[symbols[name]]();
     names[slot] = name;
     evp.EVP_CipherInit_ex(contexts[slot] as number, cipher, 0, addresses.key, 0, direction);

@@ -30,6 +30,8 @@ class EvpHash {
   readonly #base: number;
   /** One context for each pseudo-random function: its hash is looked up once. */
   readonly #contexts = new Map<number, number>();
+  /** The function whose key is in the memory, and the length of that key. */
+  #keyed = { id: -1, length: 0 };
 
   constructor(evp: Evp) {
     this.#evp = evp;
@@ -50,9 +52,14 @@ class EvpHash {
       this.#contexts.set(id, context);
       type = evp[hash.symbol]();
     }
-    this.#memory.bytes.set(key, at.key);
     this.#memory.bytes.set(data, at.data);
-    evp.HMAC_Init_ex(context, base + at.key, key.length, type, 0);
+    // Setting a key costs as much as hashing: most keys are used several times in a row.
+    if (this.#hasKey(id, key)) evp.HMAC_Init_ex(context, 0, 0, 0, 0);
+    else {
+      this.#memory.bytes.set(key, at.key);
+      this.#keyed = { id, length: key.length };
+      evp.HMAC_Init_ex(context, base + at.key, key.length, type, 0);
+    }
     evp.HMAC_Update(context, base + at.data, data.length);
     evp.HMAC_Final(context, base + at.output, base + at.written);
     return this.#output(outputBytes[id] as number);
@@ -68,8 +75,18 @@ class EvpHash {
     return this.#output(sha1Bytes);
   }
 
+  #hasKey(id: number, key: Uint8Array): boolean {
+    if (this.#keyed.id !== id || this.#keyed.length !== key.length) return false;
+    const { bytes } = this.#memory;
+    for (let i = 0; i < key.length; i++) if (bytes[at.key + i] !== key[i]) return false;
+    return true;
+  }
+
   #output(length: number): Uint8Array {
-    return new Uint8Array(this.#memory.bytes.subarray(at.output, at.output + length));
+    const output = new Uint8Array(length);
+    const { bytes } = this.#memory;
+    for (let i = 0; i < length; i++) output[i] = bytes[at.output + i] as number;
+    return output;
   }
 }
 

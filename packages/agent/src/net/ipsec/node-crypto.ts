@@ -23,7 +23,7 @@ const hashOfPrf: Readonly<Record<number, string>> = {
 };
 
 /** Random bytes in advance: each call of the generator costs as much as a kilobyte of it. */
-const pool = Buffer.alloc(8192);
+const pool = new Uint8Array(8192);
 let poolAt = pool.length;
 
 const random = (length: number): Uint8Array => {
@@ -33,7 +33,7 @@ const random = (length: number): Uint8Array => {
     poolAt = 0;
   }
   poolAt += length;
-  return Uint8Array.from(pool.subarray(poolAt - length, poolAt));
+  return pool.slice(poolAt - length, poolAt);
 };
 
 const modp: Readonly<Record<number, string>> = {

@@ -1,3 +1,4 @@
+import { type PackedBytes, packBytes, unpackBytes } from '../../bytes/packed-bytes.ts';
 import type { ChildSa } from './child-sa.ts';
 import type { IpsecCrypto, KeyExchange, PacketCipher } from './crypto.ts';
 import { deriveIkeKeys, type IkeKeyInput, type IkeKeys, type Nonces } from './key-schedule.ts';
@@ -103,8 +104,6 @@ export class IkeSa {
   /** Where the message that is being handled came from. */
   arrivedBy: IkeRoute | undefined;
   suite: Suite | undefined;
-  /** Key that further keys are derived from. */
-  derivation: Uint8Array = noKey;
   /** Until the peer is authenticated. */
   authKeys: IkeKeys['authentication'] | undefined;
   negotiation: Negotiation | undefined;
@@ -144,7 +143,8 @@ export class IkeSa {
   #retransmitAt = never;
   #nextRequest = 0;
   #expected = 0;
-  #lastResponse: readonly Uint8Array[] = [];
+  #lastResponse: readonly (Uint8Array | PackedBytes)[] = [];
+  #derivation: PackedBytes = packBytes(noKey);
   #sealer: PacketCipher | undefined;
   #opener: PacketCipher | undefined;
   #fragments: FragmentBuffer | undefined;
@@ -198,7 +198,13 @@ export class IkeSa {
 
   /** The message of the last response. */
   get lastResponse(): Uint8Array {
-    return this.#lastResponse[0] ?? noSpi;
+    const [first = noSpi] = this.#lastResponse;
+    return typeof first === 'string' ? unpackBytes(first) : first;
+  }
+
+  /** Key that further keys are derived from. */
+  get derivation(): Uint8Array {
+    return unpackBytes(this.#derivation);
   }
 
   /** Message number of the next request of the peer. */
@@ -220,7 +226,7 @@ export class IkeSa {
     const { crypto, initiatorSpi, responderSpi } = this;
     const keys = deriveIkeKeys(crypto, { ...input, suite, initiatorSpi, responderSpi });
     this.suite = suite;
-    this.derivation = keys.derivation;
+    this.#derivation = packBytes(keys.derivation);
     this.authKeys = keys.authentication;
     const [own, other] = this.isInitiator ? [keys.initiator, keys.responder] : [keys.responder, keys.initiator];
     this.#sealer = crypto.createCipher(suite, own);
@@ -248,14 +254,14 @@ export class IkeSa {
   respond(exchange: number, payloads: readonly IkePayload[]): void {
     const packets = this.#write(payloads, { exchange, messageId: this.#expected, isResponse: true });
     this.#expected++;
-    this.#lastResponse = packets;
+    this.#lastResponse = this.state === 'init' ? packets : packets.map(packBytes);
     this.sendAll(packets);
   }
 
   /** True if a request is the one that was answered last; it is answered again. */
   repeatResponse(messageId: number): boolean {
     if (messageId !== this.#expected - 1) return false;
-    this.sendAll(this.#lastResponse);
+    this.sendAll(this.#lastResponse.map((one) => (typeof one === 'string' ? unpackBytes(one) : one)));
     return true;
   }
 
