@@ -35,6 +35,8 @@ export class LoadSessions {
   readonly #options: LoadSessionsOptions;
   readonly #udp: IkeUdp;
   readonly #peer: IkePeer;
+  /** By IP version: sessions share them where the selectors do not depend on the ends. */
+  readonly #shared = new Map<4 | 6, IkePeer>();
   readonly #indexOf = new Map<IkeSa, number>();
   readonly #alarm: Alarm;
   #opened = 0;
@@ -99,8 +101,15 @@ export class LoadSessions {
     this.#udp.close();
   }
 
-  #peerFor({ localAddress, remoteAddress }: IkeRoute, isInitiator: boolean): IkePeer {
-    const version = localAddress.length === 4 ? 4 : 6;
+  #peerFor(route: IkeRoute, isInitiator: boolean): IkePeer {
+    const version = route.localAddress.length === 4 ? 4 : 6;
+    if (this.#options.settings.mode === 'transport') return this.#newPeer(route, version, isInitiator);
+    const peer = this.#shared.get(version) ?? this.#newPeer(route, version, isInitiator);
+    this.#shared.set(version, peer);
+    return peer;
+  }
+
+  #newPeer({ localAddress, remoteAddress }: IkeRoute, version: 4 | 6, isInitiator: boolean): IkePeer {
     const ends = { index: 0, local: localAddress, remote: remoteAddress, isInitiator, version } as const;
     const child = selectorsOf(this.#options.settings, ends);
     const request = isInitiator ? addressRequest(this.#options.settings, version) : {};
