@@ -4,16 +4,18 @@ import { useCable } from '../engines/use-cable.ts';
 import { type Libreswan, startLibreswan } from './libreswan.ts';
 import { startPartner } from './start-partner.ts';
 
+const near = { start: '10.1.0.0', end: '10.1.0.255' };
+const far = { start: '10.2.0.0', end: '10.2.0.255' };
+
 const base: IpsecSettings = {
   ...{ mode: 'tunnel', authMethod: 'psk', psk: 'a long secret', cipher: 'aes256gcm16' },
   ...{ encrypts: true, pfs: false, natt: true, uniqueSelectors: false, firstIndex: 0, children: 1 },
-  localRange: { start: '10.1.0.0', end: '10.1.0.255' },
-  remoteRange: { start: '10.2.0.0', end: '10.2.0.255' },
+  ...{ localRange: near, remoteRange: far },
   ...{ dpdIntervalSec: 0, dpdTimeoutSec: 0, rekeySec: 0, lifetimeSec: 0 },
 };
 
 /** Ranges where Libreswan is the initiator. */
-const swapped = { localRange: base.remoteRange, remoteRange: base.localRange } as const;
+const swapped = { localRange: far, remoteRange: near };
 
 interface Proposal {
   readonly ours: Partial<IpsecSettings>;
