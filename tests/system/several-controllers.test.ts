@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentGroups } from '../../bench/agent-groups.ts';
 import { postgresLink } from '../../packages/controller/src/bus/postgres-link.ts';
@@ -93,7 +92,7 @@ describe('three controllers on one database', () => {
 
   it('one speaks with a controller of the version before, and passes over what a later one adds', async () => {
     const client = await signInAt(second.url);
-    const old = await postgresLink(installation.postgres.url, pino({ level: 'silent' }));
+    const old = await postgresLink(installation.postgres.url, console as never);
     const heard: Record<string, unknown>[] = [];
     const answer = (message: Record<string, unknown>) => {
       heard.push(message);

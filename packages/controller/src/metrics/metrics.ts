@@ -12,9 +12,8 @@ import { type AssertMayIngest, Ingest, type IsCurrent } from './ingest/ingest.ts
 import type { OpenRun } from './ingest/open-run.ts';
 import { createOpenRuns, type OpenRuns } from './ingest/open-runs.ts';
 import { readSnapshots } from './ingest/snapshots.ts';
-import type { TrafficPhase } from './read/phases.ts';
 import { ReadThread } from './read/read-thread.ts';
-import { plansFor, RunReader, type SeriesSelection } from './read/run-reader.ts';
+import { type Progress, plansFor, RunReader, type Selection, type SeriesSelection } from './read/run-reader.ts';
 import type { TotalsOf } from './read/summary.ts';
 import type { ValueQuery } from './read/value.ts';
 import { createStepsStore } from './rollup/store-steps.ts';
@@ -30,25 +29,12 @@ export interface MetricsOptions {
   longRows?: number;
 }
 
-export interface Selection {
-  /** Names; everything the run has when left out. */
-  readonly metrics?: readonly string[] | undefined;
-  readonly by?: By | undefined;
-}
-
-export interface Progress {
-  /** The newest second all agents have told of. */
-  readonly second: number;
-  /** The newest second any agent has told of. */
-  readonly newest: number;
-  /** Of the run, as last heard. */
-  readonly phase: TrafficPhase | undefined;
-}
-
 type Listener = (second: number) => void;
 
 /** Starting a thread takes longer than to read less. */
 const defaultLongRows = 3000;
+const recountMs = 2000;
+const maxLengths = 10_000;
 
 /** Latest seconds, computed once for all who watch. */
 interface Shared {
@@ -66,8 +52,8 @@ export class Metrics {
   readonly #thread: ReadThread;
   readonly #steps: ReturnType<typeof createStepsStore>;
   readonly #longRows: number;
-  /** Runs that are read in the thread. */
-  readonly #long = new Set<number>();
+  /** Whether runs are so long that they are read in the thread, as last counted. */
+  readonly #lengths = new Map<number, { isLong: boolean; at: number }>();
   readonly #listeners = new Map<number, Set<Listener>>();
   readonly #shared = new Map<number, Shared>();
 
@@ -95,6 +81,7 @@ export class Metrics {
 
   /** Undefined before the first second. Throws `UnknownMetric`. */
   async latest(runId: number, selection: Selection = {}): Promise<MetricSnapshot | undefined> {
+    if (await this.#isForThread(runId)) return this.#thread.ask('latest', runId, selection);
     const run = await this.#runs.open(runId);
     return run && (await this.#sharedSnapshot(run, selection, run.settledSecond(clockNow())))[0];
   }
@@ -169,9 +156,7 @@ export class Metrics {
   }
 
   async progressOf(runId: number): Promise<Progress> {
-    const run = await this.#runs.open(runId);
-    if (run === undefined) return { second: 0, newest: 0, phase: undefined };
-    return { second: run.settledSecond(clockNow()), newest: run.newestSecond, phase: run.phases.newest };
+    return (await this.#isForThread(runId)) ? this.#thread.ask('progressOf', runId) : this.#reader.progressOf(runId);
   }
 
   /** Tells of each new second of a run. Returns the function that ends the subscription. */
@@ -224,10 +209,13 @@ export class Metrics {
    */
   async #isForThread(runId: number, isOfAgents = false): Promise<boolean> {
     if (!isOfAgents && this.#runs.find(runId)?.isOurs) return false;
-    if (this.#long.has(runId)) return true;
-    if (!(await hasManySamples(this.#read, runId, this.#longRows))) return false;
-    this.#long.add(runId);
-    return true;
+    const known = this.#lengths.get(runId);
+    const now = performance.now();
+    if (known !== undefined && (known.isLong || now - known.at < recountMs)) return known.isLong;
+    const isLong = await hasManySamples(this.#read, runId, this.#longRows);
+    this.#lengths.set(runId, { isLong, at: now });
+    for (const oldest of this.#lengths.keys()) if (this.#lengths.size > maxLengths) this.#lengths.delete(oldest);
+    return isLong;
   }
 
   #closed(runId: number): void {

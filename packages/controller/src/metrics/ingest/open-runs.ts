@@ -74,26 +74,53 @@ const settledRowsOf = async (read: Executor, runId: number): Promise<number | un
 };
 
 const maxReadRuns = 8;
+/** What was read of a run that goes on holds for this time, and longer where it took long. */
+const heldMs = 500;
+const heldTimes = 3;
+
+interface ReadRun {
+  /** Undefined while the run changes. */
+  readonly rows: number | undefined;
+  readonly opening: Promise<OpenRun | undefined>;
+  until: number;
+}
+
+const readRun = async (read: Executor, runId: number): Promise<OpenRun | undefined> => {
+  const facts = await readRunFacts(read, runId);
+  if (facts === undefined) return undefined;
+  const names = new NameBook(await runNamesOf(read, runId));
+  const run = new OpenRun(facts, names, rolledOf(await mergedKeys(read, runId)));
+  await mergeLoose(read, run);
+  return run;
+};
 
 /**
- * Runs for a reader that takes nothing in: what is stored merged is enough to open one. A run that changes is opened anew
- * at each reading.
+ * Runs for a reader that takes nothing in: what is stored merged is enough to open one, and all of one that has not
+ * changed since. A run that goes on is opened anew from time to time.
  */
 export const createReadRuns = (read: Executor) => {
-  const known = new Map<number, { rows: number; run: OpenRun }>();
+  const known = new Map<number, ReadRun>();
+  const open = (runId: number, rows: number | undefined): ReadRun => {
+    const startedAt = performance.now();
+    const opened: ReadRun = { rows, opening: readRun(read, runId), until: Number.POSITIVE_INFINITY };
+    const settle = () => {
+      const tookMs = performance.now() - startedAt;
+      if (rows === undefined) opened.until = performance.now() + heldMs + heldTimes * tookMs;
+    };
+    opened.opening.then(
+      (run) => (run === undefined ? known.delete(runId) : settle()),
+      () => known.delete(runId),
+    );
+    known.delete(runId);
+    known.set(runId, opened);
+    for (const oldest of known.keys()) if (known.size > maxReadRuns) known.delete(oldest);
+    return opened;
+  };
   return async (runId: number): Promise<OpenRun | undefined> => {
     const rows = await settledRowsOf(read, runId);
     const found = known.get(runId);
-    if (found !== undefined && found.rows === rows) return found.run;
-    const facts = await readRunFacts(read, runId);
-    if (facts === undefined) return undefined;
-    const merged = await mergedKeys(read, runId);
-    const run = new OpenRun(facts, new NameBook(await runNamesOf(read, runId)), rolledOf(merged));
-    await mergeLoose(read, run);
-    known.delete(runId);
-    if (rows !== undefined) known.set(runId, { rows, run });
-    for (const oldest of known.keys()) if (known.size > maxReadRuns) known.delete(oldest);
-    return run;
+    const holds = found !== undefined && found.rows === rows && performance.now() < found.until;
+    return (holds ? found : open(runId, rows)).opening;
   };
 };
 

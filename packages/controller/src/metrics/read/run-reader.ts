@@ -1,11 +1,14 @@
-import type { MetricSeries, MetricValue, RunSummary } from '@rushhour/contract';
+import type { MetricSeries, MetricSnapshot, MetricValue, RunSummary } from '@rushhour/contract';
+import { clockNow } from '../../clock.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { hasRollups, type RollupRow, rollupsByAgent, rollupsOf } from '../../store/runs/run-rollups.ts';
 import type { By } from '../ingest/collect.ts';
 import type { OpenRun } from '../ingest/open-run.ts';
+import { readSnapshots } from '../ingest/snapshots.ts';
 import type { Aggregation } from '../rollup/aggregate.ts';
 import { rowsOfAgents, rowsOfAll, unpackTotals, wholeRun } from '../rollup/run-steps.ts';
 import { knownMetrics, metricsOfRun, planMetric } from './metric-plan.ts';
+import type { TrafficPhase } from './phases.ts';
 import { readRolledSeries } from './rolled-series.ts';
 import { secondAt } from './run-facts.ts';
 import { readSeries } from './series.ts';
@@ -31,6 +34,21 @@ export const plansFor = ({ facts, names }: OpenRun, wanted: readonly string[] = 
   return plans.filter((plan) => plan !== undefined);
 };
 
+export interface Progress {
+  /** The newest second all agents have told of. */
+  readonly second: number;
+  /** The newest second any agent has told of. */
+  readonly newest: number;
+  /** Of the run, as last heard. */
+  readonly phase: TrafficPhase | undefined;
+}
+
+export interface Selection {
+  /** Names; everything the run has when left out. */
+  readonly metrics?: readonly string[] | undefined;
+  readonly by?: By | undefined;
+}
+
 /** What runs came to, as the store says: in the thread of the process, or in one for heavy reads. */
 export class RunReader {
   readonly #read: Executor;
@@ -39,6 +57,21 @@ export class RunReader {
   constructor(read: Executor, open: (runId: number) => Promise<OpenRun | undefined>) {
     this.#read = read;
     this.#open = open;
+  }
+
+  async progressOf(runId: number): Promise<Progress> {
+    const run = await this.#open(runId);
+    if (run === undefined) return { second: 0, newest: 0, phase: undefined };
+    return { second: run.settledSecond(clockNow()), newest: run.newestSecond, phase: run.phases.newest };
+  }
+
+  /** What the newest second showed; undefined before the first. */
+  async latest(runId: number, { metrics, by = 'total' }: Selection): Promise<MetricSnapshot | undefined> {
+    const run = await this.#open(runId);
+    if (run === undefined) return undefined;
+    const second = run.settledSecond(clockNow());
+    const request = { plans: plansFor(run, metrics), by, fromSec: second, toSec: second };
+    return (await readSnapshots(this.#read, run, request))[0];
   }
 
   async series(runId: number, selection: SeriesSelection): Promise<MetricSeries> {
