@@ -7,7 +7,6 @@ import type { Executor } from '../store/engine/database.ts';
 import { runAgentsOf } from '../store/runs/run-agents.ts';
 import { hasManySamples } from '../store/runs/run-rollups.ts';
 import type { Store } from '../store/store.ts';
-import type { By } from './ingest/collect.ts';
 import { type AssertMayIngest, Ingest, type IsCurrent } from './ingest/ingest.ts';
 import type { OpenRun } from './ingest/open-run.ts';
 import { createOpenRuns, type OpenRuns } from './ingest/open-runs.ts';
