@@ -49,6 +49,8 @@ export class Metrics {
   readonly #upkeep: Upkeep;
   readonly #reader: RunReader;
   readonly #thread: ReadThread;
+  /** Makes the steps of ended runs, so that readers do not wait for it. */
+  readonly #maker: ReadThread;
   readonly #steps: ReturnType<typeof createStepsStore>;
   readonly #longRows: number;
   /** Whether runs are so long that they are read in the thread, as last counted. */
@@ -66,10 +68,11 @@ export class Metrics {
     this.#ingest = new Ingest({ ...parts, ...checks, gateway, onStored: (run) => this.#publish(run) });
     this.#reader = new RunReader(store.read, this.#runs.open);
     this.#thread = new ReadThread(store.location);
+    this.#maker = new ReadThread(store.location);
     this.#steps = createStepsStore({
       store,
       log,
-      steps: (runId, agentIds) => this.#thread.ask('steps', runId, agentIds),
+      steps: (runId, agentIds) => this.#maker.ask('steps', runId, agentIds),
     });
     this.#upkeep = startUpkeep({
       ...parts,
@@ -193,7 +196,7 @@ export class Metrics {
     await this.#ingest.close();
     this.#steps.close();
     await this.#upkeep.close();
-    await this.#thread.close();
+    await Promise.all([this.#thread.close(), this.#maker.close()]);
     await this.#steps.idle();
   }
 
