@@ -67,6 +67,13 @@ export class ReadThread {
     await this.#worker?.terminate();
   }
 
+  /** Whoever asks from now on gets another thread. */
+  async #end(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await worker?.terminate();
+  }
+
   #started(): Worker {
     if (this.#worker !== undefined) return this.#worker;
     const worker = new Worker(new URL('./read-worker.ts', import.meta.url), {
@@ -85,7 +92,7 @@ export class ReadThread {
     this.#waiting.delete(id);
     if (problem === undefined) answer?.resolve(result);
     else answer?.reject(errorOf(problem));
-    if (this.#waiting.size === 0) this.#idle = setTimeout(() => void this.#worker?.terminate(), idleMs).unref();
+    if (this.#waiting.size === 0) this.#idle = setTimeout(() => void this.#end(), idleMs).unref();
   }
 
   #giveUp(worker: Worker, error: Error): void {
