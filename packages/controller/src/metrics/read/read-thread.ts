@@ -1,3 +1,4 @@
+import { setImmediate as nextEventLoop } from 'node:timers/promises';
 import { parentPort, Worker } from 'node:worker_threads';
 import { StorageUnavailable } from '../../store/engine/database.ts';
 import type { StoreLocation } from '../../store/store.ts';
@@ -22,7 +23,21 @@ interface Problem {
 interface Answer {
   readonly id: number;
   readonly result?: unknown;
+  /** Part of a long answer: entries of a map. The last part comes with `result`. */
+  readonly entries?: readonly (readonly [unknown, unknown])[];
   readonly problem?: Problem;
+}
+
+/** Taking over so many entries takes milliseconds. */
+const entriesAtOnce = 32;
+
+/** A long map goes entry by entry: others are answered in between. */
+function* partsOf({ id, result, problem }: Answer): Generator<Answer> {
+  if (!(result instanceof Map)) return yield { id, result, ...(problem && { problem }) };
+  const entries = [...result];
+  for (let at = 0; at < entries.length; at += entriesAtOnce)
+    yield { id, entries: entries.slice(at, at + entriesAtOnce) };
+  yield { id, result: new Map() };
 }
 
 const problemOf = (error: unknown): Problem => {
@@ -43,7 +58,7 @@ const idleMs = 60_000;
 /** Reads of long runs in a thread of its own, which begins with the first of them: others are answered meanwhile. */
 export class ReadThread {
   readonly #location: StoreLocation;
-  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #waiting = new Map<number, PromiseWithResolvers<unknown> & { entries: (readonly [unknown, unknown])[] }>();
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
@@ -57,7 +72,7 @@ export class ReadThread {
     this.#lastId += 1;
     const id = this.#lastId;
     const answer = Promise.withResolvers<unknown>();
-    this.#waiting.set(id, answer);
+    this.#waiting.set(id, { ...answer, entries: [] });
     this.#started().postMessage({ id, reading, values } satisfies Question);
     return answer.promise as ReturnType<RunReader[R]>;
   }
@@ -87,11 +102,15 @@ export class ReadThread {
     return worker;
   }
 
-  #settle({ id, result, problem }: Answer): void {
+  #settle({ id, result, entries, problem }: Answer): void {
     const answer = this.#waiting.get(id);
+    if (entries !== undefined) {
+      answer?.entries.push(...entries);
+      return;
+    }
     this.#waiting.delete(id);
-    if (problem === undefined) answer?.resolve(result);
-    else answer?.reject(errorOf(problem));
+    if (problem !== undefined) answer?.reject(errorOf(problem));
+    else answer?.resolve(result instanceof Map ? new Map(answer.entries) : result);
     if (this.#waiting.size === 0) this.#idle = setTimeout(() => void this.#end(), idleMs).unref();
   }
 
@@ -114,6 +133,11 @@ export const serveReading = (reader: RunReader): void => {
     }
   };
   parentPort?.on('message', (question: Question) => {
-    void answer(question).then((found) => parentPort?.postMessage(found));
+    void answer(question).then(async (found) => {
+      for (const part of partsOf(found)) {
+        parentPort?.postMessage(part);
+        await nextEventLoop();
+      }
+    });
   });
 };
