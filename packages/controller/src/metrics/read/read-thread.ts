@@ -82,7 +82,7 @@ export class ReadThread {
     await this.#worker?.terminate();
   }
 
-  /** Whoever asks from now on gets another thread. */
+  /** The next question starts another thread. */
   async #end(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
