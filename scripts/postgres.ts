@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,6 +30,22 @@ const owner = () => {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres']).toString());
   return { uid: id('-u'), gid: id('-g') };
+};
+
+/** All processes of a cluster stand still, as with a disk that does not answer, until the function that is returned is called. */
+const stallAll = (pid: number): (() => void) => {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+  const signalAll = (signal: NodeJS.Signals) => {
+    for (const one of [pid, ...children].filter((id) => id > 0)) {
+      try {
+        process.kill(one, signal);
+      } catch {
+        // A connection that was closed meanwhile.
+      }
+    }
+  };
+  signalAll('SIGSTOP');
+  return () => signalAll('SIGCONT');
 };
 
 /** A temporary cluster on loopback. `durable` keeps fsync on, for tests that kill processes. */
@@ -65,6 +81,7 @@ export const startPostgres = async ({ isDurable = false } = {}) => {
     query: (text: string): string[] =>
       execFileSync(join(bin, 'psql'), ['-At', '-c', text, url]).toString().split('\n').filter(Boolean),
     halt,
+    stall: () => stallAll(server.pid ?? 0),
     /** After `halt`, with the same data and port. */
     startAgain: async () => {
       server = await begin();

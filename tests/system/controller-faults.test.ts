@@ -1,4 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../process/free-port.ts';
 import { startBalancer } from './balancer.ts';
@@ -92,6 +97,58 @@ describe('several controllers, with NATS and S3', () => {
       return replies.every(({ status }) => status === 200);
     });
     for (const run of runs) await expectWhole(system.client, run, 12);
+  });
+
+  it('answer 503 while the store of contents is away, and what was stored is whole when it is back', async () => {
+    const [one, two] = agents as [AgentProcess, AgentProcess];
+    const { contents } = installation;
+    const other = await installation.addController();
+    const client = await signInAt(other.url);
+    const upload = (by: typeof client, text: string) =>
+      by.files.create({ body: { name: text, category: 'other', content: Buffer.from(text).toString('base64') } });
+    const textOf = async (by: typeof client, id: number) =>
+      Buffer.from(await (await by.files.download({ params: { id } })).arrayBuffer()).toString();
+    const { data: before } = await upload(client, 'before');
+    const run = await startTask(client, httpTask(one, two, { duration: { mode: 'time', seconds: 6 } }));
+    contents?.halt();
+    const unavailable = { status: 503, code: 'STORAGE_UNAVAILABLE' };
+    await expect(upload(client, 'meanwhile')).rejects.toMatchObject(unavailable);
+    await expect(textOf(system.client, before)).rejects.toMatchObject(unavailable);
+    expect((await client.files.list({})).data.map(({ name }) => name)).toContain('before');
+    await expectWhole(client, run, 6);
+    contents?.startAgain();
+    const { data: after } = await upload(system.client, 'after');
+    expect(await textOf(client, after)).toBe('after');
+    expect(await textOf(system.client, before)).toBe('before');
+  });
+
+  it('a run keeps its owner when the clock of a controller jumps, or the disk of the database stalls', async () => {
+    const [one, two] = agents as [AgentProcess, AgentProcess];
+    const folder = mkdtempSync(join(tmpdir(), 'rushhour-clock-'));
+    const file = join(folder, 'step');
+    writeFileSync(file, '0');
+    const preload = fileURLToPath(new URL('./stepped-clock.ts', import.meta.url));
+    const env = { TEST_CLOCK_FILE: file, NODE_OPTIONS: `--import=${preload}` };
+    const jumping = await installation.addController(undefined, env);
+    const own = await startTask(await signInAt(jumping.url), taskOf(one, 14));
+    const other = await startTask(system.client, taskOf(two, 14));
+    for (const { id } of [own, other]) await untilStatus(system.client, id, [4]);
+    writeFileSync(file, String(2 * 3_600_000));
+    const resume = installation.postgres.stall();
+    await sleep(2500);
+    resume();
+    writeFileSync(file, String(-3_600_000));
+    for (const run of [own, other]) await expectWhole(system.client, run, 14);
+    const owners = installation.postgres.query('SELECT count(*) FROM "runLeases"');
+    expect(owners).toEqual(['0']);
+    for (const { id } of [own, other]) {
+      const { data: events } = await system.client.tasks.events({ params: { id }, query: { type: 'status' } });
+      expect(events.map(({ data }) => data['status'])).toEqual([1, 2, 3, 4, 6, 7]);
+      const { data: moved } = await system.client.tasks.events({ params: { id }, query: { type: 'recovering' } });
+      expect(moved).toEqual([]);
+    }
+    await jumping.kill('SIGTERM');
+    rmSync(folder, { recursive: true, force: true });
   });
 
   it('a run goes on while NATS is away, with an agent on another controller', async () => {

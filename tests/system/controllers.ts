@@ -8,6 +8,7 @@ import { startS3TestServer } from '../../packages/controller/src/store/blobs/tes
 import { startNats } from '../../scripts/nats.ts';
 import { startPostgres } from '../../scripts/postgres.ts';
 import { type Spawned, spawnController } from '../process/spawn-controller.ts';
+import { startBalancer } from './balancer.ts';
 import { startSystem, until, untilStatus } from './system.ts';
 
 const admin = { email: 'admin@example.test', password: 'quiet-Harbour-27-lamps' };
@@ -17,10 +18,21 @@ export interface StartedTask {
   readonly runId: number;
 }
 
-/** NATS for messages and an S3-compatible server for contents. */
+/** NATS for messages and, behind a door that can be closed, an S3-compatible server for contents. */
 const startEngines = async () => {
   const [nats, storage] = await Promise.all([startNats(), startS3TestServer()]);
-  return { nats, storage, env: { NATS_URL: nats.url, S3_URL: storage.url } };
+  const host = `127.0.0.1:${/@127\.0\.0\.1:(\d+)/.exec(storage.url)?.[1]}`;
+  const door = await startBalancer(`http://${host}`);
+  const contents = {
+    halt: () => door.moveTo('http://127.0.0.1:1'),
+    startAgain: () => door.moveTo(`http://${host}`),
+    stop: async () => {
+      door.close();
+      await storage.stop();
+    },
+  };
+  const url = storage.url.replace(host, new URL(door.url).host);
+  return { nats, contents, env: { NATS_URL: nats.url, S3_URL: url } };
 };
 
 /** A system on PostgreSQL to which further controllers can be added; with `isWhole` also on NATS and S3. */
@@ -35,9 +47,10 @@ export const startControllers = async (settings: object, { isWhole = false } = {
   return {
     postgres,
     nats: engines?.nats,
+    contents: engines?.contents,
     system,
     /** With a user id of its own its packets can be told from those of the others. */
-    addController: async (uid?: number): Promise<Spawned> => {
+    addController: async (uid?: number, extra: Record<string, string> = {}): Promise<Spawned> => {
       const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-system-'));
       folders.push(dataDir);
       if (uid !== undefined) chownSync(dataDir, uid, uid);
@@ -45,7 +58,7 @@ export const startControllers = async (settings: object, { isWhole = false } = {
         RUSHHOUR_DATA_DIR: dataDir,
         ...(uid !== undefined && { NODE_COMPILE_CACHE: join(dataDir, 'cache') }),
       };
-      const controller = await spawnController({ ...env, ...own }, uid === undefined ? {} : { uid });
+      const controller = await spawnController({ ...env, ...own, ...extra }, uid === undefined ? {} : { uid });
       added.push(controller);
       return controller;
     },
@@ -53,7 +66,7 @@ export const startControllers = async (settings: object, { isWhole = false } = {
       for (const controller of added) await controller.kill('SIGKILL');
       await system.close();
       await engines?.nats.stop();
-      await engines?.storage.stop();
+      await engines?.contents.stop();
       await postgres.stop();
       for (const folder of folders) rmSync(folder, { recursive: true, force: true });
     },

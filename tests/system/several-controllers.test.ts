@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentGroups } from '../../bench/agent-groups.ts';
+import { postgresLink } from '../../packages/controller/src/bus/postgres-link.ts';
 import type { Spawned } from '../process/spawn-controller.ts';
 import { startBalancer } from './balancer.ts';
 import { expectWhole, signInAt, startControllers, startTask, takenOver } from './controllers.ts';
@@ -87,6 +88,34 @@ describe('three controllers on one database', () => {
     // Its lease would last longer.
     expect(Date.parse(event?.ts ?? '') - goneAt).toBeLessThan(4000);
     await expectWhole(system.client, run, 8);
+  });
+
+  it('one speaks with a controller of the version before, and passes over what a later one adds', async () => {
+    const client = await signInAt(second.url);
+    const old = await postgresLink(installation.postgres.url, console as never);
+    const heard: Record<string, unknown>[] = [];
+    const answer = (message: Record<string, unknown>) => {
+      heard.push(message);
+      // As recorded of that version.
+      if (message['type'] === 'ask') old.send(undefined, { type: 'answer', number: message['number'], result: {} });
+    };
+    old.receive((_from, message) => answer(message as Record<string, unknown>));
+    const gone = await system.addAgent('gone');
+    await gone.kill('SIGKILL');
+    old.send(undefined, { type: 'hello' });
+    await until('a list of agents', async () => heard.find(({ type }) => type === 'list'));
+    old.send(undefined, { type: 'future', version: 3, agentId: far.id, moon: 'full' });
+    old.send(undefined, { type: 'connected', agentId: gone.id, arrival: { bootId: 'b', runs: [] }, roundTripMs: 1 });
+    old.send(undefined, { type: 'list', isConducting: false, agents: [[gone.id, 1]] });
+    await until('its agent to be usable', async () => {
+      const { data } = await client.agents.actions({ body: { action: 'ping', array: [gone.id] } as never });
+      return data.results[0]?.ok;
+    });
+    expect(heard.find(({ type }) => type === 'ask')).toMatchObject({ agentId: gone.id, question: { kind: 'ping' } });
+    const run = await startTask(client, taskOf(2));
+    await expectWhole(client, run, 2);
+    old.send(undefined, { type: 'bye' });
+    await old.close();
   });
 
   it('agents move to a controller that has none', async ({ onTestFinished }) => {

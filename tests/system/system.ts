@@ -179,12 +179,17 @@ export const httpTask = (client: AgentProcess, server: AgentProcess, values: obj
   ],
 });
 
-/** Waits until the task has one of the statuses. */
-export const untilStatus = (client: Client, id: number, statuses: readonly number[]) =>
-  until(`task ${id} to have status ${statuses.join(' or ')}`, async () => {
+/** Waits until the task has one of the statuses. A run that has ended has no other any more: then it says why. */
+export const untilStatus = async (client: Client, id: number, statuses: readonly number[]) => {
+  const wanted = `task ${id} to have status ${statuses.join(' or ')}`;
+  const found = await until(wanted, async () => {
     const { data } = await client.tasks.status({ params: { id } });
-    return statuses.includes(data.status) ? data : undefined;
+    return statuses.includes(data.status) || data.status >= 7 ? data : undefined;
   });
+  if (statuses.includes(found.status)) return found;
+  const { data: runs } = await client.tasks.runs({ params: { id } });
+  throw new Error(`waited for ${wanted}, but it ended: ${JSON.stringify({ ...found, error: runs[0]?.error })}`);
+};
 
 /** Creates and starts a task and waits for its end. */
 export const runToEnd = async (client: Client, task: object) => {

@@ -5,19 +5,17 @@ import { clockNow } from '../clock.ts';
 import { createMutex } from '../concurrency/mutex.ts';
 import type { Executor } from '../store/engine/database.ts';
 import { runAgentsOf } from '../store/runs/run-agents.ts';
+import { hasManySamples } from '../store/runs/run-rollups.ts';
 import type { Store } from '../store/store.ts';
-import type { By } from './ingest/collect.ts';
 import { type AssertMayIngest, Ingest, type IsCurrent } from './ingest/ingest.ts';
 import type { OpenRun } from './ingest/open-run.ts';
 import { createOpenRuns, type OpenRuns } from './ingest/open-runs.ts';
 import { readSnapshots } from './ingest/snapshots.ts';
-import { knownMetrics, metricsOfRun, planMetric } from './read/metric-plan.ts';
-import type { TrafficPhase } from './read/phases.ts';
-import { secondAt } from './read/run-facts.ts';
-import { readSeries } from './read/series.ts';
-import { readSummary, readTotals, readTotalsByAgent, type TotalsOf } from './read/summary.ts';
-import { readValue, type ValueQuery } from './read/value.ts';
-import type { Aggregation } from './rollup/aggregate.ts';
+import { ReadThread } from './read/read-thread.ts';
+import { type Progress, plansFor, RunReader, type Selection, type SeriesSelection } from './read/run-reader.ts';
+import type { TotalsOf } from './read/summary.ts';
+import type { ValueQuery } from './read/value.ts';
+import { createStepsStore } from './rollup/store-steps.ts';
 import { startUpkeep, type Upkeep } from './rollup/upkeep.ts';
 
 export interface MetricsOptions {
@@ -26,55 +24,16 @@ export interface MetricsOptions {
   log: Logger;
   isCurrent?: IsCurrent;
   assertMayIngest?: AssertMayIngest;
-}
-
-export interface Selection {
-  /** Names; everything the run has when left out. */
-  readonly metrics?: readonly string[] | undefined;
-  readonly by?: By | undefined;
-}
-
-export interface SeriesSelection {
-  readonly metrics: readonly string[];
-  readonly by?: By | undefined;
-  /** Milliseconds since 1970. */
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
-  readonly step?: number | undefined;
-  readonly agg?: Aggregation | undefined;
-  readonly bands?: boolean | undefined;
-}
-
-/** A metric was asked for that neither the run nor its plugins know. */
-export class UnknownMetric extends Error {
-  override readonly name = 'UnknownMetric';
-  readonly metrics: readonly string[];
-  readonly known: readonly string[];
-
-  constructor(metrics: readonly string[], known: readonly string[]) {
-    super(`no such metric: ${metrics.join(', ')}`);
-    this.metrics = metrics;
-    this.known = known;
-  }
-}
-
-const plansFor = ({ facts, names }: OpenRun, wanted: readonly string[] = metricsOfRun(names)) => {
-  const plans = wanted.map((name) => planMetric(name, facts, names));
-  const missing = wanted.filter((_, i) => plans[i] === undefined);
-  if (missing.length > 0) throw new UnknownMetric(missing, knownMetrics(facts, names));
-  return plans.filter((plan) => plan !== undefined);
-};
-
-export interface Progress {
-  /** The newest second all agents have told of. */
-  readonly second: number;
-  /** The newest second any agent has told of. */
-  readonly newest: number;
-  /** Of the run, as last heard. */
-  readonly phase: TrafficPhase | undefined;
+  /** Runs with more rows of samples are read in a thread; a minute of one agent is a row once a run has ended. */
+  longRows?: number;
 }
 
 type Listener = (second: number) => void;
+
+/** Starting a thread takes longer than to read less. */
+const defaultLongRows = 3000;
+const recountMs = 2000;
+const maxLengths = 10_000;
 
 /** Latest seconds, computed once for all who watch. */
 interface Shared {
@@ -88,20 +47,43 @@ export class Metrics {
   readonly #runs: OpenRuns;
   readonly #ingest: Ingest;
   readonly #upkeep: Upkeep;
+  readonly #reader: RunReader;
+  readonly #thread: ReadThread;
+  /** Makes the steps of ended runs, so that readers do not wait for it. */
+  readonly #maker: ReadThread;
+  readonly #steps: ReturnType<typeof createStepsStore>;
+  readonly #longRows: number;
+  /** Whether runs are so long that they are read in the thread, as last counted. */
+  readonly #lengths = new Map<number, { isLong: boolean; at: number }>();
   readonly #listeners = new Map<number, Set<Listener>>();
   readonly #shared = new Map<number, Shared>();
 
-  constructor({ store, gateway, log, isCurrent, assertMayIngest }: MetricsOptions) {
+  constructor(options: MetricsOptions) {
+    const { store, gateway, log, isCurrent, assertMayIngest, longRows = defaultLongRows } = options;
+    this.#longRows = longRows;
     this.#read = store.read;
     this.#runs = createOpenRuns(store.read);
     const parts = { store, log, runs: this.#runs, exclusively: createMutex() };
     const checks = { isCurrent, ...(assertMayIngest && { assertMayIngest }) };
     this.#ingest = new Ingest({ ...parts, ...checks, gateway, onStored: (run) => this.#publish(run) });
-    this.#upkeep = startUpkeep({ ...parts, onClosed: (runId) => void this.#shared.delete(runId) });
+    this.#reader = new RunReader(store.read, this.#runs.open);
+    this.#thread = new ReadThread(store.location);
+    this.#maker = new ReadThread(store.location);
+    this.#steps = createStepsStore({
+      store,
+      log,
+      steps: (runId, agentIds) => this.#maker.ask('steps', runId, agentIds),
+    });
+    this.#upkeep = startUpkeep({
+      ...parts,
+      onClosed: (runId) => this.#closed(runId),
+      onFinished: (id) => this.#keep(id),
+    });
   }
 
   /** Undefined before the first second. Throws `UnknownMetric`. */
   async latest(runId: number, selection: Selection = {}): Promise<MetricSnapshot | undefined> {
+    if (await this.#isForThread(runId)) return this.#thread.ask('latest', runId, selection);
     const run = await this.#runs.open(runId);
     return run && (await this.#sharedSnapshot(run, selection, run.settledSecond(clockNow())))[0];
   }
@@ -119,45 +101,45 @@ export class Metrics {
 
   /** At most 2,000 points; without data none. Throws `UnknownMetric`. */
   async series(runId: number, selection: SeriesSelection): Promise<MetricSeries> {
-    const { metrics, by = 'total', from, to, step, agg, bands } = selection;
-    const run = await this.#runs.open(runId);
-    if (run === undefined) return { step: step ?? 1, t: [], series: [] };
-    const plans = plansFor(run, metrics);
-    const newest = run.newestSecond;
-    const fromSec = from === undefined ? 1 : secondAt(run.facts, from);
-    const toSec = to === undefined ? newest : Math.min(newest, Math.round((to - run.facts.t0) / 1000));
-    return readSeries(this.#read, run, { plans, by, fromSec, toSec, step, agg, bands });
+    const { by = 'total' } = selection;
+    const isOfAgents = by === 'agent' || by === 'job' || by === 'target';
+    return (await this.#isForThread(runId, isOfAgents))
+      ? this.#thread.ask('series', runId, selection)
+      : this.#reader.series(runId, selection);
   }
 
   /** What the run came to, by configuration entry and side. */
   async summaryOf(runId: number): Promise<RunSummary> {
     await this.#ingest.flush();
-    const run = await this.#runs.open(runId);
-    return run === undefined ? [] : readSummary(this.#read, run);
+    return (await this.#isForThread(runId)) ? this.#thread.ask('summaryOf', runId) : this.#reader.summaryOf(runId);
   }
 
   /** What the run, or one of its agents, came to, all entries together. */
   async totalsOf(runId: number, of: TotalsOf = {}): Promise<MetricValue[]> {
-    const run = await this.#runs.open(runId);
-    return run === undefined ? [] : readTotals(this.#read, run, of);
+    const isOfAgent = of.agentId !== undefined;
+    return (await this.#isForThread(runId, isOfAgent))
+      ? this.#thread.ask('totalsOf', runId, of)
+      : this.#reader.totalsOf(runId, of);
   }
 
   /** What each agent of the run came to; agents that reported nothing are left out. */
   async totalsByAgent(runId: number): Promise<Map<number, MetricValue[]>> {
-    const run = await this.#runs.open(runId);
-    return run === undefined ? new Map() : readTotalsByAgent(this.#read, run);
+    return (await this.#isForThread(runId, true))
+      ? this.#thread.ask('totalsByAgent', runId)
+      : this.#reader.totalsByAgent(runId);
   }
 
   /** The names of everything the run has, common metrics first. */
   async metricsOf(runId: number): Promise<string[]> {
-    const run = await this.#runs.open(runId);
-    return run === undefined ? [] : metricsOfRun(run.names);
+    return (await this.#isForThread(runId)) ? this.#thread.ask('metricsOf', runId) : this.#reader.metricsOf(runId);
   }
 
   /** One number, such as a threshold needs; undefined when there is nothing to compute it from. */
   async value(query: ValueQuery): Promise<number | undefined> {
-    const run = await this.#runs.open(query.runId);
-    return run && readValue(this.#read, run, query);
+    const isOfAgent = query.scope.agentID !== undefined;
+    return (await this.#isForThread(query.runId, isOfAgent))
+      ? this.#thread.ask('value', query)
+      : this.#reader.value(query);
   }
 
   /** Seconds that agents measured and that are not stored yet, by agent; of several jobs, the one that misses most. */
@@ -176,9 +158,7 @@ export class Metrics {
   }
 
   async progressOf(runId: number): Promise<Progress> {
-    const run = await this.#runs.open(runId);
-    if (run === undefined) return { second: 0, newest: 0, phase: undefined };
-    return { second: run.settledSecond(clockNow()), newest: run.newestSecond, phase: run.phases.newest };
+    return (await this.#isForThread(runId)) ? this.#thread.ask('progressOf', runId) : this.#reader.progressOf(runId);
   }
 
   /** Tells of each new second of a run. Returns the function that ends the subscription. */
@@ -214,7 +194,38 @@ export class Metrics {
 
   async close(): Promise<void> {
     await this.#ingest.close();
+    this.#steps.close();
     await this.#upkeep.close();
+    await Promise.all([this.#thread.close(), this.#maker.close()]);
+    await this.#steps.idle();
+  }
+
+  /** The stored steps of ended long runs are whole. */
+  stepsStored(): Promise<void> {
+    return this.#steps.idle();
+  }
+
+  /**
+   * Long runs are read in the thread, so that others are answered meanwhile. What is in memory is read here, because the store knows
+   * its last minute only agent by agent.
+   */
+  async #isForThread(runId: number, isOfAgents = false): Promise<boolean> {
+    if (!isOfAgents && this.#runs.find(runId)?.isOurs) return false;
+    const known = this.#lengths.get(runId);
+    const now = performance.now();
+    if (known !== undefined && (known.isLong || now - known.at < recountMs)) return known.isLong;
+    const isLong = await hasManySamples(this.#read, runId, this.#longRows);
+    this.#lengths.set(runId, { isLong, at: now });
+    for (const oldest of this.#lengths.keys()) if (this.#lengths.size > maxLengths) this.#lengths.delete(oldest);
+    return isLong;
+  }
+
+  #closed(runId: number): void {
+    this.#shared.delete(runId);
+  }
+
+  async #keep(runId: number): Promise<void> {
+    if (await this.#isForThread(runId, true)) this.#steps.request(runId);
   }
 
   #publish(run: OpenRun): void {

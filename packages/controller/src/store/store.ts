@@ -7,14 +7,21 @@ import { createChange, type RunChange } from './engine/change.ts';
 import type { Database, Executor } from './engine/database.ts';
 import { migrate } from './engine/migrate.ts';
 import { assertKeyFits, checkKey, createSecrets, isSealed, loadKey, type Secrets } from './engine/secrets.ts';
-import { openReadOnlySqlite, openSqlite } from './engine/sqlite.ts';
+import { openReadOnlySqlite, openSqlite, openSqliteReader } from './engine/sqlite.ts';
 import { createTimings, type Timings, withTimings } from './engine/timings.ts';
+import { createSamplePartitions } from './runs/sample-partitions.ts';
 import { sealStoredSecrets } from './tasks/seal-stored-secrets.ts';
 
 export interface StoreOptions {
   dataDir: string;
   databaseUrl?: string | undefined;
   secretKey?: Buffer | undefined;
+}
+
+/** A file, or the URL of a database. */
+export interface StoreLocation {
+  readonly file: string;
+  readonly databaseUrl: string | undefined;
 }
 
 export interface Store {
@@ -26,6 +33,8 @@ export interface Store {
   /** How long reads and transactions take. */
   readonly timings: Timings;
   readonly schemaVersion: number;
+  /** Where further connections find it. */
+  readonly location: StoreLocation;
   close(): Promise<void>;
 }
 
@@ -44,6 +53,7 @@ export const openStore = async ({ dataDir, databaseUrl, secretKey }: StoreOption
   try {
     const secrets = createSecrets(loadKey(secretKey, dataDir, await isSealed(database)));
     const schemaVersion = await migrate(database);
+    await createSamplePartitions(database);
     await checkKey(database, secrets);
     await anchorAudit(database, secrets);
     await sealStoredSecrets(database, secrets);
@@ -54,6 +64,7 @@ export const openStore = async ({ dataDir, databaseUrl, secretKey }: StoreOption
       secrets,
       timings,
       schemaVersion,
+      location: { file: databaseFile(dataDir), databaseUrl },
       close: () => database.close(),
     };
   } catch (error) {
@@ -61,6 +72,12 @@ export const openStore = async ({ dataDir, databaseUrl, secretKey }: StoreOption
     throw error;
   }
 };
+
+/** Another connection that reads what is committed, each statement at its moment. */
+export const openReader = async ({ file, databaseUrl }: StoreLocation): Promise<Executor> =>
+  databaseUrl === undefined
+    ? openSqliteReader(file)
+    : (await import('./engine/postgres.ts')).openPostgres(databaseUrl, { isReadOnly: true });
 
 const noData = (where: string) =>
   new StartError(`there is no database of a controller in ${where}: set RUSHHOUR_DATA_DIR or DATABASE_URL to its data`);

@@ -5,7 +5,7 @@ import type { PeerLink } from '../../bus/peer-link.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { type AgentGateway, type AgentListener, AgentRefused, AgentUnreachable } from './gateway.ts';
 import { PeerDirectory } from './peer-directory.ts';
-import type { AskFailure, OwnedRun, PeerMessage } from './peer-messages.ts';
+import { type AskFailure, isNeighbour, messageVersion, type OwnedRun, type PeerMessage } from './peer-messages.ts';
 import { createListeners, type Registry } from './registry.ts';
 import { createSpread } from './spread.ts';
 
@@ -49,6 +49,8 @@ export class SharedGateway implements AgentGateway {
   readonly #unsubscribe: () => void;
   /** Runs that this controller conducts. */
   readonly #owned = new Map<number, number>();
+  /** Controllers of a version that is no neighbour. */
+  readonly #strangers = new Set<string>();
   #lastNumber = 0;
   #isConducting = false;
   #conductor: string | undefined;
@@ -152,7 +154,8 @@ export class SharedGateway implements AgentGateway {
   }
 
   #message(message: PeerMessage, to?: string): void {
-    this.#deps.link.send(to, message);
+    const isVersioned = message.type === 'hello' || message.type === 'list' || message.type === 'beat';
+    this.#deps.link.send(to, isVersioned ? { ...message, version: messageVersion } : message);
   }
 
   /** What agents of this controller do. */
@@ -243,7 +246,19 @@ export class SharedGateway implements AgentGateway {
 
   #receive(from: string, message: PeerMessage): void {
     if (message.type === 'bye') this.#part(from, 'stopped');
-    else this.#take(from, message);
+    else if (this.#understands(from, message)) this.#take(from, message);
+  }
+
+  /** What a controller says whose version is too far away is not taken: its words may mean something else. */
+  #understands(from: string, message: PeerMessage): boolean {
+    const version = 'version' in message ? (message.version ?? 1) : undefined;
+    if (version === undefined || isNeighbour(version)) return !this.#strangers.has(from);
+    if (!this.#strangers.has(from)) {
+      const versions = { peer: from, version, own: messageVersion };
+      this.#deps.log.error(versions, 'the version of another controller is no neighbour: upgrade in single steps');
+    }
+    this.#strangers.add(from);
+    return false;
   }
 
   #take(from: string, message: Exclude<PeerMessage, { type: 'bye' }>): void {

@@ -40,11 +40,14 @@ export class RunArrivals {
   readonly records: RecordRow[] = [];
   /** Rows of tables, oldest first. */
   readonly tableRows: RunRow[] = [];
+  readonly areLate: boolean;
   readonly #span: TimeSpan;
   readonly #seconds = new Map<Stream, Map<number, Second>>();
 
-  constructor(run: OpenRun, span: TimeSpan) {
+  /** `areLate`: the run has ended; what was made of its samples is void. */
+  constructor(run: OpenRun, span: TimeSpan, areLate = false) {
     this.run = run;
+    this.areLate = areLate;
     this.#span = span;
   }
 

@@ -6,10 +6,11 @@ import { type Executor, StorageUnavailable } from '../../store/engine/database.t
 import type { Secrets } from '../../store/engine/secrets.ts';
 import { insertRunRecords } from '../../store/runs/run-attempts.ts';
 import { sealKeyRows } from '../../store/runs/run-keys.ts';
+import { removeRollups } from '../../store/runs/run-rollups.ts';
 import { putRunRows } from '../../store/runs/run-rows.ts';
 import { everyAgent, insertRunNames, insertSamples, removeSamplesIn } from '../../store/runs/samples.ts';
 import type { Store } from '../../store/store.ts';
-import { readLastMs, secondOf } from '../read/run-facts.ts';
+import { readLimits, secondOf } from '../read/run-facts.ts';
 import { firstOfMinute, lastOfMinute, minuteOf } from '../rollup/merged-minutes.ts';
 import { RunArrivals, type SummariesReport } from './arrivals.ts';
 import { blockOf, type OpenRun } from './open-run.ts';
@@ -152,8 +153,8 @@ export class Ingest {
 
   async #newArrivals(run: OpenRun): Promise<RunArrivals> {
     const { runId, t0 } = run.facts;
-    const last = await readLastMs(this.#options.store.read, runId);
-    return new RunArrivals(run, { from: t0 - maxOffMs, to: Math.min(clockNow() + maxOffMs, last) });
+    const { lastMs, isOver } = await readLimits(this.#options.store.read, runId);
+    return new RunArrivals(run, { from: t0 - maxOffMs, to: Math.min(clockNow() + maxOffMs, lastMs) }, isOver);
   }
 
   /** A run that was assigned anew since it was opened is read again. */
@@ -201,6 +202,7 @@ const write = async (tx: Executor, secrets: Secrets, { arrivals, reopened }: Wri
       await removeSamplesIn(tx, { runID: facts.runId, agentID: everyAgent, orderIndex, ...span });
     }
   }
+  if (arrivals.areLate) await removeRollups(tx, facts.runId);
   await insertSamples(tx, arrivals.rows);
   await insertRunRecords(tx, arrivals.records);
   await putRunRows(tx, sealKeyRows(secrets, arrivals.tableRows));

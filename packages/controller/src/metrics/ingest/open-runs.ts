@@ -1,7 +1,15 @@
 import { setImmediate as nextEventLoop } from 'node:timers/promises';
 import { clockNow } from '../../clock.ts';
 import type { Executor } from '../../store/engine/database.ts';
-import { everyAgent, runNamesOf, sampleKeys, samplesBetween, samplesIn } from '../../store/runs/samples.ts';
+import {
+  everyAgent,
+  hasLooseSamples,
+  mergedKeys,
+  runNamesOf,
+  sampleKeys,
+  samplesBetween,
+  samplesIn,
+} from '../../store/runs/samples.ts';
 import { readRunFacts, secondOf, slackSec, timeOf } from '../read/run-facts.ts';
 import { firstOfMinute, lastOfMinute, minuteOf } from '../rollup/merged-minutes.ts';
 import { cellOfSecond } from './cell.ts';
@@ -17,14 +25,13 @@ const foreignMs = 1000;
 const readKeys = async (read: Executor, runId: number) => {
   const keys = await sampleKeys(read, runId);
   const merged = keys.filter(({ agentID }) => agentID === everyAgent);
-  return {
-    own: keys.filter(({ agentID }) => agentID !== everyAgent),
-    rolled: {
-      minutes: new Set(merged.map(({ fromSeq }) => minuteOf(fromSeq))),
-      lastSecond: merged.reduce((last, { toSeq }) => Math.max(last, toSeq), 0),
-    },
-  };
+  return { own: keys.filter(({ agentID }) => agentID !== everyAgent), rolled: rolledOf(merged) };
 };
+
+const rolledOf = (merged: readonly { fromSeq: number; toSeq: number }[]) => ({
+  minutes: new Set(merged.map(({ fromSeq }) => minuteOf(fromSeq))),
+  lastSecond: merged.reduce((last, { toSeq }) => Math.max(last, toSeq), 0),
+});
 
 /** Merges again, from what each agent sent, the minutes that are not stored merged. */
 const mergeLoose = async (read: Executor, run: OpenRun) => {
@@ -58,6 +65,63 @@ const loadRun = async (read: Executor, runId: number): Promise<OpenRun | undefin
   }
   await mergeLoose(read, run);
   return run;
+};
+
+/** Whether nothing of a run is to be merged or compacted any more, and how many merged rows it has. */
+const settledRowsOf = async (read: Executor, runId: number): Promise<number | undefined> => {
+  const merged = await mergedKeys(read, runId);
+  return merged.length === 0 || (await hasLooseSamples(read, runId)) ? undefined : merged.length;
+};
+
+const maxReadRuns = 8;
+/** What was read of a run that goes on holds for this time, and longer where it took long. */
+const heldMs = 500;
+const heldTimes = 3;
+
+interface ReadRun {
+  /** Undefined while the run changes. */
+  readonly rows: number | undefined;
+  readonly opening: Promise<OpenRun | undefined>;
+  until: number;
+}
+
+const readRun = async (read: Executor, runId: number): Promise<OpenRun | undefined> => {
+  const facts = await readRunFacts(read, runId);
+  if (facts === undefined) return undefined;
+  const names = new NameBook(await runNamesOf(read, runId));
+  const run = new OpenRun(facts, names, rolledOf(await mergedKeys(read, runId)));
+  await mergeLoose(read, run);
+  return run;
+};
+
+/**
+ * Runs for a reader that takes nothing in: what is stored merged is enough to open one, and all of one that has not
+ * changed since. A run that goes on is opened anew from time to time.
+ */
+export const createReadRuns = (read: Executor) => {
+  const known = new Map<number, ReadRun>();
+  const open = (runId: number, rows: number | undefined): ReadRun => {
+    const startedAt = performance.now();
+    const opened: ReadRun = { rows, opening: readRun(read, runId), until: Number.POSITIVE_INFINITY };
+    const settle = () => {
+      const tookMs = performance.now() - startedAt;
+      if (rows === undefined) opened.until = performance.now() + heldMs + heldTimes * tookMs;
+    };
+    opened.opening.then(
+      (run) => (run === undefined ? known.delete(runId) : settle()),
+      () => known.delete(runId),
+    );
+    known.delete(runId);
+    known.set(runId, opened);
+    for (const oldest of known.keys()) if (known.size > maxReadRuns) known.delete(oldest);
+    return opened;
+  };
+  return async (runId: number): Promise<OpenRun | undefined> => {
+    const rows = await settledRowsOf(read, runId);
+    const found = known.get(runId);
+    const holds = found !== undefined && found.rows === rows && performance.now() < found.until;
+    return (holds ? found : open(runId, rows)).opening;
+  };
 };
 
 /** Reads a merged minute back into memory, for seconds that come late. */
@@ -118,6 +182,8 @@ export const createOpenRuns = (read: Executor) => {
 
   return {
     open,
+    /** Only what is in memory. */
+    find: (runId: number): OpenRun | undefined => ready.get(runId),
     all: (): OpenRun[] => [...ready.values()],
     forget,
   };

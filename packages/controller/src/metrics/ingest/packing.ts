@@ -63,7 +63,7 @@ export const unpackSeconds = (bytes: Uint8Array, wants: (metric: number) => bool
   });
   const spans = Array.from({ length: count }, () => reader.number());
   const phaseOf = Array.from({ length: count }, () => phases[reader.varint()] ?? 'steady');
-  const shapes = Array.from({ length: reader.varint() }, () => readShape(reader));
+  const shapes = Array.from({ length: reader.varint() }, () => wantedOf(readShape(reader), wants));
   const shapeOf = Array.from({ length: count }, () => shapes[reader.varint()] ?? []);
   const columns = readColumns(reader, bytes, wants);
   return shapeOf.map((shape, i) => ({
@@ -111,6 +111,14 @@ const writeShapes = (writer: ByteWriter, seconds: readonly Second[]) => {
   }
   for (const index of indexes) writer.varint(index);
 };
+
+/** Most readers want few of many metrics: the others are left out once and not in each second. */
+const wantedOf = (shape: readonly PartShape[], wants: (metric: number) => boolean): PartShape[] =>
+  shape.map(({ target, scalars, histograms }) => ({
+    target,
+    scalars: scalars.filter(wants),
+    histograms: histograms.filter(wants),
+  }));
 
 const readShape = (reader: ByteReader): PartShape[] =>
   Array.from({ length: reader.varint() }, () => ({

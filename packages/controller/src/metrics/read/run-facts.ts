@@ -63,13 +63,14 @@ const findLimits = statement((db, p: { id: number }) =>
 );
 
 /**
- * The time of the last sample that a run can have, in milliseconds since 1970: its end, or its deadline, when it is
- * stopped. Infinite while it has neither.
+ * `lastMs`: the time of the last sample that a run can have, in milliseconds since 1970: its end, or its deadline, when it
+ * is stopped. Infinite while it has neither.
  */
-export const readLastMs = async (read: Executor, runId: number): Promise<number> => {
+export const readLimits = async (read: Executor, runId: number): Promise<{ lastMs: number; isOver: boolean }> => {
   const run = await findLimits.first(read, { id: runId });
   const last = run?.finishedAt ?? run?.deadlineAt;
-  return last ? Date.parse(last) + slackSec * 1000 : Number.POSITIVE_INFINITY;
+  const lastMs = last ? Date.parse(last) + slackSec * 1000 : Number.POSITIVE_INFINITY;
+  return { lastMs, isOver: run !== undefined && run.finishedAt !== null };
 };
 
 /** Undefined when there is no such run, or when it has not come to a common start. */

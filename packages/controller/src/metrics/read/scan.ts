@@ -37,6 +37,9 @@ export const movedTo = (measured: Measured, slot: SecondSlot | undefined): Measu
   return { ...measured, second, spanSec: countsTime ? measured.spanSec : 0, isMore: true };
 };
 
+/** Minutes that are read before others get their turn. */
+const rowsAtOnce = 8;
+
 type Visit = (measured: Measured) => void;
 
 const measuredCell = (side: Side, second: number, cell: Cell): Measured => ({
@@ -83,8 +86,10 @@ export const scanMerged = async (read: Executor, run: OpenRun, span: Span, visit
   };
   if (rolled.size > 0) {
     for await (const rows of samplesBetween(read, where)) {
-      rows.forEach(visitRow);
-      await nextEventLoop();
+      for (const [index, row] of rows.entries()) {
+        visitRow(row);
+        if (index % rowsAtOnce === 0) await nextEventLoop();
+      }
     }
   }
   inMemory.forEach(visit);
@@ -118,8 +123,10 @@ export const scanAgents = async (
     agent: agentId,
   };
   for await (const rows of samplesBetween(read, where)) {
-    rows.forEach(visitRow);
-    await nextEventLoop();
+    for (const [index, row] of rows.entries()) {
+      visitRow(row);
+      if (index % rowsAtOnce === 0) await nextEventLoop();
+    }
   }
 };
 

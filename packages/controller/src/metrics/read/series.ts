@@ -36,10 +36,11 @@ const fitting: Readonly<Record<MetricPlan['kind'], ReadonlySet<Aggregation>>> = 
 };
 
 /** What was asked for, where it has a meaning for the metric. */
-const aggregationFor = (plan: MetricPlan, agg: Aggregation | undefined) =>
+export const aggregationFor = (plan: MetricPlan, agg: Aggregation | undefined) =>
   agg !== undefined && fitting[plan.kind].has(agg) ? agg : defaultAggregation(plan);
 
-const stepFor = ({ fromSec, toSec, step = 1, plans, by, bands = false }: SeriesRequest, run: OpenRun) => {
+/** At least what was asked for, and so long that there are not too many points. */
+export const stepFor = ({ fromSec, toSec, step = 1, plans, by, bands = false }: SeriesRequest, run: OpenRun) => {
   const lines = plans.length * (by === 'agent' ? Math.max(1, run.facts.agents.size) : 1);
   const limit = bands ? maxPointsOfBands : maxPoints;
   const points = Math.max(1, Math.min(limit, Math.floor(maxValues / lines)));

@@ -2,6 +2,7 @@ import type { MetricValue, Threshold } from '@rushhour/contract';
 import type { Track } from '../ingest/aggregation-window.ts';
 import type { MetricPlan } from '../read/metric-plan.ts';
 import type { HistogramSum } from './histogram-sum.ts';
+import type { Step } from './packed-steps.ts';
 
 export type Aggregation = Threshold['aggregation'];
 
@@ -91,6 +92,33 @@ export const aggregateOf = (
   aggregation: Aggregation,
 ): number | undefined =>
   plan.kind === 'spread' ? spreadValue(sum, aggregation, seconds.spanSec) : scalarValue(plan, seconds, aggregation);
+
+/** One number for some steps of time, as `aggregateOf` says of their seconds; undefined when there is none. */
+export const aggregateOfSteps = (
+  plan: MetricPlan,
+  steps: readonly Step[],
+  single: HistogramSum,
+  aggregation: Aggregation,
+): number | undefined => {
+  const measured = steps.filter(({ count }) => count > 0);
+  const spanSec = steps.reduce((total, step) => total + step.spanSec, 0);
+  if (plan.kind === 'spread') return spanSec === 0 ? undefined : spreadValue(single, aggregation, spanSec);
+  if (measured.length === 0) return undefined;
+  const sum = measured.reduce((total, step) => total + step.sum, 0);
+  const count = measured.reduce((total, step) => total + step.count, 0);
+  switch (aggregation) {
+    case 'min':
+      return measured.reduce((min, step) => Math.min(min, step.min), Number.POSITIVE_INFINITY);
+    case 'max':
+      return measured.reduce((max, step) => Math.max(max, step.max), Number.NEGATIVE_INFINITY);
+    case 'last':
+      return measured.at(-1)?.last;
+    case 'sum':
+    case 'count':
+      if (plan.kind === 'amount') return sum;
+  }
+  return plan.kind === 'level' ? sum / count : sum / spanSec;
+};
 
 export const defaultAggregation = ({ kind }: MetricPlan): Aggregation =>
   (({ amount: 'rate', rate: 'avg', level: 'avg', spread: 'p99' }) as const)[kind];

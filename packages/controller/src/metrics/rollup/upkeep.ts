@@ -140,6 +140,8 @@ export interface UpkeepOptions {
   exclusively: Mutex;
   /** Called for a run that leaves the memory. */
   onClosed(runId: number): void;
+  /** Called when an ended run has its final form. */
+  onFinished(runId: number): Promise<void>;
 }
 
 const everyMs = 5000;
@@ -166,6 +168,7 @@ const finish = async (deps: UpkeepOptions, runId: number) => {
   const run = await runs.open(runId);
   if (run !== undefined) await tidy(deps, run, true);
   await close(deps, runId);
+  await deps.onFinished(runId);
 };
 
 const lookAfter = async (deps: UpkeepOptions, run: OpenRun, status: number | undefined) => {

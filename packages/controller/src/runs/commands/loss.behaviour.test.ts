@@ -95,6 +95,16 @@ describe('an agent that is lost', () => {
     expect(await world.statuses(runId)).toEqual([1, 2, 9]);
   });
 
+  it('is missed although nobody said that it is lost', async () => {
+    const { one, runId } = await running('fail', endless);
+    world.settings.agents.lostAfterSec = 0.3;
+    world.net.disconnect(one);
+    const run = await world.end(runId);
+    expect(run).toMatchObject({ status: 9, stopReason: 'agentLost' });
+    expect(run.error).toMatch(/not connected/);
+    expect(await world.events(runId, 'agentLost')).toHaveLength(1);
+  });
+
   it('must be reset before it gets new work', async () => {
     const { one, taskId, runId } = await running('fail', endless);
     world.net.lose(one);

@@ -46,6 +46,10 @@ export class ActiveRunCache {
     if (agentIds.length > 0) this.#awaited.set(runId, { agents: new Set(agentIds), until });
   }
 
+  isAwaited(runId: number, agentId: number): boolean {
+    return this.#awaited.get(runId)?.agents.has(agentId) ?? false;
+  }
+
   hasReturned(runId: number, agentId: number): void {
     const awaited = this.#awaited.get(runId);
     awaited?.agents.delete(agentId);

@@ -19,14 +19,16 @@ import type { Planner } from '../queue/planner.ts';
 import { createQueueScheduler } from '../queue/queue-scheduler.ts';
 import { noteLostAgent } from '../verdict/apply-report.ts';
 import type { RunMetrics } from '../verdict/run-metrics.ts';
+import { AbsentAgents } from './absent-agents.ts';
 import { ActiveRunCache } from './active-run-cache.ts';
+import { ChangingRun } from './changes.ts';
 import type { Timing } from './deadlines.ts';
 import { createLateResults } from './late-results.ts';
 import { nextStep } from './next-step.ts';
 import { createRecovery } from './recovery.ts';
 import { createRunEnding } from './run-ending.ts';
 import { type LeaseChanges, RunGivenAway, type RunLeases } from './run-leases.ts';
-import { type RunView, readView } from './run-view.ts';
+import { isDone, type RunView, readView } from './run-view.ts';
 import { createRunWriter } from './run-writer.ts';
 import { createRunStart } from './start-run.ts';
 import { createSteps } from './steps.ts';
@@ -58,7 +60,7 @@ const createContext = (deps: ConductorDeps) => {
   const commands = createCommandSender(gateway, leases);
   const ending = createRunEnding({ ...deps, writer, commands });
   const steps = createSteps({ ...deps, writer, ending });
-  return { ...deps, work, activeRuns, writer, steps, ending, commands };
+  return { ...deps, work, activeRuns, absent: new AbsentAgents(), writer, steps, ending, commands };
 };
 type Context = ReturnType<typeof createContext>;
 
@@ -73,14 +75,31 @@ const post = async ({ work, log }: Context, runId: number, step: () => Promise<u
   }
 };
 
-const giveUpMissing = async ({ activeRuns, gateway, writer }: Context, view: RunView) => {
-  for (const agentId of activeRuns.takeMissing(view.run.id, clockNow())) {
-    if (gateway.isOnline(agentId)) continue;
-    await writer.edit(view.run.id, (now) => {
-      const agent = now.agents.find(({ agentID }) => agentID === agentId);
-      return agent && noteLostAgent(now, agent, 'it did not come back after a restart of the controller');
-    });
-  }
+const giveUp = (
+  { writer, gateway }: Context,
+  { run }: RunView,
+  { agentIds, reason }: { agentIds: readonly number[]; reason: string },
+) => {
+  const lost = agentIds.filter((id) => !gateway.isOnline(id));
+  if (lost.length === 0) return undefined;
+  return writer.edit(run.id, (now) => {
+    const changing = new ChangingRun(now);
+    for (const agent of now.agents.filter((one) => lost.includes(one.agentID) && !isDone(one)))
+      changing.take((view) => noteLostAgent(view, agent, reason));
+    return changing.changes;
+  });
+};
+
+/** Whether agents were given up that did not come back. */
+const giveUpMissing = async (context: Context, view: RunView): Promise<boolean> => {
+  const { activeRuns, gateway, absent, settings, timing } = context;
+  const agentIds = activeRuns.takeMissing(view.run.id, clockNow());
+  await giveUp(context, view, { agentIds, reason: 'it did not come back after a restart of the controller' });
+  const isThere = (id: number) => gateway.isOnline(id) || activeRuns.isAwaited(view.run.id, id);
+  const limitMs = settings.current().agents.lostAfterSec * 1000 + timing.absentMs;
+  const gone = absent.look(view, isThere, performance.now(), limitMs);
+  await giveUp(context, view, { agentIds: gone, reason: 'it is not connected' });
+  return agentIds.length > 0 || gone.length > 0;
 };
 
 /** Undefined when the store did not answer: a fault there must not keep a run from ending. */
@@ -117,11 +136,12 @@ const advance = async (context: Context, queue: Queue, runId: number) => {
     const view = await readView(store.read, runId);
     if (view === undefined || !isActive(view.run.status)) {
       activeRuns.forget(runId);
+      context.absent.forget(runId);
       queue.forget(runId);
       return leases.release(runId);
     }
     activeRuns.keep(view);
-    await giveUpMissing(context, view);
+    if (await giveUpMissing(context, view)) continue;
     if (await step(context, view)) continue;
     commands.deliver(view, queue.planOf(runId));
     const health = activeRuns.healthOf(view);
@@ -208,6 +228,7 @@ const createLeaseLook = (context: Context, { queue, wake }: Pick<ReturnType<type
       for (const runId of lost) {
         context.log.warn({ runId }, 'another controller took over the run');
         activeRuns.forget(runId);
+        context.absent.forget(runId);
         queue.forget(runId);
       }
       if (taken.length > 0) await takeOver(context, changes);

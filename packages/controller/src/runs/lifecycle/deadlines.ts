@@ -15,6 +15,8 @@ export interface Timing {
   readonly retryMs: number;
   /** A controller that does not renew its lease for so long loses its runs. */
   readonly leaseMs: number;
+  /** How much longer than the setting an agent may be without a connection before a run that heard nothing gives it up. */
+  readonly absentMs: number;
   /** Time for results that arrive after the end of a run. */
   readonly lateMs: number;
   /** Interval between two attempts to reset an agent. */
@@ -28,6 +30,7 @@ export const defaultTiming: Timing = {
   marginMs: 30_000,
   retryMs: 3000,
   leaseMs: 6000,
+  absentMs: 5000,
   lateMs: 60_000,
   resetMs: 5000,
 };

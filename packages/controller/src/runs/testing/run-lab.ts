@@ -32,7 +32,7 @@ export const secondMs = 40;
 
 const quickTiming: Partial<Timing> = {
   ...{ tickMs: 50, leadMs: 60, armedMs: 1500, marginMs: 2000 },
-  ...{ retryMs: 200, leaseMs: 1000, lateMs: 2000, resetMs: 200 },
+  ...{ retryMs: 200, leaseMs: 1000, lateMs: 2000, resetMs: 200, absentMs: 100 },
 };
 
 const quickTasks: Partial<Settings['tasks']> = {
@@ -62,6 +62,7 @@ export const createRunLab = async () => {
   const metrics = scriptedMetrics(store, net.gateway);
   const settingsOf = (): Settings => ({
     ...defaultSettings,
+    agents: { ...defaultSettings.agents },
     tasks: { ...defaultSettings.tasks, ...quickTasks },
   });
   let current = settingsOf();

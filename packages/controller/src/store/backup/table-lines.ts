@@ -7,7 +7,9 @@ const raw = (executor: Executor, sql: string, values: readonly unknown[] = []) =
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-const names = `SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1`;
+/** A table with partitions is one table. */
+const names = `SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace
+  AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY 1`;
 
 const referencedBy = async (executor: Executor, table: string): Promise<string[]> => {
   const sql = `SELECT confrelid::regclass::text AS name FROM pg_constraint WHERE contype = 'f' AND conrelid = '${quoted(table)}'::regclass`;

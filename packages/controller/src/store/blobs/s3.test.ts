@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { StorageUnavailable } from '../engine/database.ts';
 import { createHashPool } from './hash-pool.ts';
 import { createS3Blobs } from './s3.ts';
 import { type S3TestServer, startS3TestServer } from './testing/s3-server.ts';
@@ -59,7 +60,7 @@ test('content that is committed again is young again, so that a sweep elsewhere 
 test('a store that does not answer fails the commit, and the content can still be discarded', async () => {
   const blobs = createS3Blobs({ url: 's3://key:secret@127.0.0.1:1/blobs?tls=false', folder, hashes });
   const staged = await blobs.stage(Readable.from([randomBytes(10)]));
-  await expect(blobs.commit(staged)).rejects.toThrow();
+  await expect(blobs.commit(staged)).rejects.toBeInstanceOf(StorageUnavailable);
   await blobs.discard(staged);
   expect(await readdir(join(folder, '.staging'))).toEqual([]);
 });

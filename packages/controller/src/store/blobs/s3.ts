@@ -13,6 +13,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import { StorageUnavailable } from '../engine/database.ts';
 import { BlobError } from './blob-error.ts';
 import type { Blobs, MarkedStore } from './blobs.ts';
 import { parseS3Url, type S3Location } from './s3-url.ts';
@@ -23,7 +24,35 @@ import type { StagingOptions } from './staging.ts';
 const partSize = 8 * 1024 * 1024;
 const partsAtOnce = 2;
 
-const createClient = ({ endpoint, region, accessKeyId, secretAccessKey }: S3Location) =>
+/** The store cannot be reached, or says that it cannot do its work now: trying again may help. */
+const isAway = (error: unknown): boolean => {
+  const {
+    $metadata,
+    code = '',
+    name = '',
+  } = error as { $metadata?: { httpStatusCode?: number }; code?: string; name?: string };
+  const status = $metadata?.httpStatusCode;
+  if (status !== undefined) return status >= 500;
+  return /^(E[A-Z]+|UND_ERR_\w+)$/.test(code) || name === 'TimeoutError';
+};
+
+const createClient = (location: S3Location) => {
+  const client = plainClient(location);
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      try {
+        return await next(args);
+      } catch (error) {
+        if (!isAway(error)) throw error;
+        throw new StorageUnavailable('the object store cannot be reached', { cause: error });
+      }
+    },
+    { step: 'initialize', priority: 'high', name: 'nameAbsence' },
+  );
+  return client;
+};
+
+const plainClient = ({ endpoint, region, accessKeyId, secretAccessKey }: S3Location) =>
   new S3Client({
     endpoint,
     region,

@@ -113,6 +113,12 @@ export const openReadOnlySqlite = (file: string): Executor & { close(): Promise<
   }
 };
 
+/** Another connection that sees each write as soon as it is committed. */
+export const openSqliteReader = (file: string): Executor => {
+  const db = new DatabaseSync(file, { timeout: 10_000, readOnly: true });
+  return { engine: 'sqlite', run: runnerOf(db) };
+};
+
 /**
  * Reads share one open read transaction until the next write: beginning one for each statement would cost more
  * than the statement. It ends with every own commit, and after `snapshotMs` for commits of other processes.

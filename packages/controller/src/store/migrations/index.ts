@@ -27,6 +27,8 @@ import { applicationSource } from './027-application-source.ts';
 import { runLeases } from './028-run-leases.ts';
 import { sessionClient } from './029-session-client.ts';
 import { signatureSources } from './030-signature-sources.ts';
+import { samplePartitions } from './031-sample-partitions.ts';
+import { runRollups } from './032-run-rollups.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -60,4 +62,6 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   runLeases,
   sessionClient,
   signatureSources,
+  samplePartitions,
+  runRollups,
 ];

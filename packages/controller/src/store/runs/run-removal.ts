@@ -3,11 +3,13 @@ import { inList } from '../engine/expressions.ts';
 import { statement } from '../engine/statement.ts';
 import type { Store } from '../store.ts';
 import { doomDumps } from './run-dumps.ts';
+import { dropSamplePartitions } from './sample-partitions.ts';
 
 type Ids = { ids: string };
 const dependent = (
   [
     'runSamples',
+    'runRollups',
     'runNames',
     'runEvents',
     'runAgents',
@@ -57,6 +59,7 @@ const old = statement((db, p: { before: string }) =>
 /** Deletes runs that ended more than `days` ago and are not pinned; a few per transaction, so that other changes do not wait long. */
 export const sweepRuns = async (store: Store, days: number): Promise<number> => {
   const before = new Date(Date.now() - days * 86_400_000).toISOString();
+  await dropSamplePartitions(store.database, before);
   let swept = 0;
   for (;;) {
     const ids = await store.database.transaction(async (tx) => {

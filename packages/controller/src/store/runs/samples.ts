@@ -56,6 +56,25 @@ const keys = statement((db, p: { runID: number }) =>
 /** What is stored of a run, without the seconds themselves. */
 export const sampleKeys = (read: Executor, runID: number) => keys.all(read, { runID });
 
+const ofEveryAgent = statement((db, p: { runID: number }) =>
+  db
+    .selectFrom('runSamples')
+    .select(['orderIndex', 'fromSeq', 'toSeq'])
+    .where('runID', '=', p.runID)
+    .where('agentID', '=', everyAgent)
+    .orderBy('orderIndex')
+    .orderBy('fromSeq'),
+);
+/** Which minutes of a run are stored merged over its agents. */
+export const mergedKeys = (read: Executor, runID: number) => ofEveryAgent.all(read, { runID });
+
+const looseOfRun = statement((db, p: { runID: number }) =>
+  db.selectFrom('runSamples').select('runID').where('runID', '=', p.runID).where('isBlock', '=', 0).limit(1),
+);
+/** Whether a run has seconds that are not compacted yet. */
+export const hasLooseSamples = async (read: Executor, runID: number) =>
+  (await looseOfRun.first(read, { runID })) !== undefined;
+
 interface Span {
   runID: number;
   agentID: number;

@@ -22,6 +22,12 @@ export const runSamples = {
   data: bytes,
 };
 
+/**
+ * An ended run by steps of time, packed by metrics/rollup. Step 0 stands for all of its time. Agent 0 is all agents together.
+ * `fromSec` counts seconds from the common start, from 1.
+ */
+export const runRollups = { runID: integer, stepSec: integer, agentID: integer, fromSec: integer, data: bytes };
+
 /** Names of metrics and targets of a run, numbered from 1: samples hold the numbers. */
 export const runNames = { runID: integer, number: integer, name: text };
 

@@ -1,7 +1,8 @@
 import type { api } from '@rushhour/contract';
 import { notFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
-import { type Metrics, UnknownMetric } from '../../metrics/metrics.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
+import { UnknownMetric } from '../../metrics/read/unknown-metric.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { runs } from '../../store/runs/runs.ts';
 import { findTask } from '../../store/tasks/tasks.ts';

@@ -1,5 +1,7 @@
 import { type ConfigurationEntry, entriesOf, isTerminal, type MetricSeries } from '@rushhour/contract';
-import { type Metrics, type SeriesSelection, UnknownMetric } from '../../metrics/metrics.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
+import type { SeriesSelection } from '../../metrics/read/run-reader.ts';
+import { UnknownMetric } from '../../metrics/read/unknown-metric.ts';
 import { chartOf, type ReportChart, type ReportData } from '../../metrics/report/report-data.ts';
 import { readSecurityReport } from '../../security/verdicts/security-report.ts';
 import type { Executor } from '../../store/engine/database.ts';

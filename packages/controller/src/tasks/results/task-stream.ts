@@ -1,7 +1,9 @@
 import { isTerminal, type RunEvent } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
 import type { SharedReads } from '../../concurrency/shared-reads.ts';
-import { type Metrics, type Selection, UnknownMetric } from '../../metrics/metrics.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
+import type { Selection } from '../../metrics/read/run-reader.ts';
+import { UnknownMetric } from '../../metrics/read/unknown-metric.ts';
 import type { Runs } from '../../runs/lifecycle/create-runs.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import type { RunEventRecord } from '../../store/runs/run-events.ts';
