@@ -74,4 +74,42 @@ describe('a bridge of ours', () => {
     expect(portRowsOf(totals).at(-1)).toMatchObject({ cells: { protocol: 'STP', role: 'designated' } });
     expect(totals.counter('access.rx.stp')).toBeGreaterThan(0);
   });
+
+  it('has trees of MSTP with another of ours, and one that RSTP of Open vSwitch shares', async () => {
+    const { left, right } = cable;
+    const devices = addCables(cable, 2);
+    const [nearest = '', , toSwitch = ''] = devices.right;
+    const ovs = await startOpenVswitch(right);
+    ovs.configure('add-port', 'br0', toSwitch);
+    ovs.configure('set', 'bridge', 'br0', 'rstp_enable=true', 'other_config:rstp-priority=61440');
+    const sniffer = await startSniffer(right);
+    const configOf = (priority: number, ofTree: number) => ({
+      bridge: { version: 'mstp' as const, priority },
+      mst: { region: 'lab', revision: 3, instances: [{ id: 7, vlans: '10-19,30', priority: ofTree }] },
+    });
+    const upper = await startJobIn(right, bridgeJob(devices.right.slice(0, 2), configOf(4096, 32_768)));
+    const lower = await startJobIn(left, bridgeJob(devices.left, configOf(8192, 4096)));
+    const shown = () => ovs.ask('rstp/show', 'br0');
+    await expect.poll(shown, { timeout: 30_000 }).toMatch(/Root ID:\s+stp-priority +4096/);
+    await expect.poll(shown, { timeout: 30_000 }).toMatch(/Root\s+Forwarding/);
+    // Designated, learning and forwarding, nothing proposed: the other end has agreed.
+    const statesSaid = async () =>
+      (await sniffer.fields('mstp.msti.msti_id == 7', ['mstp.msti.flags'])).map(([flags]) => Number(flags) & 0x3e);
+    await expect.poll(statesSaid, { timeout: 30_000 }).toContain(0x3c);
+    const [ofLower, ofUpper] = [portRowsOf(await lower.stop()), portRowsOf(await upper.stop())];
+    await sniffer.stop();
+    const lastOf = (rows: typeof ofLower, device: string | undefined, instance: number) => {
+      const row = rows.findLast(({ cells }) => cells['interface'] === device && cells['instance'] === instance);
+      return `${row?.cells['role']} ${row?.state}`;
+    };
+    const trees = [0, 7].map((tree) => devices.left.map((device) => lastOf(ofLower, device, tree)));
+    expect(trees).toEqual([
+      ['root forwarding', 'alternate discarding', 'designated forwarding'],
+      ['designated forwarding', 'designated forwarding', 'designated forwarding'],
+    ]);
+    expect(lastOf(ofUpper, nearest, 7)).toBe('root forwarding');
+    expect(lastOf(ofUpper, devices.right[1], 7)).toBe('alternate discarding');
+    expect(await sniffer.fields('mstp.config_name == "lab"', ['frame.number'])).not.toEqual([]);
+    expect(await complaints(sniffer, 'stp')).toEqual([]);
+  });
 });

@@ -1,3 +1,5 @@
+export { ancpTechnology, type LineReport } from './access/ancp/message.ts';
+export { AncpPeer } from './access/ancp/peer.ts';
 export { AccessClient, type AccessClientOptions } from './access/access-client.ts';
 export { AccessGateway, type AccessGatewayOptions } from './access/access-gateway.ts';
 export type { SessionCause } from './access/causes.ts';
@@ -32,6 +34,7 @@ export {
   sessionSteps,
 } from './access/session-table.ts';
 export { SpanningTree, type SpanningTreeOptions } from './access/stp/spanning-tree.ts';
+export type { Tree } from './access/stp/tree.ts';
 export type { TreePort } from './access/stp/tree-port.ts';
 export type { SubscriberListener } from './access/subscribers.ts';
 export { checksumOf, foldSum, isSumValid, sumBytes, updateChecksum } from './bytes/checksum.ts';

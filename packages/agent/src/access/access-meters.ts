@@ -244,6 +244,13 @@ export class AccessMeters implements SubscriberListener {
     this.#set(name, 'access.rootChanges', counters.rootChanges);
   }
 
+  /** Lines that an access node reports to its gateway, at either end. */
+  followLines(name: string, lines: { totals(): Traffic; readonly linesUp: number; readonly changes: number }): void {
+    this.#follow(name, 'ancp', lines.totals());
+    this.#samples.gauge('access.linesUp').set(lines.linesUp);
+    this.#set(name, 'access.lineChanges', lines.changes);
+  }
+
   #followProof(name: string, sent: number, received: number): void {
     this.#set(name, 'access.proofSent', sent, this.#proof);
     this.#set(name, 'access.proofReceived', received, this.#proof);

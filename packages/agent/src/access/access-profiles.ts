@@ -43,6 +43,12 @@ export interface AccessLineProfile {
     readonly outerTpid: string;
     readonly priority: number;
   };
+  readonly ancp: {
+    readonly enabled: boolean;
+    readonly peerAddress: string;
+    readonly port: number;
+    readonly keepaliveSec: number;
+  };
 }
 
 export interface LinksProfile {
@@ -76,7 +82,7 @@ export interface LagProfile {
 
 export interface StpProfile {
   readonly bridge: {
-    readonly version: 'rstp' | 'stp';
+    readonly version: 'rstp' | 'stp' | 'mstp';
     readonly priority: number;
     readonly address?: string;
     readonly helloSec: number;
@@ -89,6 +95,11 @@ export interface StpProfile {
     readonly pathCost: number;
     readonly edge: boolean;
     readonly pointToPoint: boolean;
+  };
+  readonly mst: {
+    readonly region: string;
+    readonly revision: number;
+    readonly instances: readonly { readonly id: number; readonly vlans: string; readonly priority: number }[];
   };
   readonly events: { readonly topologyChangeSec: number; readonly claimRootSec: number };
 }

@@ -1,8 +1,9 @@
 import type { ResultRow } from '@rushhour/protocol';
-import { parseMac, SpanningTree, type SpanningTreeOptions, type TreePort } from '@rushhour/wire';
+import { parseMac, SpanningTree, type SpanningTreeOptions, type Tree, type TreePort } from '@rushhour/wire';
 import { linkStateOf, speedMbpsOf } from '../net/packet/device.ts';
 import { AccessPort } from './access-port.ts';
 import type { StpProfile } from './access-profiles.ts';
+import { textOfBridge, vlansIn } from './bridge-texts.ts';
 
 /** The state of the links of the machine is looked at this often. */
 const linkCheckMs = 200;
@@ -12,8 +13,18 @@ const costOfMegabit = 20_000_000;
 const defaultMbps = 10_000;
 
 /** What the profile says about a bridge with these ports. */
-const treeOptionsOf = ({ bridge, port, events }: StpProfile, ports: readonly AccessPort[]): SpanningTreeOptions => ({
-  isRapid: bridge.version === 'rstp',
+const treeOptionsOf = (profile: StpProfile, ports: readonly AccessPort[]): SpanningTreeOptions => ({
+  isRapid: profile.bridge.version !== 'stp',
+  region: profile.bridge.version === 'mstp' ? regionOf(profile.mst) : undefined,
+  ...bridgeOptionsOf(profile, ports),
+});
+
+const regionOf = ({ region, revision, instances }: StpProfile['mst']): SpanningTreeOptions['region'] => ({
+  ...{ name: region, revision },
+  instances: instances.map(({ id, vlans, priority }) => ({ id, vlans: vlansIn(vlans), priority })),
+});
+
+const bridgeOptionsOf = ({ bridge, port, events }: StpProfile, ports: readonly AccessPort[]) => ({
   priority: bridge.priority,
   mac: bridge.address === undefined ? (ports[0] as AccessPort).mac : parseMac(bridge.address),
   helloSec: bridge.helloSec,
@@ -37,11 +48,13 @@ export class Bridge {
   readonly #ports: AccessPort[] = [];
   readonly #isOff: boolean[];
   readonly #rows = new Map<number, string>();
+  readonly #protocol: string;
   #isStarted = false;
   #checkedMs = Number.NEGATIVE_INFINITY;
 
   constructor(names: readonly string[], isCaptured: boolean, profile: StpProfile) {
     this.name = names.join('+');
+    this.#protocol = profile.bridge.version.toUpperCase();
     this.#isOff = names.map(() => false);
     try {
       for (const name of names) this.#ports.push(new AccessPort(name, isCaptured));
@@ -75,12 +88,12 @@ export class Bridge {
 
   /** Rows of ports that have changed since the last call. */
   takeRows(): ResultRow[] {
-    return this.tree.ports.flatMap((port, index) => {
-      const row = this.#rowOf(port, this.interfaces[index] ?? '');
+    const rows = this.tree.trees.flatMap((tree, number) => tree.ports.map((port) => this.#rowOf(tree, port, number)));
+    return rows.filter((row) => {
       const text = JSON.stringify(row);
-      if (this.#rows.get(index) === text) return [];
-      this.#rows.set(index, text);
-      return [row];
+      if (this.#rows.get(row.index) === text) return false;
+      this.#rows.set(row.index, text);
+      return true;
     });
   }
 
@@ -101,22 +114,22 @@ export class Bridge {
     for (const port of this.#ports) port.flush();
   }
 
-  #rowOf(port: TreePort, name: string): ResultRow {
-    const { role, state, vector, cost, isRapid, isLinkUp, counters } = port;
+  /** Rows of the trees of a region come after those of the tree that all bridges share. */
+  #rowOf(tree: Tree, { link, role, state, vector }: TreePort, number: number): ResultRow {
+    const { index, isLinkUp, isRapid, cost, counters } = link;
+    const isMultiple = this.tree.trees.length > 1;
     return {
-      index: port.index,
+      index: number * this.tree.ports.length + index,
       state: isLinkUp ? state : 'down',
       cells: {
-        interface: name,
-        protocol: isRapid ? 'RSTP' : 'STP',
+        interface: this.interfaces[index] ?? '',
+        protocol: isRapid ? this.#protocol : 'STP',
+        ...(isMultiple && { instance: tree.id }),
         ...{ link: isLinkUp ? 'up' : 'down', role, cost },
-        ...{ root: textOfBridge(this.tree.root.root), rootCost: this.tree.root.cost },
+        ...{ root: textOfBridge(tree.rootId), rootCost: tree.id === 0 ? tree.root.cost : tree.root.internalCost },
+        ...(this.#protocol === 'MSTP' && { regionalRoot: textOfBridge(tree.root.regionalRoot) }),
         ...{ designated: textOfBridge(vector.bridge), timeouts: counters.timeouts },
       },
     };
   }
 }
-
-/** `32768 02:00:00:00:00:01`. */
-const textOfBridge = (id: string): string =>
-  `${Number.parseInt(id.slice(0, 4), 16)} ${(id.slice(4).match(/../g) ?? []).join(':')}`;

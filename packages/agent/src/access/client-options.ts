@@ -17,6 +17,7 @@ import {
   type Profiles,
   requireProfile,
 } from './access-profiles.ts';
+import { dslTypes } from './ancp-lines.ts';
 import { supplicantOptionsOf } from './dot1x-options.ts';
 import { ipoe6OptionsOf } from './ipv6-options.ts';
 import { lacOptionsOf } from './l2tp-options.ts';
@@ -51,9 +52,6 @@ export const vlanPlanOf = ({ accessLine, links }: Profiles): VlanPlan => {
     priority,
   };
 };
-
-/** Types of lines that RFC 6320 has numbers for; 0 is any other. */
-const dslTypes: Readonly<Record<string, number>> = { adsl2plus: 3, vdsl2: 5 };
 
 /** What is said about the lines of subscribers: by the access line, or by the protocol where there is none. */
 const lineIdsOf = (

@@ -4,6 +4,7 @@ import { AccessGateway, maxAdmitted, maxPeers, type SessionCause, sessionState }
 import { AccessMeters } from '../../access/access-meters.ts';
 import type { EntryPort } from '../../access/access-port.ts';
 import { firstProfiles, type Profiles } from '../../access/access-profiles.ts';
+import { AncpServer } from '../../access/ancp-server.ts';
 import { openEntryPorts } from '../../access/entry-ports.ts';
 import { GatewayGroup, type GatewayLink } from '../../access/gateway-group.ts';
 import { gatewayOptionsOf } from '../../access/gateway-options.ts';
@@ -229,6 +230,7 @@ class GatewayRun implements PreparedEngine {
   readonly #context: EngineContext<AccessPlaneConfig>;
   readonly #meters: AccessMeters;
   readonly #ports: GatewayPort[] = [];
+  readonly #nodes: AncpServer | undefined;
   #reportedMs = performance.now();
 
   constructor(context: EngineContext<AccessPlaneConfig>) {
@@ -245,9 +247,23 @@ class GatewayRun implements PreparedEngine {
       for (const port of ports) port.close();
       throw error;
     }
+    const ancp = profiles.accessLine?.ancp;
+    const [{ mac } = { mac: new Uint8Array(6) }] = ports;
+    if (ancp?.enabled) this.#nodes = new AncpServer(ancp, mac);
     const group = new GatewayGroup(this.#ports);
     for (const port of this.#ports) port.group = group;
     context.accessGroups?.gateways.register(config.groupId, group);
+  }
+
+  /** Access nodes may call from now on. */
+  async open(): Promise<this> {
+    try {
+      await this.#nodes?.open();
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+    return this;
   }
 
   async start(): Promise<void> {
@@ -265,6 +281,7 @@ class GatewayRun implements PreparedEngine {
   }
 
   async close(): Promise<void> {
+    this.#nodes?.close();
     for (const port of this.#ports) port.close();
   }
 
@@ -277,9 +294,17 @@ class GatewayRun implements PreparedEngine {
       this.#meters.followGateway(port.name, port.gateway);
       port.report(this.#context, this.#meters);
     }
+    this.#reportLines();
     this.#meters.update({ wanted, established }, (now - this.#reportedMs) / 1000);
     this.#reportedMs = now;
   }
+
+  #reportLines(): void {
+    if (this.#nodes === undefined) return;
+    this.#meters.followLines('lines', this.#nodes);
+    for (const row of this.#nodes.takeRows()) this.#context.putRow('ports', row);
+  }
 }
 
-export const prepareGateway = (context: EngineContext<AccessPlaneConfig>): PreparedEngine => new GatewayRun(context);
+export const prepareGateway = (context: EngineContext<AccessPlaneConfig>): Promise<PreparedEngine> =>
+  new GatewayRun(context).open();

@@ -18,7 +18,9 @@ export const accessPlane: Engine<AccessPlaneConfig> = {
   targetsOf({ role, profiles }) {
     const first = firstProfiles(profiles);
     const radius = role === 'server' ? findRadius(first)?.address : undefined;
-    return [radius, first.l2tp?.tunnel.peerAddress, first.openflow?.channel.controllerAddress].filter(
+    const { l2tp, openflow, accessLine } = first;
+    const node = role === 'client' && accessLine?.ancp.enabled ? accessLine.ancp.peerAddress : undefined;
+    return [radius, l2tp?.tunnel.peerAddress, openflow?.channel.controllerAddress, node].filter(
       (address) => address !== undefined,
     );
   },
@@ -31,7 +33,7 @@ export const accessPlane: Engine<AccessPlaneConfig> = {
       if (profiles['openflow'] !== undefined) return prepareOpenFlow(context);
       if (profiles['stp'] !== undefined) return prepareBridge(context);
       if (!hasSubscribers) return prepareLinkGroup(context);
-      return role === 'server' ? prepareGateway(context) : prepareSubscribers(context);
+      return role === 'server' ? await prepareGateway(context) : prepareSubscribers(context);
     } catch (error) {
       const { gateways, subscribers } = context.accessGroups ?? new AccessGroups();
       (role === 'server' ? gateways : subscribers).fail(groupId, error as Error);

@@ -5,6 +5,7 @@ import { AccessClient, PacedSink, sessionState } from '@rushhour/wire';
 import { AccessMeters } from '../../access/access-meters.ts';
 import type { EntryPort } from '../../access/access-port.ts';
 import { address4, firstProfiles, type Profiles, requireProfile } from '../../access/access-profiles.ts';
+import { AncpNode } from '../../access/ancp-node.ts';
 import { clientOptionsOf } from '../../access/client-options.ts';
 import { openEntryPorts } from '../../access/entry-ports.ts';
 import { LagPort } from '../../access/lag-port.ts';
@@ -18,6 +19,7 @@ import { reportGroup } from './report-group.ts';
 const reportMs = 1000;
 /** Sessions that have not ended in order after this time are left to the other end. */
 const endGraceMs = 8000;
+const noMac = new Uint8Array(6);
 const noPace = { txBurst: 65_536, txIntervalUs: 1000, mtu: 65_535 };
 
 /** Traffic that ends at the same time as its sessions gets this long before they go. */
@@ -27,6 +29,8 @@ const trafficGraceMs = 1500;
 class SubscriberPort implements SessionLink {
   /** The traffic that goes through the sessions. */
   group: SessionGroup | undefined;
+  /** Reports the lines of the sessions. */
+  node: AncpNode | undefined;
   readonly first: number;
   readonly name: string;
   readonly client: AccessClient;
@@ -139,6 +143,7 @@ class SubscriberPort implements SessionLink {
   setLink(isUp: boolean): void {
     this.client.setLink(isUp);
     this.#sink.isUp = isUp;
+    this.node?.setLines(this.first, this.count, isUp);
     this.#changed.addAll();
   }
 
@@ -167,6 +172,7 @@ class SubscriberRun implements PreparedEngine, Pausable, Commandable {
   readonly #meters: AccessMeters;
   readonly #ports: SubscriberPort[] = [];
   readonly #group: SessionGroup;
+  readonly #node: AncpNode | undefined;
   #reportedMs = performance.now();
   #hasBegun = false;
   #hasEnded = false;
@@ -195,7 +201,10 @@ class SubscriberRun implements PreparedEngine, Pausable, Commandable {
       throw error;
     }
     this.#group = new SessionGroup(config.groupId, this.#ports, load);
-    for (const port of this.#ports) port.group = this.#group;
+    const { accessLine } = profiles;
+    const [{ mac } = { mac: noMac }] = ports;
+    if (accessLine?.ancp.enabled) this.#node = new AncpNode(accessLine, mac, count);
+    for (const port of this.#ports) Object.assign(port, { group: this.#group, node: this.#node });
     // Engines of the traffic need the addresses when they are prepared.
     if (config.carriesTraffic && !host.isDryRun) this.#begin();
     context.accessGroups?.subscribers.register(config.groupId, this.#group);
@@ -256,12 +265,14 @@ class SubscriberRun implements PreparedEngine, Pausable, Commandable {
 
   async close(): Promise<void> {
     if (this.#hasBegun && !this.#hasEnded) await this.#end();
+    this.#node?.close();
     for (const port of this.#ports) port.close();
   }
 
   #begin(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
+    this.#node?.start();
     for (const port of this.#ports) port.begin();
   }
 
@@ -296,6 +307,7 @@ class SubscriberRun implements PreparedEngine, Pausable, Commandable {
       this.#meters.followClient(port.name, port.client);
       port.report(this.#context, this.#meters, isLast);
     }
+    if (this.#node !== undefined) this.#meters.followLines('lines', this.#node);
     this.#meters.countSteps(this.#ports.map(({ client }) => client.subscribers.table));
     this.#meters.update({ wanted, established }, (now - this.#reportedMs) / 1000);
     this.#reportedMs = now;

@@ -68,6 +68,8 @@ export const accessPlane = definePlugin({
     gaugeFamily('access.inStep', 'step', 'Sessions in each step of their setup, and in each state outside of it'),
     gauge('access.activeLinks', 'Links of groups that carry traffic', { better: 'higher' }),
     counter('access.linkChanges', 'Links of groups that began or ceased to carry traffic', { better: 'lower' }),
+    gauge('access.linesUp', 'Lines that are up by ANCP', { better: 'higher' }),
+    counter('access.lineChanges', 'Reports of ANCP that a line has gone up or down', { better: 'lower' }),
     counter('access.topologyChanges', 'Topology changes that a bridge has made or heard of', { better: 'lower' }),
     counter('access.rootChanges', 'Changes of the root of a spanning tree', { better: 'lower' }),
     latency('access.clockOffset', 'Distance of an emulated clock from its leader'),

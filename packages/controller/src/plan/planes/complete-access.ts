@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AccessPlaneEntry, accessProfiles, ProtocolConfig } from '@rushhour/contract';
 import type { PlanIssues } from '../core/plan-issues.ts';
+import { bridgeRefusals } from './bridge-refusals.ts';
 import { defaultProfile } from './plane-references.ts';
 import type { Refusal } from './refusal.ts';
 import { tunnelRefusals } from './tunnel-refusals.ts';
@@ -95,7 +96,7 @@ const refusalsOf = (profiles: Given, { entry, machineAddresses }: Found): Refusa
     ...portRefusals(profiles, side),
     ...tunnelRefusals(profiles, entry, machineAddresses),
     ...(side === 'server' ? radiusRefusals(profiles) : []),
-    ...bridgeRefusals(profiles),
+    ...bridgeRefusals(configOf(profiles, 'stp'), Object.keys(profiles)),
     ...switchRefusals(profiles),
     ...clockRefusals(profiles, entry.interfaces?.length ?? 1),
     ...groupOfLinksRefusals(profiles, entry.interfaces?.length ?? 1),
@@ -107,6 +108,9 @@ const refusalsOf = (profiles: Given, { entry, machineAddresses }: Found): Refusa
   ];
 };
 
+/** The time is a byte of tenths of seconds. */
+const maxKeepaliveSec = 25;
+
 /** Members whose values agents cannot do. */
 const memberRefusals = (profiles: Given): Refusal[] => {
   const [accessLine, dhcp, ppp] = [
@@ -115,7 +119,10 @@ const memberRefusals = (profiles: Given): Refusal[] => {
     configOf(profiles, 'ppp'),
   ];
   const cases: [boolean | undefined, Refusal][] = [
-    [accessLine?.ancp.enabled, ['/accessLine/0', '/ancp/enabled: agents do not speak ANCP yet']],
+    [
+      accessLine?.ancp.enabled && accessLine.ancp.keepaliveSec > maxKeepaliveSec,
+      ['/accessLine/0', `/ancp/keepaliveSec: messages of ANCP have room for ${maxKeepaliveSec} s`],
+    ],
     [dhcp?.relay.gatewayAddress?.includes(':'), ['/dhcp/0', '/relay/gatewayAddress: must be an IPv4 address']],
     [ppp?.ipcp.address?.includes(':'), ['/ppp/0', '/ipcp/address: must be an IPv4 address']],
     [ppp && !ppp.ipcp.enabled && !ppp.ip6cp.enabled, ['/ppp/0', '/ipcp/enabled: sessions need IPv4 or IPv6']],
@@ -165,20 +172,6 @@ const radiusRefusals = (profiles: Given): Refusal[] => {
       ? [['/ppp/0', '/server/pools: only RADIUS chooses among pools'] as const]
       : []),
   ];
-};
-
-/** A bridge has an entry of its own; its interfaces are the ports. */
-const bridgeRefusals = (profiles: Given): Refusal[] => {
-  const stp = configOf(profiles, 'stp');
-  if (stp === undefined) return [];
-  const other = Object.keys(profiles).find((protocol) => protocol !== 'stp');
-  const { mst } = defaultProfile('stp') as ProtocolConfig<'stp'>;
-  const cases: [boolean, Refusal][] = [
-    [other !== undefined, [`/${other}/0`, 'a bridge of stp has an entry of its own']],
-    [stp.bridge.version === 'mstp', ['/stp/0', '/bridge/version: agents can do stp and rstp yet']],
-    [!isDeepStrictEqual(stp.mst, mst), ['/stp/0', '/mst: belongs to mstp']],
-  ];
-  return cases.flatMap(([isAsked, refusal]) => (isAsked ? [refusal] : []));
 };
 
 /** OpenFlow switches have an entry of their own. */

@@ -24,13 +24,14 @@ const agent = (id: number) => ({
   interfaces: [networkCard(11, 'eth1'), networkCard(12, 'eth2')],
   engines: [...agentOf(id).engines, engine('plane.access'), engine('plane.control')],
 });
+const wrongLine = { vlan: { outerEnd: 50 }, ancp: { enabled: true, keepaliveSec: 26 } };
 const profiles = new Map<number, { name: string; protocol: string; config: object }>([
   [5, { name: 'DHCP', protocol: 'dhcp', config: {} }],
   [6, { name: 'BGP', protocol: 'bgp', config: { session: { localAddress: '10.0.0.2', peerAddress: '10.0.0.1' } } }],
   [10, { name: 'BFD', protocol: 'bfd', config: { session: { localAddress: '10.0.0.2' } } }],
   [7, { name: 'PPPoE', protocol: 'pppoe', config: {} }],
   [8, { name: 'IGMP', protocol: 'igmp', config: {} }],
-  [9, { name: 'line', protocol: 'accessLine', config: { vlan: { outerEnd: 50 }, ancp: { enabled: true } } }],
+  [9, { name: 'line', protocol: 'accessLine', config: wrongLine }],
   [10, { name: 'link', protocol: 'links', config: { vlan: { outer: 7 } } }],
   [11, { name: 'IPoE', protocol: 'ipoe', config: { ipv6: { enabled: true } } }],
   [17, { name: 'DHCPv6', protocol: 'dhcpv6', config: {} }],
@@ -68,7 +69,6 @@ const profiles = new Map<number, { name: string; protocol: string; config: objec
       },
     },
   ],
-  [42, { name: 'MSTP', protocol: 'stp', config: { bridge: { version: 'mstp' }, mst: { region: 'a' } } }],
   [44, { name: 'DHCP', protocol: 'dhcp', config: { server: { decision: 'radius' }, radius: { secret: 'one' } } }],
   [43, { name: 'L2TP', protocol: 'l2tp', config: {} }],
   [45, { name: 'L2TP', protocol: 'l2tp', config: { tunnel: { localAddress: '10.9.0.2' } } }],
@@ -227,7 +227,6 @@ describe('entries of the access plane', () => {
     ['nothing about sessions', {}, ['/accessPlane/0 NOT_SUPPORTED']],
     ['both kinds of sessions', { dhcp: [5], pppoe: [7] }, ['/accessPlane/0/dhcp/0 NOT_SUPPORTED']],
     ['a bridge with sessions', { dhcp: [5], stp: [20] }, ['/accessPlane/0/dhcp/0 NOT_SUPPORTED']],
-    ['MSTP', { stp: [42] }, ['/accessPlane/0/stp/0 NOT_SUPPORTED', '/accessPlane/0/stp/0 NOT_SUPPORTED']],
     ['a clock with sessions', { dhcp: [5], gptp: [48] }, ['/accessPlane/0/dhcp/0 NOT_SUPPORTED']],
     ['tunnels with the address of the interface', { l2tp: [43] }, ['/accessPlane/0/l2tp/0 NOT_SUPPORTED']],
     [

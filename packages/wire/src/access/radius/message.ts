@@ -1,3 +1,4 @@
+import { hmacMd5 } from '../../bytes/hmac-md5.ts';
 import { md5 } from '../../bytes/md5.ts';
 import { isSameBytes } from '../../bytes/memory.ts';
 
@@ -137,15 +138,6 @@ export const joinBytes = (parts: readonly Uint8Array[]): Uint8Array => {
     at += part.length;
   }
   return bytes;
-};
-
-const hmacBlockBytes = 64;
-
-export const hmacMd5 = (key: Uint8Array, text: Uint8Array): Uint8Array => {
-  const block = new Uint8Array(hmacBlockBytes);
-  block.set(key.length > hmacBlockBytes ? md5(key) : key);
-  const inner = md5(joinBytes([block.map((byte) => byte ^ 0x36), text]));
-  return md5(joinBytes([block.map((byte) => byte ^ 0x5c), inner]));
 };
 
 /** A password as User-Password carries it (RFC 2865, 5.2). */

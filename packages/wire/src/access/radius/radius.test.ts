@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { hmacMd5 } from '../../bytes/hmac-md5.ts';
 import { md5 } from '../../bytes/md5.ts';
 import { bytesOfHex, hexOfBytes } from '../../bytes/memory.ts';
 import { createEnds, ip4, pppoeClientOptions, pppoeServerOptions } from '../../testing/access-ends.ts';
@@ -9,7 +10,6 @@ import { RadiusClient, type RadiusOutcome } from './client.ts';
 import {
   findNumber,
   hidePassword,
-  hmacMd5,
   isGenuine,
   joinBytes,
   numberAttribute,

@@ -1,33 +1,27 @@
-import type { Memory } from '../../bytes/memory.ts';
+import { isSameBytes, type Memory } from '../../bytes/memory.ts';
 import { ethernetBytes, isSameMac } from '../../ethernet/ethernet.ts';
 import type { FrameSink } from '../../host-group/hosts.ts';
 import { FrameWriter } from '../frames.ts';
-import {
-  type Bpdu,
-  bpduFlag,
-  bpduKind,
-  bridgeGroupMac,
-  bridgeIdOf,
-  compareVectors,
-  maxBpduBytes,
-  type PriorityVector,
-  portRoleCode,
-  readBpdu,
-  type TreeTimes,
-  writeBpdu,
-} from './bpdu.ts';
-import { createTreePort, type PortRole, type TreePort, type TreePortOptions } from './tree-port.ts';
+import { type Bpdu, bpduKind, bridgeGroupMac, maxBpduBytes, readBpdu, type TreeTimes, writeBpdu } from './bpdu.ts';
+import { type BridgePort, type BridgePortOptions, createBridgePort } from './bridge-port.ts';
+import type { MstPart } from './mst-part.ts';
+import { bridgeIdOf } from './priority-vector.ts';
+import { type MstRegion, regionIdOf } from './region.ts';
+import { Tree } from './tree.ts';
+import { bpduFlag, portRoleCode, type TreeMessage } from './tree-message.ts';
 
 export interface SpanningTreeOptions {
   /** Without it STP is spoken. */
   readonly isRapid: boolean;
+  /** With it MSTP is spoken. */
+  readonly region?: MstRegion | undefined;
   readonly priority: number;
   readonly mac: Uint8Array;
   readonly helloSec: number;
   readonly maxAgeSec: number;
   readonly forwardDelaySec: number;
   readonly txHoldCount: number;
-  readonly ports: readonly TreePortOptions[];
+  readonly ports: readonly BridgePortOptions[];
   /** Time between topology changes on purpose; 0: none. */
   readonly topologyChangeMs: number;
   /** Time between attempts to become root; 0: none. */
@@ -36,30 +30,22 @@ export interface SpanningTreeOptions {
 
 const second = 1000;
 const never = Number.POSITIVE_INFINITY;
-/** Silence of so many hellos ends what was heard. */
-const silentHellos = 3;
 /** After a change of the version a port keeps it for this time. */
 const migrateMs = 3 * second;
-const roleCodes: Record<PortRole, number> = {
-  disabled: portRoleCode.unknown,
-  root: portRoleCode.root,
-  designated: portRoleCode.designated,
-  alternate: portRoleCode.alternate,
-  backup: portRoleCode.alternate,
-};
 
-/** A bridge of STP or RSTP (IEEE 802.1D-2004) without hosts: it agrees with its neighbours on a tree and forwards nothing. */
+/**
+ * A bridge of STP, RSTP (IEEE 802.1D-2004) or MSTP (IEEE 802.1Q) without hosts: it agrees with its neighbours on trees and
+ * forwards nothing.
+ */
 export class SpanningTree {
-  readonly ports: readonly TreePort[];
-  readonly counters = { topologyChanges: 0, rootChanges: 0 };
-  /** The root and the cost to it. */
-  root: PriorityVector;
+  readonly ports: readonly BridgePort[];
+  /** The tree that all bridges share, then those of the region. */
+  readonly trees: readonly [Tree, ...Tree[]];
   readonly #options: SpanningTreeOptions;
+  readonly #region: Uint8Array | undefined;
   readonly #writers: readonly FrameWriter[];
   readonly #macs: readonly Uint8Array[];
-  #bridge: string;
-  #times: TreeTimes;
-  #nowMs = 0;
+  readonly #clock = { nowMs: 0 };
   #second = 0;
   #changeMs: number;
   #claimMs: number;
@@ -69,34 +55,38 @@ export class SpanningTree {
     this.#options = options;
     this.#writers = links.map(({ sink }) => new FrameWriter(sink));
     this.#macs = links.map(({ mac }) => mac);
-    this.#bridge = bridgeIdOf(options.priority, options.mac);
-    this.#times = this.#ownTimes;
-    this.root = this.#ownVector;
-    const own = { vector: this.root, times: this.#times, isRapid: options.isRapid };
-    this.ports = options.ports.map((port, index) => createTreePort(index, port, own));
+    this.ports = options.ports.map((port, index) => createBridgePort(index, port, options.isRapid));
+    this.#region = options.region && regionIdOf(options.region);
+    const common = { links: this.ports, clock: this.#clock, times: this.#ownTimes };
+    const shared = new Tree({ ...common, id: 0, bridge: this.#bridgeOf(0) });
+    const ids = (options.region?.instances ?? []).map(({ id }) => id);
+    this.trees = [shared, ...ids.map((id) => new Tree({ ...common, id, bridge: this.#bridgeOf(id), shared }))];
     this.#changeMs = options.topologyChangeMs || never;
     this.#claimMs = options.claimRootMs || never;
   }
 
   get isRoot(): boolean {
-    return this.root.root === this.#bridge;
+    return this.trees[0].isRoot;
+  }
+
+  get counters(): Tree['counters'] {
+    const sumOf = (name: keyof Tree['counters']) => this.trees.reduce((sum, { counters }) => sum + counters[name], 0);
+    return { topologyChanges: sumOf('topologyChanges'), rootChanges: sumOf('rootChanges') };
   }
 
   setLink(index: number, isUp: boolean): void {
-    const port = this.ports[index] as TreePort;
+    const port = this.ports[index] as BridgePort;
     if (port.isLinkUp === isUp) return;
-    port.isLinkUp = isUp;
-    Object.assign(port, { isHeard: false, isOperEdge: port.isEdge, isRapid: this.#options.isRapid });
-    Object.assign(port, { isProposing: false, isProposed: false, isAgreed: false, agrees: false });
-    port.versionUntilMs = this.#nowMs + migrateMs;
-    port.expiresMs = never;
+    Object.assign(port, { isLinkUp: isUp, isOperEdge: port.isEdge, isRapid: this.#options.isRapid });
+    port.versionUntilMs = this.#clock.nowMs + migrateMs;
+    for (const tree of this.trees) tree.reset(index);
     this.#chooseRoles();
   }
 
   /** A frame of a port; false if it is no message of bridges. */
   receive(index: number, memory: Memory, start: number, end: number): boolean {
     if (end - start < ethernetBytes || !isSameMac(memory.bytes, start, bridgeGroupMac, 0)) return false;
-    const port = this.ports[index] as TreePort;
+    const port = this.ports[index] as BridgePort;
     const payload = start + ethernetBytes;
     const length = memory.view.getUint16(start + ethernetBytes - 2);
     const bpdu = payload + length <= end ? readBpdu(memory, payload, payload + length) : undefined;
@@ -107,22 +97,18 @@ export class SpanningTree {
 
   /** Milliseconds since the start. */
   advance(nowMs: number): void {
-    this.#nowMs = nowMs;
+    this.#clock.nowMs = nowMs;
     const now = Math.floor(nowMs / second);
     if (now !== this.#second) for (const port of this.ports) port.sentThisSecond = 0;
     this.#second = now;
     this.#runEvents();
     for (const port of this.ports) {
       if (!port.isLinkUp) continue;
-      if (nowMs >= port.expiresMs) this.#forget(port);
-      if (nowMs >= port.nextStateMs) this.#advanceState(port);
+      this.#expire(port);
+      for (const tree of this.trees) tree.advance(port.index);
       if (nowMs >= port.helloMs) this.#onHello(port);
       if (port.isDue && port.sentThisSecond < this.#options.txHoldCount) this.#transmit(port);
     }
-  }
-
-  get #ownVector(): PriorityVector {
-    return { root: this.#bridge, cost: 0, bridge: this.#bridge, port: 0 };
   }
 
   get #ownTimes(): TreeTimes {
@@ -130,249 +116,161 @@ export class SpanningTree {
     return { messageAge: 0, maxAge, hello, forwardDelay };
   }
 
-  /** Disturbs the tree on purpose. */
+  /** Who the bridge is in a tree. */
+  #bridgeOf(id: number): string {
+    const { priority, region, mac } = this.#options;
+    const own = id === 0 ? priority : (region?.instances.find((one) => one.id === id)?.priority ?? priority);
+    return bridgeIdOf((this.#isClaiming ? 0 : own) + id, mac);
+  }
+
+  #chooseRoles(): void {
+    for (const tree of this.trees) tree.chooseRoles();
+  }
+
+  /** Disturbs the trees on purpose. */
   #runEvents(): void {
-    const { topologyChangeMs, claimRootMs, priority, mac } = this.#options;
-    if (this.#nowMs >= this.#changeMs) {
+    const { topologyChangeMs, claimRootMs } = this.#options;
+    const { nowMs } = this.#clock;
+    if (nowMs >= this.#changeMs) {
       this.#changeMs += topologyChangeMs;
-      this.#changeTopology(undefined);
+      for (const tree of this.trees) tree.changeTopology();
     }
-    if (this.#nowMs < this.#claimMs) return;
+    if (nowMs < this.#claimMs) return;
     // A claim lasts half of the time to the next one.
     this.#claimMs += claimRootMs / 2;
     this.#isClaiming = !this.#isClaiming;
-    this.#bridge = bridgeIdOf(this.#isClaiming ? 0 : priority, mac);
+    for (const tree of this.trees) tree.bridge = this.#bridgeOf(tree.id);
     this.#chooseRoles();
   }
 
-  #onBpdu(port: TreePort, bpdu: Bpdu): void {
+  #onBpdu(port: BridgePort, bpdu: Bpdu): void {
+    const { index } = port;
     port.counters.received++;
     this.#adaptVersion(port, bpdu);
     port.isOperEdge = false;
     if (bpdu.kind === bpduKind.topologyChange) {
       port.acknowledges = true;
       port.isDue = true;
-      this.#changeTopology(port);
+      for (const tree of this.trees) tree.changeTopology(index);
       return;
     }
-    if ((bpdu.flags & bpduFlag.acknowledgement) !== 0) port.changeUntilMs = 0;
-    if ((bpdu.flags & bpduFlag.topologyChange) !== 0) this.#passChangeOn(port);
-    if (bpdu.role === portRoleCode.designated) this.#onDesignated(port, bpdu);
-    else if ((bpdu.flags & bpduFlag.agreement) !== 0 && port.isPointToPoint) this.#onAgreement(port, bpdu);
+    const [shared, ...others] = this.trees;
+    const { flags } = bpdu.message;
+    const part = this.#partOf(port, bpdu);
+    const sharedPort = shared.ports[index];
+    if ((flags & bpduFlag.acknowledgement) !== 0 && sharedPort) sharedPort.changeUntilMs = 0;
+    if ((flags & bpduFlag.topologyChange) !== 0)
+      for (const tree of part === undefined ? this.trees : [shared]) tree.passChangeOn(index);
+    this.#onShared(port, bpdu, part);
+    for (const tree of others) this.#onOther(tree, port, bpdu, part);
+  }
+
+  /** What a message adds if it comes from a bridge of the same region. */
+  #partOf({ isRapid }: BridgePort, { mst }: Bpdu): MstPart | undefined {
+    const isSame = isRapid && this.#region && mst !== undefined && isSameBytes(mst.region, this.#region);
+    return isSame ? mst : undefined;
+  }
+
+  /** The tree that all bridges share. */
+  #onShared({ index, isPointToPoint }: BridgePort, { message, times, mst }: Bpdu, part: MstPart | undefined): void {
+    const [shared] = this.trees;
+    const { internalCost = 0, bridge = message.vector.bridge, remainingHops = 0 } = (this.#region && mst) ?? {};
+    const whole = { ...message, remainingHops, vector: { ...message.vector, internalCost, bridge } };
+    if (message.role === portRoleCode.designated) {
+      if (!shared.hear(index, whole, times, part !== undefined)) return;
+      // Outside of the region one message speaks for all trees.
+      if (part === undefined) this.#leaveRegion(index);
+      this.#chooseRoles();
+      for (const tree of this.trees) tree.answerProposal(index);
+    } else if ((message.flags & bpduFlag.agreement) !== 0 && isPointToPoint) {
+      shared.onAgreement(index, whole);
+      if (part === undefined && shared.ports[index]?.isAgreed)
+        for (const tree of this.trees.slice(1)) tree.agree(index);
+    }
+  }
+
+  #leaveRegion(index: number): void {
+    const [shared, ...others] = this.trees;
+    const isProposed = shared.ports[index]?.isProposed ?? false;
+    for (const tree of others) {
+      tree.forget(index);
+      const port = tree.ports[index];
+      if (port !== undefined) port.isProposed = isProposed;
+    }
+  }
+
+  /** A tree of the region. */
+  #onOther(tree: Tree, { index, isPointToPoint }: BridgePort, bpdu: Bpdu, part: MstPart | undefined): void {
+    const message = part?.messages.get(tree.id);
+    if (part === undefined || message === undefined) return;
+    if ((message.flags & bpduFlag.topologyChange) !== 0) tree.passChangeOn(index);
+    if (message.role === portRoleCode.designated) {
+      if (!tree.hear(index, message, bpdu.times, true)) return;
+      tree.chooseRoles();
+      tree.answerProposal(index);
+    } else if ((message.flags & bpduFlag.agreement) !== 0 && isPointToPoint && this.#isInStep(index, bpdu.message))
+      tree.onAgreement(index, message);
+  }
+
+  /** Both ends have the same root outside of the region and the same way to it. */
+  #isInStep(index: number, { vector: { root, cost, regionalRoot } }: TreeMessage): boolean {
+    const own = this.trees[0].ports[index]?.vector;
+    return own?.root === root && own.cost === cost && own.regionalRoot === regionalRoot;
   }
 
   /** A port speaks the protocol of the other end. */
-  #adaptVersion(port: TreePort, { kind }: Bpdu): void {
-    if (!this.#options.isRapid || this.#nowMs < port.versionUntilMs) return;
+  #adaptVersion(port: BridgePort, { kind }: Bpdu): void {
+    const { nowMs } = this.#clock;
+    if (!this.#options.isRapid || nowMs < port.versionUntilMs) return;
     const isRapid = kind === bpduKind.rapid;
     if (port.isRapid === isRapid) return;
     port.isRapid = isRapid;
-    port.versionUntilMs = this.#nowMs + migrateMs;
+    port.versionUntilMs = nowMs + migrateMs;
   }
 
-  #onDesignated(port: TreePort, { vector, times, flags }: Bpdu): void {
-    const order = compareVectors(vector, port.vector);
-    const isSameSender =
-      port.isHeard && vector.bridge === port.vector.bridge && (vector.port & 0xfff) === (port.vector.port & 0xfff);
-    if (order > 0 && !isSameSender) {
-      // A worse bridge gets an answer at once.
-      if (port.role === 'designated') port.isDue = true;
-      if ((flags & bpduFlag.learning) !== 0) port.isAgreed = false;
-      return;
-    }
-    const isNew = order !== 0 || !port.isHeard;
-    Object.assign(port, { vector, times, isHeard: true });
-    const isOld = times.messageAge + 1 > times.maxAge;
-    port.expiresMs = this.#nowMs + (isOld ? 0 : silentHellos * times.hello * second);
-    if ((flags & bpduFlag.proposal) !== 0) port.isProposed = true;
-    if (isNew) {
-      port.isAgreed = false;
-      port.agrees = false;
-      port.isProposing = false;
-    }
-    this.#chooseRoles();
-    if (port.isProposed) this.#answerProposal(port);
-  }
-
-  #onAgreement(port: TreePort, { vector }: Bpdu): void {
-    if (port.role !== 'designated' || compareVectors(vector, port.vector) < 0) return;
-    port.isAgreed = true;
-    port.isProposing = false;
-    this.#openPort(port);
-  }
-
-  /** Everything behind the bridge is put in step before the other end may forward. */
-  #answerProposal(port: TreePort): void {
-    port.isProposed = false;
-    if (port.role === 'designated' || port.role === 'disabled') return;
-    if (!port.agrees)
-      for (const other of this.ports)
-        if (other !== port && other.role === 'designated' && !other.isOperEdge && !other.isAgreed) this.#block(other);
-    port.agrees = true;
-    port.isDue = true;
-  }
-
-  #forget(port: TreePort): void {
-    port.expiresMs = never;
-    if (!port.isHeard) return;
-    port.counters.timeouts++;
-    port.isHeard = false;
-    this.#chooseRoles();
-  }
-
-  /** The best of all that is known becomes the root, and every port gets its role. */
-  #chooseRoles(): void {
-    const before = this.root.root;
-    let best = this.#ownVector;
-    let rootPort: TreePort | undefined;
-    for (const port of this.ports) {
-      if (!port.isLinkUp || !port.isHeard || port.vector.bridge === this.#bridge) continue;
-      const found = { ...port.vector, cost: port.vector.cost + port.cost };
-      const order = compareVectors(found, best);
-      if (order < 0 || (order === 0 && rootPort !== undefined && port.id < rootPort.id)) {
-        best = found;
-        rootPort = port;
-      }
-    }
-    this.root = best;
-    this.#times =
-      rootPort === undefined ? this.#ownTimes : { ...rootPort.times, messageAge: rootPort.times.messageAge + 1 };
-    if (before !== best.root) this.counters.rootChanges++;
-    for (const port of this.ports) this.#setRole(port, this.#roleOf(port, rootPort));
-  }
-
-  #roleOf(port: TreePort, rootPort: TreePort | undefined): PortRole {
-    if (!port.isLinkUp) return 'disabled';
-    if (port === rootPort) return 'root';
-    if (!port.isHeard || compareVectors(port.vector, this.#designatedVector(port)) > 0) return 'designated';
-    return port.vector.bridge === this.#bridge ? 'backup' : 'alternate';
-  }
-
-  #designatedVector({ id }: TreePort): PriorityVector {
-    return { root: this.root.root, cost: this.root.cost, bridge: this.#bridge, port: id };
-  }
-
-  #setRole(port: TreePort, role: PortRole): void {
-    const isNew = port.role !== role;
-    // A port that has led to the root may close a loop with the one that does now.
-    if (isNew && port.role === 'root' && port.isRapid) port.state = 'discarding';
-    port.role = role;
-    if (role === 'designated') {
-      const vector = this.#designatedVector(port);
-      if (compareVectors(vector, port.vector) !== 0 || port.isHeard) {
-        Object.assign(port, { vector, isHeard: false, expiresMs: never, isAgreed: false, isProposing: false });
-        port.isDue = true;
-      }
-      port.times = this.#times;
-      port.agrees = false;
-      if (isNew) this.#openPort(port);
-      this.#propose(port);
-    } else if (isNew && role === 'root') this.#openPort(port);
-    else if (isNew) this.#block(port);
-  }
-
-  #propose(port: TreePort): void {
-    const isReady = port.state === 'forwarding' || port.isAgreed || port.isOperEdge || !port.isPointToPoint;
-    if (isReady || port.isProposing || !port.isRapid) return;
-    port.isProposing = true;
-    port.isDue = true;
-  }
-
-  /** Towards forwarding: at once if that is safe, else in steps. */
-  #openPort(port: TreePort): void {
-    if (port.state === 'forwarding') return;
-    const isSafe = port.role === 'root' ? port.isRapid : port.isAgreed;
-    if (isSafe || (port.isOperEdge && port.role === 'designated')) this.#forward(port);
-    else if (port.nextStateMs === never) port.nextStateMs = this.#nowMs + this.#stepMs(port);
-  }
-
-  /** Time in a state on the way to forwarding. */
-  #stepMs({ isRapid }: TreePort): number {
-    return (isRapid ? this.#times.hello : this.#times.forwardDelay) * second;
-  }
-
-  #advanceState(port: TreePort): void {
-    port.nextStateMs = never;
-    if (port.role !== 'root' && port.role !== 'designated') return;
-    if (port.state === 'learning') this.#forward(port);
-    else if (port.state === 'discarding') {
-      port.state = 'learning';
-      port.nextStateMs = this.#nowMs + this.#stepMs(port);
+  /** Ends what has not been heard again. */
+  #expire(port: BridgePort): void {
+    const { index } = port;
+    for (const tree of this.trees) {
+      const { expiresMs = never } = tree.ports[index] ?? {};
+      if (this.#clock.nowMs < expiresMs || !tree.forget(index)) continue;
+      port.counters.timeouts++;
+      this.#chooseRoles();
     }
   }
 
-  #forward(port: TreePort): void {
-    port.state = 'forwarding';
-    port.nextStateMs = never;
-    port.isProposing = false;
-    port.isDue = true;
-    if (port.isOperEdge) return;
-    this.#changeTopology(undefined);
+  #onHello(port: BridgePort): void {
+    port.helloMs = this.#clock.nowMs + this.trees[0].times.hello * second;
+    if (this.trees.some((tree) => tree.speaks(port.index))) port.isDue = true;
   }
 
-  #block(port: TreePort): void {
-    port.state = 'discarding';
-    port.nextStateMs = never;
-    port.isProposing = false;
-    if (port.role === 'designated') {
-      port.isAgreed = false;
-      this.#openPort(port);
-      this.#propose(port);
-    }
-  }
-
-  /** The tree has changed: every port but the one that said so reports it. */
-  #changeTopology(except: TreePort | undefined): void {
-    this.counters.topologyChanges++;
-    for (const port of this.ports) if (port !== except) this.#reportChange(port);
-  }
-
-  #passChangeOn(from: TreePort): void {
-    const isKnown = this.ports.some((port) => port !== from && this.#nowMs < port.changeUntilMs);
-    if (isKnown) return;
-    this.counters.topologyChanges++;
-    for (const port of this.ports) if (port !== from) this.#reportChange(port);
-  }
-
-  #reportChange(port: TreePort): void {
-    if (port.isOperEdge || (port.role !== 'root' && port.role !== 'designated')) return;
-    const { hello, maxAge, forwardDelay } = this.#times;
-    port.changeUntilMs = this.#nowMs + (port.isRapid ? hello + 1 : maxAge + forwardDelay) * second;
-    port.isDue = true;
-  }
-
-  #onHello(port: TreePort): void {
-    port.helloMs = this.#nowMs + this.#times.hello * second;
-    const reportsChange = port.role === 'root' && this.#nowMs < port.changeUntilMs;
-    if (port.role === 'designated' || reportsChange) port.isDue = true;
-  }
-
-  #transmit(port: TreePort): void {
+  #transmit(port: BridgePort): void {
+    const [shared] = this.trees;
     port.isDue = false;
-    const isChanging = this.#nowMs < port.changeUntilMs;
-    if (port.isRapid) this.#send(port, bpduKind.rapid, this.#flagsOf(port, isChanging));
-    else if (port.role === 'designated') {
+    const message = shared.messageOf(port.index);
+    const { role } = message;
+    if (port.isRapid) this.#send(port, { kind: bpduKind.rapid, message, mst: this.#ownPart(port.index, message) });
+    else if (role === portRoleCode.designated) {
       const acknowledges = port.acknowledges ? bpduFlag.acknowledgement : 0;
-      this.#send(port, bpduKind.config, (isChanging ? bpduFlag.topologyChange : 0) | acknowledges);
-    } else if (port.role === 'root' && isChanging) this.#send(port, bpduKind.topologyChange, 0);
+      const flags = (message.flags & bpduFlag.topologyChange) | acknowledges;
+      this.#send(port, { kind: bpduKind.config, message: { ...message, flags } });
+    } else if (role === portRoleCode.root && (message.flags & bpduFlag.topologyChange) !== 0)
+      this.#send(port, { kind: bpduKind.topologyChange, message });
     port.acknowledges = false;
   }
 
-  #flagsOf({ state, isProposing, agrees, role }: TreePort, isChanging: boolean): number {
-    let flags = isChanging ? bpduFlag.topologyChange : 0;
-    if (isProposing && role === 'designated') flags |= bpduFlag.proposal;
-    if (agrees) flags |= bpduFlag.agreement;
-    if (state !== 'discarding') flags |= bpduFlag.learning;
-    if (state === 'forwarding') flags |= bpduFlag.forwarding;
-    return flags;
+  #ownPart(index: number, { vector, remainingHops }: TreeMessage): MstPart | undefined {
+    if (this.#region === undefined) return undefined;
+    const { internalCost, bridge } = vector;
+    const messages = new Map(this.trees.slice(1).map((tree) => [tree.id, tree.messageOf(index)]));
+    return { region: this.#region, internalCost, bridge, remainingHops, messages };
   }
 
-  #send(port: TreePort, kind: number, flags: number): void {
+  #send(port: BridgePort, bpdu: Pick<Bpdu, 'kind' | 'message' | 'mst'>): void {
     const frames = this.#writers[port.index] as FrameWriter;
     const at = frames.begin(port.index, maxBpduBytes);
     if (at < 0) return;
-    const vector = this.#designatedVector(port);
-    const end = writeBpdu(frames.memory, at, { kind, flags, role: roleCodes[port.role], vector, times: this.#times });
+    const end = writeBpdu(frames.memory, at, { ...bpdu, times: this.trees[0].times });
     port.counters.sent++;
     port.sentThisSecond++;
     const sourceMac = this.#macs[port.index] as Uint8Array;

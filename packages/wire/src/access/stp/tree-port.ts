@@ -1,67 +1,57 @@
-import type { PriorityVector, TreeTimes } from './bpdu.ts';
+import type { TreeTimes } from './bpdu.ts';
+import type { BridgePort } from './bridge-port.ts';
+import type { PriorityVector } from './priority-vector.ts';
+import { portRoleCode } from './tree-message.ts';
 
-export type PortRole = 'disabled' | 'root' | 'designated' | 'alternate' | 'backup';
+/** Trees of a region leave it through the port that leads to the root outside: their `master`. */
+export type PortRole = 'disabled' | 'root' | 'designated' | 'alternate' | 'backup' | 'master';
 export type TreePortState = 'discarding' | 'learning' | 'forwarding';
 
-/** What a port knows and does. Times are milliseconds of the bridge's clock. */
+export const roleCodes: Record<PortRole, number> = {
+  disabled: portRoleCode.unknown,
+  root: portRoleCode.root,
+  designated: portRoleCode.designated,
+  alternate: portRoleCode.alternate,
+  backup: portRoleCode.alternate,
+  master: portRoleCode.unknown,
+};
+
+/** What one tree knows of a port and does with it. Times are milliseconds of the bridge's clock. */
 export interface TreePort {
-  readonly index: number;
-  /** Priority and number. */
-  readonly id: number;
-  readonly cost: number;
-  readonly isEdge: boolean;
-  readonly isPointToPoint: boolean;
+  readonly link: BridgePort;
   role: PortRole;
   state: TreePortState;
-  isLinkUp: boolean;
   /** The best that was heard on this link, or what the bridge says of itself. */
   vector: PriorityVector;
   times: TreeTimes;
+  remainingHops: number;
   /** The vector was heard from another bridge. */
   isHeard: boolean;
-  /** Nothing but hosts is behind the port: until a bridge is heard. */
-  isOperEdge: boolean;
-  /** It speaks RSTP, not STP. */
-  isRapid: boolean;
+  /** That bridge is one of the same region. */
+  isInternal: boolean;
   isProposing: boolean;
   isProposed: boolean;
   isAgreed: boolean;
   /** It says to the other end that everything behind it is in step. */
   agrees: boolean;
-  /** A message is due. */
-  isDue: boolean;
-  /** A notice of STP is to be acknowledged. */
-  acknowledges: boolean;
-  sentThisSecond: number;
-  helloMs: number;
+  /** The other end has a way out of the region. */
+  isMastered: boolean;
   /** What was heard is forgotten then. */
   expiresMs: number;
   /** The next state is entered then. */
   nextStateMs: number;
   /** Topology changes are reported until then. */
   changeUntilMs: number;
-  /** The version of the protocol is not changed before. */
-  versionUntilMs: number;
-  readonly counters: { sent: number; received: number; invalid: number; timeouts: number };
-}
-
-export interface TreePortOptions {
-  readonly priority: number;
-  readonly cost: number;
-  readonly isEdge: boolean;
-  readonly isPointToPoint: boolean;
 }
 
 const never = Number.POSITIVE_INFINITY;
 
 export const createTreePort = (
-  index: number,
-  { priority, cost, isEdge, isPointToPoint }: TreePortOptions,
-  own: { readonly vector: PriorityVector; readonly times: TreeTimes; readonly isRapid: boolean },
+  link: BridgePort,
+  own: { readonly vector: PriorityVector; readonly times: TreeTimes },
 ): TreePort => ({
-  ...{ index, id: (priority << 8) | (index + 1), cost, isEdge, isPointToPoint, ...own },
-  ...{ role: 'disabled', state: 'discarding', isLinkUp: false, isHeard: false, isOperEdge: isEdge },
-  ...{ isProposing: false, isProposed: false, isAgreed: false, agrees: false, isDue: false, acknowledges: false },
-  ...{ sentThisSecond: 0, helloMs: 0, expiresMs: never, nextStateMs: never, changeUntilMs: 0, versionUntilMs: 0 },
-  counters: { sent: 0, received: 0, invalid: 0, timeouts: 0 },
+  ...{ link, ...own, remainingHops: 0, role: 'disabled', state: 'discarding' },
+  ...{ isHeard: false, isInternal: false, isMastered: false },
+  ...{ isProposing: false, isProposed: false, isAgreed: false, agrees: false },
+  ...{ expiresMs: never, nextStateMs: never, changeUntilMs: 0 },
 });
