@@ -35,12 +35,23 @@ try {
     profileOf('l2tp', { tunnel: { secret: 'shared', timeoutSec: 1, ...tunnel } }, name);
   const lac = await l2tpOf('lac', { localAddress: '10.99.0.50', peerAddress: '10.99.0.60' });
   const lns = await l2tpOf('lns', { localAddress: '10.99.0.60' });
+  const dhcpv6 = await profileOf('dhcpv6', { client: { timeoutSec: 1, prefix: false } });
+  const ipoeOf = (method: string, addressStart: string) =>
+    profileOf('ipoe', { ipv4: { enabled: false }, ipv6: { enabled: true, method, addressStart } }, method);
+  const withDhcpv6 = { ipoe: [await ipoeOf('dhcpv6', '2001:db8:9::1')], dhcpv6: [dhcpv6], accessLine: [accessLine] };
+  const withSlaac = { ipoe: [await ipoeOf('slaac', '2001:db8:9::1')], accessLine: [accessLine] };
   const access = await profileOf('access', { gateway: { protocols: ['pppoe'], unnumberedFrom: '100.64.0.1' } });
   const overPppoe = { pppoe: [pppoe], ppp: [ppp], accessLine: [accessLine] };
   /** Profiles of subscribers and of the gateway of the access plane. */
   const protocols: Record<string, readonly [object, object]> = {
     pppoe: [overPppoe, overPppoe],
     access: [overPppoe, {}],
+    pppoe6: [
+      { ...overPppoe, dhcpv6: [dhcpv6] },
+      { ...overPppoe, dhcpv6: [dhcpv6] },
+    ],
+    dhcpv6: [withDhcpv6, withDhcpv6],
+    slaac: [withSlaac, withSlaac],
     dhcp: [
       { dhcp: [dhcp], accessLine: [accessLine] },
       { dhcp: [dhcp], accessLine: [accessLine] },
@@ -57,7 +68,10 @@ try {
   const gateway = { agent: { id: other.id }, interfaces: [farInterface], isServer: true, groupId: 8, ...ofGateway };
   const router = { agent: { id: other.id }, interfaces: [[farInterface]], isServer: true, access: [access] };
   const isRouter = kind === 'access';
-  const target = { agent: { id: other.id }, ip: '10.50.0.1', accessGroup: isRouter ? 0 : 8 };
+  const isIpv6 = ['pppoe6', 'dhcpv6', 'slaac'].includes(kind);
+  const column = isIpv6 ? 'ipv6' : 'address';
+  const ip = isIpv6 ? '2001:db8:50::1' : '10.50.0.1';
+  const target = { agent: { id: other.id }, ip, accessGroup: isRouter ? 0 : 8 };
   const task = {
     comment: 'HTTP of subscribers',
     configuration: [
@@ -92,7 +106,8 @@ try {
       return rows.length === sessionCount ? rows : undefined;
     });
   const carrying = await allOf(near.id);
-  const served = await allOf(other.id);
+  // A gateway that advertises a prefix does not hand out addresses.
+  const served = kind === 'slaac' ? carrying : await allOf(other.id);
   const command = { plane: 'access', index: 0, action: 'stop', from: 0, to: 4 } as const;
   await client.tasks.changeLoad({ body: { id, commands: [command] } });
   await until('five sessions to end', async () => ((await rowsOf(near.id, 'ended')).length === 5 ? true : undefined));
@@ -105,8 +120,8 @@ try {
   const output = {
     status: result.status,
     error: result.error,
-    addresses: carrying.map(({ cells }) => cells['address']),
-    served: served.map(({ cells }) => [cells['address'], cells['vlan']]),
+    addresses: carrying.map(({ cells }) => cells[column]),
+    served: served.map(({ cells }) => [cells[column], cells['vlan']]),
     packets: rows.map(({ cells }) => cells['txPackets']),
     answers: metricOf(result, 'client', 'http.latency')?.['count'],
     errors: metrics.map(({ metric }) => metric).filter((name) => name.startsWith('http.errors.')),

@@ -10,6 +10,9 @@ it.each([
   ['DHCP', 'dhcp', 20],
   ['L2TP, in no VLAN', 'l2tp', 1],
   ['PPPoE and a gateway of the control plane', 'access', 20],
+  ['PPPoE with IPv6 and DHCPv6', 'pppoe6', 20],
+  ['IPv6 with addresses of DHCPv6', 'dhcpv6', 20],
+  ['IPv6 with addresses of an advertised prefix', 'slaac', 20],
 ])('HTTP goes through sessions of %s to a host behind our gateway', async (_name, kind, vlans) => {
   const { status, addresses, served, packets, answers, errors } = await runScenario(cable, scenario, kind);
   expect(status).toBe(8);

@@ -8,7 +8,11 @@ import { Stack } from '../stack/stack.ts';
 import type { GatewayGroup, GatewayLink, GatewayUser } from './gateway-group.ts';
 import type { SessionDeps } from './session-network.ts';
 
-const destinationAt = 16;
+const destination4At = 16;
+const destination6At = 24;
+const addressWords = 4;
+const header4Bytes = 20;
+const header6Bytes = 40;
 const noMac = new Uint8Array(6);
 
 /** Carries IP packets between hosts behind a gateway and its subscribers. */
@@ -40,11 +44,12 @@ class GatewayPort implements Port, GatewayUser {
   }
 
   begin(length: number, _host: number, keys?: Int32Array, at = 0): number {
-    const subscriber = keys?.[at + 7] ?? 0;
-    const link = this.#group.links.find(({ gateway }) => gateway.reaches(subscriber));
+    if (keys === undefined) return -1;
+    const subscriberAt = at + addressWords;
+    const link = this.#group.links.find(({ gateway }) => gateway.reaches(keys, subscriberAt));
     if (link === undefined) return -1;
     this.#link = link;
-    return link.gateway.beginPacket(subscriber, length);
+    return link.gateway.beginPacket(keys, subscriberAt, length);
   }
 
   commit(offset: number, length: number): void {
@@ -73,10 +78,18 @@ class GatewayPort implements Port, GatewayUser {
   }
 
   onPacket(memory: Memory, start: number, end: number, isChecked: boolean): boolean {
-    if (memory.view.getUint8(start) >>> 4 !== 4) return false;
-    writeMapped(this.#destination, 0, memory.view.getInt32(start + destinationAt));
+    if (!this.#readDestination(memory, start, end)) return false;
     if (this.#hosts.indexOf(this.#destination, 0) < 0) return false;
     this.#receiver?.onFrame(memory, start, end, isChecked);
+    return true;
+  }
+
+  #readDestination({ view }: Memory, start: number, end: number): boolean {
+    const version = view.getUint8(start) >>> 4;
+    if (end - start < (version === 6 ? header6Bytes : header4Bytes)) return false;
+    if (version === 6)
+      for (let i = 0; i < addressWords; i++) this.#destination[i] = view.getInt32(start + destination6At + 4 * i);
+    else writeMapped(this.#destination, 0, view.getInt32(start + destination4At));
     return true;
   }
 

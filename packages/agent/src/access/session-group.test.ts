@@ -49,7 +49,10 @@ it('sessions of all interfaces are one group whose packets reach their user', as
     client.advance(100);
   }
   expect(await group.settle(new AbortController().signal)).toBe(5);
-  expect(group.addressOf(4)).toBe(0x0a000005);
+  const words = new Int32Array(4);
+  expect(group.writeAddress(4, 4, words)).toBe(true);
+  expect([...words]).toEqual([0, 0, 0xffff, 0x0a000005]);
+  expect(group.writeAddress(4, 6, words)).toBe(false);
   const seen: unknown[] = [];
   const detach = group.attach(Int32Array.of(1, 4), {
     onPacket: (host, _memory, start, end, isChecked) => seen.push([host, start, end, isChecked]),

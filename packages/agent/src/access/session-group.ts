@@ -72,10 +72,10 @@ export class SessionGroup {
     return client.isUp(session - first);
   }
 
-  /** IPv4 address of a session; 0: it has none. */
-  addressOf(session: number): number {
+  /** Writes the address of a session of a version; false if it has none. */
+  writeAddress(session: number, version: 4 | 6, words: Int32Array): boolean {
     const { client, first } = this.linkOf(session);
-    return client.protocol?.addressOf(session - first) ?? 0;
+    return client.writeAddress(session - first, version, words);
   }
 
   /** Gives the packets of sessions to their user until the returned function is called. */

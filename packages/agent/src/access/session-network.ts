@@ -1,5 +1,5 @@
 import type { HostStack } from '@rushhour/protocol';
-import { formatAddress, type Memory, writeMapped } from '@rushhour/wire';
+import { copyAddress, formatAddress, isSameAddress, type Memory } from '@rushhour/wire';
 import type { Counter } from '../engine.ts';
 import type { HostNetwork } from '../net/host-network.ts';
 import { createHostNetwork } from '../stack/host-network.ts';
@@ -10,12 +10,12 @@ import { Stack } from '../stack/stack.ts';
 import type { AccessGroups } from './access-groups.ts';
 import type { SessionGroup, SessionLink, SessionUser } from './session-group.ts';
 
-const noAddress = 0;
+const addressWords = 4;
 const noHost = -1;
 
 /** Hosts that have the addresses of sessions. A host keeps its session, whose address may change with every setup. */
 class SessionHosts implements HostTable {
-  readonly version = 4;
+  readonly version: 4 | 6;
   readonly count: number;
   readonly sessions: Int32Array;
   /** The host whose packet is being received. */
@@ -25,8 +25,9 @@ class SessionHosts implements HostTable {
   readonly #named: ReadonlyMap<string, number>;
   readonly #address = new Int32Array(4);
 
-  constructor(group: SessionGroup, sessions: Int32Array) {
+  constructor(group: SessionGroup, sessions: Int32Array, version: 4 | 6) {
     this.#group = group;
+    this.version = version;
     this.sessions = sessions;
     this.count = sessions.length;
     this.#named = new Map(Array.from(sessions, (_, host) => [this.#textOf(host), host]));
@@ -38,18 +39,21 @@ class SessionHosts implements HostTable {
   }
 
   indexOf(address: Int32Array, at: number): number {
-    if (address[at] !== 0 || address[at + 1] !== 0 || address[at + 2] !== 0xffff) return noHost;
-    const wanted = address[at + 3] as number;
-    if (this.receiving !== noHost) return this.addressOf(this.receiving) === wanted ? this.receiving : noHost;
-    return this.sessions.findIndex((session) => this.#group.addressOf(session) === wanted);
+    if (this.receiving !== noHost) return this.#isAt(this.receiving, address, at) ? this.receiving : noHost;
+    for (let host = 0; host < this.count; host++) if (this.#isAt(host, address, at)) return host;
+    return noHost;
   }
 
-  addressOf(host: number): number {
-    return this.#group.addressOf(this.sessions[host] as number);
+  /** Whether a host has an address now. */
+  #isAt(host: number, address: Int32Array, at: number): boolean {
+    const hasAddress = this.#group.writeAddress(this.sessions[host] as number, this.version, this.#address);
+    return hasAddress && isSameAddress(this.#address, 0, address, at);
   }
 
   writeAddress(host: number, to: Int32Array, at: number): void {
-    writeMapped(to, at, this.addressOf(host));
+    if (this.#group.writeAddress(this.sessions[host] as number, this.version, this.#address))
+      copyAddress(this.#address, 0, to, at);
+    else to.fill(0, at, at + addressWords);
   }
 
   sourceFor(host: number, _like: Int32Array, _likeAt: number, to: Int32Array, toAt: number): void {
@@ -74,8 +78,9 @@ class SessionHosts implements HostTable {
   }
 
   #textOf(host: number): string {
-    this.writeAddress(host, this.#address, 0);
-    return formatAddress(this.#address, 0);
+    const words = new Int32Array(addressWords);
+    this.writeAddress(host, words, 0);
+    return formatAddress(words, 0);
   }
 }
 
@@ -91,6 +96,7 @@ class SessionPort implements Port, SessionUser {
   readonly #hosts: SessionHosts;
   readonly #detach: () => void;
   #receiver: FrameReceiver | undefined;
+  readonly #address = new Int32Array(addressWords);
   #link: SessionLink;
   #session = 0;
   #gone = new Set<number>();
@@ -118,10 +124,10 @@ class SessionPort implements Port, SessionUser {
     const session = this.#hosts.sessions[host] as number;
     const link = this.#group.linkOf(session);
     const { client, first } = link;
-    const address = client.protocol?.addressOf(session - first) ?? 0;
+    if (!client.isUp(session - first) || !client.writeAddress(session - first, this.#hosts.version, this.#address))
+      return -1;
     // A flow from before the address changed must not send from an address that another session may have by now.
-    const isStale = keys !== undefined && keys[at + 3] !== address;
-    if (address === noAddress || isStale || !client.isUp(session - first)) return -1;
+    if (keys !== undefined && !isSameAddress(keys, at, this.#address, 0)) return -1;
     this.#link = link;
     this.#session = session - first;
     return client.beginPacket(this.#session, length);
@@ -191,11 +197,16 @@ export interface SessionDeps extends StackDeps {
   readonly signal: AbortSignal;
 }
 
-/** The sessions of a job's share that are up. */
-const sessionsOf = (group: SessionGroup, { index, count }: NonNullable<HostStack['sessions']>): Int32Array =>
-  Int32Array.from({ length: group.count }, (_, session) => session).filter(
-    (session) => session % count === index && group.isUp(session) && group.addressOf(session) !== noAddress,
+/** The sessions of a job's share that are up and have an address. */
+const sessionsOf = (group: SessionGroup, { index, count, isIpv6 }: NonNullable<HostStack['sessions']>): Int32Array => {
+  const words = new Int32Array(addressWords);
+  const canSend = (session: number) => group.isUp(session) && group.writeAddress(session, isIpv6 ? 6 : 4, words);
+  return Int32Array.from({ length: group.count }, (_, session) => session).filter(
+    (session) => session % count === index && canSend(session),
   );
+};
+
+const noneOf = ({ isIpv6 }: NonNullable<HostStack['sessions']>) => `they have no address of IPv${isIpv6 ? 6 : 4}`;
 
 /** The hosts of a job whose addresses are those of access sessions, once these are up. */
 export const openSessionNetwork = async (config: HostStack, deps: SessionDeps): Promise<HostNetwork> => {
@@ -204,10 +215,12 @@ export const openSessionNetwork = async (config: HostStack, deps: SessionDeps): 
   const established = await group.settle(deps.signal);
   const sessions = sessionsOf(group, share);
   if (sessions.length === 0)
-    throw new Error(`no session of access group ${group.id} is up to carry the traffic: ${group.causes}`);
+    throw new Error(
+      `no session of access group ${group.id} is up to carry the traffic: ${group.causes || noneOf(share)}`,
+    );
   if (established < group.count)
     deps.note(`${established} of ${group.count} sessions carry the traffic; the others: ${group.causes}`);
-  const hosts = new SessionHosts(group, sessions);
+  const hosts = new SessionHosts(group, sessions, share.isIpv6 ? 6 : 4);
   const port = new SessionPort(group, hosts);
   const lost = deps.samples.counter('access.flowsLost');
   try {

@@ -98,6 +98,7 @@ export const HostStack = Type.Object(
           groupId: Type.Integer({ minimum: 0, description: 'Group of the entry of the access plane.' }),
           index: Type.Integer({ minimum: 0 }),
           count: Type.Integer({ minimum: 1, description: 'Jobs that share the sessions; each has every n-th one.' }),
+          isIpv6: Type.Optional(Type.Boolean({ description: 'The hosts have the IPv6 addresses of the sessions.' })),
         },
         { ...closed, description: 'The hosts are access sessions of a job of the same run, or behind its gateway.' },
       ),

@@ -6,6 +6,9 @@ import { DelayedSink } from './delayed-sink.ts';
 import { PacedSink } from './paced-sink.ts';
 import { sessionState } from './session-table.ts';
 
+/** An IPv4 address as stacks have it. */
+const wordsOf = (address = 0) => Int32Array.of(0, 0, 0xffff, address);
+
 const { up } = sessionState;
 
 it('sessions end with their link and come back with it', () => {
@@ -99,7 +102,7 @@ describe('packets of hosts', () => {
     expect(atGateway).toEqual([destination, 28]);
     const back: number[] = [];
     client.onPacket = (session) => back.push(session);
-    const answer = gateway.beginPacket(source, 28);
+    const answer = gateway.beginPacket(wordsOf(source), 0, 28);
     gateway.frames.writeIpv4(answer, answer + 28, {
       source: destination,
       destination: source,
@@ -111,7 +114,7 @@ describe('packets of hosts', () => {
     expect(back).toEqual([2]);
     client.subscribers.stop(2, 3);
     lab.run(1000);
-    expect([gateway.reaches(source), gateway.beginPacket(source, 28)]).toEqual([false, -1]);
+    expect([gateway.reaches(wordsOf(source), 0), gateway.beginPacket(wordsOf(source), 0, 28)]).toEqual([false, -1]);
   });
 
   it('cannot be sent after the session is down, which is reported whatever the reason', () => {

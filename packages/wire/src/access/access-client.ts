@@ -1,6 +1,7 @@
 import type { Memory } from '../bytes/memory.ts';
 import { EthernetHeader } from '../ethernet/ethernet.ts';
 import type { FrameSink } from '../host-group/hosts.ts';
+import { copyAddress, writeMapped } from '../ip/address.ts';
 import type { Ipv4Header } from '../ip/ipv4.ts';
 import { eapolType } from './dot1x/eapol.ts';
 import { PortGate } from './dot1x/port-gate.ts';
@@ -9,6 +10,7 @@ import { FrameWriter } from './frames.ts';
 import { ClientIgmp, type ClientIgmpHost } from './igmp/client-igmp.ts';
 import type { IgmpOptions } from './igmp/hosts.ts';
 import { Ipoe, type IpoeOptions } from './ipoe.ts';
+import { addressWords } from './ipv6/packets.ts';
 import { FrameLink, type TunnelAddress } from './l2tp/frame-link.ts';
 import { L2tpLac, type L2tpLacHost, type L2tpLacOptions } from './l2tp/lac.ts';
 import { Lines, type VlanPlan } from './lines.ts';
@@ -173,12 +175,28 @@ export class AccessClient {
     return this.subscribers.table.state[session] === sessionState.up;
   }
 
+  /** Writes the address of a session of a version, that of IPv4 mapped; false if it has none. */
+  writeAddress(session: number, version: 4 | 6, words: Int32Array): boolean {
+    if (version === 4) {
+      const address = this.protocol?.addressOf(session) ?? 0;
+      writeMapped(words, 0, address);
+      return address !== 0;
+    }
+    const ppp = (this.pppoe ?? this.l2tp)?.ppp;
+    if (ppp !== undefined) return ppp.ip6cp.isOpen(session) && ppp.sessionIpv6.writeAddress(session, words);
+    const address = this.ipoe?.ipv6?.address;
+    const at = session * addressWords;
+    if (address === undefined || address[at] === 0) return false;
+    copyAddress(address, at, words, 0);
+    return true;
+  }
+
   /** Where an IP packet of a session of up to `length` bytes is written, or -1. */
   beginPacket(session: number, length: number): number {
     return this.protocol?.begin(session, length) ?? -1;
   }
 
-  /** Sends the IPv4 packet [at, end) of a session, whose start `beginPacket` gave. */
+  /** Sends the IP packet [at, end) of a session, whose start `beginPacket` gave. */
   sendPacket(session: number, at: number, end: number): void {
     this.subscribers.table.countSent(session, end - at);
     this.protocol?.sendPacket(session, at, end);

@@ -1,6 +1,7 @@
 import type { Memory } from '../bytes/memory.ts';
 import { EthernetHeader, etherType, macBytes } from '../ethernet/ethernet.ts';
 import type { FrameSink } from '../host-group/hosts.ts';
+import { isMappedAddress } from '../ip/address.ts';
 import type { SessionCause } from './causes.ts';
 import { DelayedSink } from './delayed-sink.ts';
 import type { AdmittedClient } from './dhcp/admission.ts';
@@ -48,6 +49,12 @@ export interface AccessGatewayOptions {
   readonly onLease6?: ((lease: number, isActive: boolean) => void) | undefined;
 }
 
+/** A subscriber by the protocol that it came in by. */
+interface Subscriber {
+  readonly link: IpoeGateway | Ipoe6Gateway | PppoeServer | L2tpLns;
+  readonly index: number;
+}
+
 /** The far end of subscribers on one port: frames in by `receive`, out through the sink, time by `advance`. */
 export class AccessGateway {
   readonly ipoe: IpoeGateway | undefined;
@@ -62,7 +69,7 @@ export class AccessGateway {
   readonly #tunnelLink: FrameLink | undefined;
   /** Takes IP packets of subscribers for hosts behind the gateway. */
   onPacket: ((memory: Memory, start: number, end: number) => void) | undefined;
-  #receiver: { readonly link: IpoeGateway | PppoeServer | L2tpLns; readonly index: number } | undefined;
+  #receiver: Subscriber | undefined;
 
   constructor(options: AccessGatewayOptions) {
     const { sink, mac, outerTpid, dhcp, pppoe, random, onEstablished, onEnded, onLease } = options;
@@ -82,7 +89,8 @@ export class AccessGateway {
         { frames: this.frames, random, radius, onChange: (index) => onPort?.(index) },
         { ...dot1x, mac },
       );
-    if (ipv6 !== undefined) this.ipoe6 = new Ipoe6Gateway({ frames: this.frames, mac, onLease: onLease6 }, ipv6);
+    if (ipv6 !== undefined)
+      this.ipoe6 = new Ipoe6Gateway({ frames: this.frames, mac, onLease: onLease6, onPacket }, ipv6);
     if (pppoe !== undefined) {
       const offerFrames = this.#delayedFrames(options, pppoe.answerDelayMs);
       const host = { frames: this.frames, offerFrames, mac, random, radius, onEstablished, onEnded, onPacket };
@@ -110,18 +118,18 @@ export class AccessGateway {
     return this.l2tp?.mtu ?? this.pppoe?.mtu ?? this.frames.mtu;
   }
 
-  /** Whether a subscriber has the IPv4 address. */
-  reaches(address: number): boolean {
-    return this.#find(address) !== undefined;
+  /** Whether a subscriber has the address, that of IPv4 mapped. */
+  reaches(words: Int32Array, at: number): boolean {
+    return this.#find(words, at) !== undefined;
   }
 
   /** Where an IP packet of up to `length` bytes to the subscriber with the address is written, or -1. */
-  beginPacket(address: number, length: number): number {
-    this.#receiver = this.#find(address);
+  beginPacket(words: Int32Array, at: number, length: number): number {
+    this.#receiver = this.#find(words, at);
     return this.#receiver?.link.begin(this.#receiver.index, length) ?? -1;
   }
 
-  /** Sends the IPv4 packet [at, end) to the subscriber of the last `beginPacket`. */
+  /** Sends the IP packet [at, end) to the subscriber of the last `beginPacket`. */
   sendPacket(at: number, end: number): void {
     this.#receiver?.link.sendPacket(this.#receiver.index, at, end);
   }
@@ -151,7 +159,20 @@ export class AccessGateway {
     for (const sink of this.#delayed) sink.advance(nowMs);
   }
 
-  #find(address: number): { readonly link: IpoeGateway | PppoeServer | L2tpLns; readonly index: number } | undefined {
+  #find(words: Int32Array, at: number): Subscriber | undefined {
+    return isMappedAddress(words, at) ? this.#find4(words[at + 3] as number) : this.#find6(words, at);
+  }
+
+  #find6(words: Int32Array, at: number): Subscriber | undefined {
+    for (const link of [this.pppoe, this.l2tp]) {
+      const index = link?.ppp.sessionIpv6.sessionOf(words, at) ?? -1;
+      if (link !== undefined && index >= 0) return { link, index };
+    }
+    const index = this.ipoe6?.subscriberOf(words, at) ?? -1;
+    return index < 0 ? undefined : { link: this.ipoe6 as Ipoe6Gateway, index };
+  }
+
+  #find4(address: number): Subscriber | undefined {
     const session = this.pppoe?.sessionOf(address) ?? -1;
     if (session >= 0) return { link: this.pppoe as PppoeServer, index: session };
     const tunnelled = this.l2tp?.sessionOf(address) ?? -1;

@@ -4,6 +4,7 @@ import { copyMac, etherType, isSameMac, macBytes, vlanIds } from '../ethernet/et
 import { icmp4Type } from '../icmp/icmp.ts';
 import { ipProtocol } from '../ip/header-fields.ts';
 import { Ipv4Header } from '../ip/ipv4.ts';
+import { ipv6Bytes } from '../ip/ipv6.ts';
 import { udpBytes } from '../udp/udp.ts';
 import { AddressIndex } from './address-index.ts';
 import type { SessionCause } from './causes.ts';
@@ -12,6 +13,7 @@ import { dhcpPort } from './dhcp/message.ts';
 import { echoPacketBytes, icmpTypeOf, writeEcho } from './echo.ts';
 import { broadcastMac, type FrameWriter } from './frames.ts';
 import { Ipoe6, type Ipoe6Options } from './ipv6/ipoe6.ts';
+import { addressWords, readAddresses6 } from './ipv6/packets.ts';
 import type { Lines } from './lines.ts';
 import type { AccessProtocol, Subscribers } from './subscribers.ts';
 import { type TimerKind, timerKind } from './timers.ts';
@@ -68,6 +70,7 @@ export class Ipoe implements AccessProtocol {
   readonly #ip = new Ipv4Header();
   readonly #mac = new Uint8Array(macBytes);
   readonly #peerMac = new Uint8Array(macBytes);
+  readonly #received6 = new Int32Array(2 * addressWords);
 
   constructor(host: IpoeHost, options: IpoeOptions) {
     const { count } = host.lines;
@@ -135,13 +138,16 @@ export class Ipoe implements AccessProtocol {
 
   /** Where an IP packet of a session is written, or -1; a session without a gateway cannot send. */
   begin(session: number, length: number): number {
-    return this.#isKnown[session] === 1 ? this.#host.frames.begin(session, length) : -1;
+    const canSend = this.#isKnown[session] === 1 || this.ipv6?.isReady(session);
+    return canSend ? this.#host.frames.begin(session, length) : -1;
   }
 
-  /** Sends the IPv4 packet [at, end) of a session to its gateway. */
+  /** Sends the IP packet [at, end) of a session to its gateway. */
   sendPacket(session: number, at: number, end: number): void {
-    this.writeGatewayMac(session, this.#peerMac, 0);
-    this.#send(session, at, end, etherType.ipv4, this.#peerMac);
+    const { bytes } = this.#host.frames.memory;
+    const isIpv6 = (bytes[at] as number) >>> 4 === 6 && this.ipv6 !== undefined;
+    copyMac(isIpv6 ? this.ipv6.gatewayMacs : this.#gatewayMacs, session * macBytes, this.#peerMac, 0);
+    this.#send(session, at, end, isIpv6 ? etherType.ipv6 : etherType.ipv4, this.#peerMac);
   }
 
   /** Sends the IPv4 packet [at, end) of a session to a group. */
@@ -159,7 +165,24 @@ export class Ipoe implements AccessProtocol {
   receive(memory: Memory, frame: number, header: { type: number; payload: number; tags: number }, end: number): void {
     if (header.type === etherType.arp) this.#receiveArp(memory, header.payload, end, header.tags);
     else if (header.type === etherType.ipv4) this.#receiveIp(memory, frame, header, end);
-    else if (header.type === etherType.ipv6) this.ipv6?.receive(memory, frame, header, end);
+    else if (header.type === etherType.ipv6 && this.ipv6 !== undefined) {
+      this.ipv6.receive(memory, frame, header, end);
+      this.#passOn6(memory, header, end, this.ipv6);
+    }
+  }
+
+  /** Packets to the addresses of sessions are for the hosts above, too. */
+  #passOn6(memory: Memory, { payload, tags }: { payload: number; tags: number }, end: number, ipv6: Ipoe6): void {
+    if (end - payload < ipv6Bytes) return;
+    readAddresses6(memory, payload, this.#received6);
+    const session = ipv6.sessions.find(this.#received6, addressWords);
+    const last = payload + ipv6Bytes + memory.view.getUint16(payload + 4);
+    if (session < 0 || last > end || vlanIds(this.#host.lines.tagsOf(session)) !== vlanIds(tags)) return;
+    // Answers to the own echoes are counted where they are recognised.
+    const { subscribers, onPacket } = this.#host;
+    if (memory.view.getUint8(payload + 6) !== ipProtocol.icmp6)
+      subscribers.table.countReceived(session, last - payload);
+    onPacket?.(session, memory, payload, last);
   }
 
   /** Sends an echo request to the gateway: the proof that the session carries packets. */
@@ -168,23 +191,19 @@ export class Ipoe implements AccessProtocol {
     const { frames, subscribers } = this.#host;
     const at = frames.begin(session, echoPacketBytes);
     if (at < 0) return;
+    this.#echo = (this.#echo + 1) & 0xffff;
     const end = writeEcho(frames, at, {
       source: this.address[session] as number,
       destination: this.gateway[session] as number,
-      word: (session << 16) | this.#nextEcho(),
+      word: (session << 16) | this.#echo,
       dscp: this.#options.dscp,
     });
     this.counters.echoSent++;
     subscribers.table.countSent(session, end - at);
-    this.writeGatewayMac(session, this.#peerMac, 0);
-    this.#send(session, at, end, etherType.ipv4, this.#peerMac);
+    this.sendPacket(session, at, end);
   }
 
   #echo = 0;
-  #nextEcho(): number {
-    this.#echo = (this.#echo + 1) & 0xffff;
-    return this.#echo;
-  }
 
   #createDhcp(options: DhcpClientOptions): DhcpClients {
     const { frames, lines, subscribers, random } = this.#host;

@@ -94,7 +94,7 @@ const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenE
   const { scope, traffic, client, named, shares, endpoint, index } = work;
   const path = pointerIn(scope, 'sources', index);
   const agent = agentAt(scope, endpoint.agent?.id ?? 0, path);
-  const sender = agent && senderOf(scope, agent, { endpoint, path, index });
+  const sender = agent && senderOf(scope, agent, { endpoint, path, index, named });
   const ports = clientPorts(scope, endpoint);
   if (agent === undefined || sender === undefined || ports === undefined) return undefined;
   const { source } = sender;
@@ -137,9 +137,13 @@ const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenE
 const senderOf = (
   scope: PlanScope,
   agent: PlanAgent,
-  { endpoint, path, index }: { endpoint: Endpoint; path: string; index: number },
+  { endpoint, path, index, named: targets }: Pick<ClientWork, 'endpoint' | 'index' | 'named'> & { path: string },
 ): Pick<PlannedClient, 'source' | 'stack'> | undefined => {
-  if (endpoint.accessGroup !== undefined) return sessionSenderOf(scope, { endpoint, path, agent });
+  if (endpoint.accessGroup !== undefined) {
+    // Sessions may have addresses of both versions: the targets decide.
+    const isIpv6 = targets.length > 0 && targets.every((one) => one.endpoint.ip?.includes(':'));
+    return sessionSenderOf(scope, { endpoint, path, agent }, isIpv6 ? 6 : 4);
+  }
   const { entry, demands, stack: demand } = scope;
   const named = { endpoint, path, agent, user: demands.addressUserOf(entry, 'sources', index) };
   if (demand !== undefined && !hasAddresses(scope, { ...named, demand })) return undefined;

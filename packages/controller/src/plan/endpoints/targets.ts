@@ -199,7 +199,7 @@ const behindGateway = (
   if (isOwn && stack === undefined) return undefined;
   const { ip = '' } = endpoint;
   const group = `gateway ${server.id} ${endpoint.accessGroup} ${ip}`;
-  return { hosts: [ip], binds: [wildcardOf(4)], listen: { group, ...(stack && { stack }) } };
+  return { hosts: [ip], binds: [wildcardOf(versionOf(ip))], listen: { group, ...(stack && { stack }) } };
 };
 
 const isValidHost = (

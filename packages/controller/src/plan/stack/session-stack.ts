@@ -53,11 +53,13 @@ const groupOf = (
 /** Number and pace of the sessions of an entry. Problems of its profiles are reported with the entry itself. */
 const profilesIn = ({ input }: PlanScope, { entry, path }: FoundGroup) => {
   const given = profilesOf(input, { entry, path, issues: new PlanIssues() }, accessProfiles) ?? {};
-  const sessions = (given['sessions']?.[0] ?? defaultProfile('sessions')) as ProtocolConfig<'sessions'>;
+  const first = <Name extends 'sessions' | 'ppp' | 'ipoe'>(name: Name) =>
+    (given[name]?.[0] ?? defaultProfile(name)) as ProtocolConfig<Name>;
+  const hasPpp = ['pppoe', 'ppp', 'l2tp'].some((name) => given[name] !== undefined);
   return {
-    load: sessions.load,
-    ppp: given['ppp']?.[0] as ProtocolConfig<'ppp'> | undefined,
-    ipoe: given['ipoe']?.[0] as ProtocolConfig<'ipoe'> | undefined,
+    load: first('sessions').load,
+    ppp: hasPpp ? first('ppp') : undefined,
+    ipoe: hasPpp ? undefined : first('ipoe'),
   };
 };
 
@@ -86,10 +88,20 @@ const canBeUsed = (scope: PlanScope, { endpoint, path }: EmulatedEndpoint): bool
 const interfaceOf = ({ agent }: EmulatedEndpoint, { entry }: FoundGroup): string =>
   agent.interfaces.find(({ id }) => id === entry.interfaces?.flat()[0])?.name ?? '';
 
+/** What sessions lack that are to carry traffic of a version. */
+const missingOf = (version: 4 | 6, { ppp, ipoe }: Pick<ReturnType<typeof profilesIn>, 'ppp' | 'ipoe'>) => {
+  const message = `sessions that carry traffic of IPv${version} need it`;
+  const [ip, control] = version === 4 ? (['ipv4', 'ipcp'] as const) : (['ipv6', 'ip6cp'] as const);
+  if (ipoe !== undefined && !ipoe[ip].enabled) return ['/ipoe/0', `/${ip}/enabled: ${message}`] as const;
+  if (ppp !== undefined && !ppp[control].enabled) return ['/ppp/0', `/${control}/enabled: ${message}`] as const;
+  return undefined;
+};
+
 /** The addresses of access sessions as the source of a client; undefined, with issues, when they cannot be. */
 export const sessionSenderOf = (
   scope: PlanScope,
   one: EmulatedEndpoint,
+  version: 4 | 6,
 ): { source: ClientSource; stack: HostStack } | undefined => {
   const { issues } = scope;
   const { path } = one;
@@ -103,22 +115,16 @@ export const sessionSenderOf = (
     const message = `has ${load.count} sessions for ${share.count} sources: each needs one of its own`;
     return issues.error(`${path}/accessGroup`, 'ACCESS_GROUP_EMPTY', message);
   }
-  if (ipoe?.ipv4.enabled === false)
-    return issues.error(
-      `${group.path}/ipoe/0`,
-      'NOT_SUPPORTED',
-      '/ipv4/enabled: sessions that carry traffic need IPv4',
-    );
-  if (ppp?.ipcp.enabled === false)
-    return issues.error(`${group.path}/ppp/0`, 'NOT_SUPPORTED', '/ipcp/enabled: sessions that carry traffic need IPv4');
+  const missing = missingOf(version, { ppp, ipoe });
+  if (missing !== undefined) return issues.error(`${group.path}${missing[0]}`, 'NOT_SUPPORTED', missing[1]);
   const startSec = Math.ceil(load.startDelaySec + load.count / load.startPerSec);
   if (startSec > maxStartSec) {
     const message = `/load: traffic begins once its sessions are up, and to start them takes ${startSec} s; ${maxStartSec} s is the maximum`;
     return issues.error(`${group.path}/sessions/0`, 'RATE_IMPOSSIBLE', message);
   }
   const through = interfaceOf(one, group);
-  const sessions = { groupId: group.groupId, ...share };
-  const source = { addresses: { addresses: [], networks: [], ranges: [] }, count, version: 4 as const };
+  const sessions = { groupId: group.groupId, ...share, ...(version === 6 && { isIpv6: true }) };
+  const source = { addresses: { addresses: [], networks: [], ranges: [] }, count, version };
   return { source, stack: { interface: through, networks: [], sessions, ...stackSettingsOf(scope, 'client') } };
 };
 
@@ -128,12 +134,12 @@ export const gatewayStackOf = (scope: PlanScope, one: EmulatedEndpoint): HostSta
   const { ip, ...rest } = endpoint;
   const isPossible = canBeUsed(scope, { ...one, endpoint: rest });
   const group = groupOf(scope, one, true);
-  if (ip === undefined || ip.includes(':'))
-    return scope.issues.error(`${path}/ip`, 'ADDRESS_NEEDED', 'a target behind a gateway needs an IPv4 address');
+  if (ip === undefined)
+    return scope.issues.error(`${path}/ip`, 'ADDRESS_NEEDED', 'a target behind a gateway needs an address');
   if (!isPossible || group === undefined || !mayEmulate(scope, one)) return undefined;
   return {
     interface: interfaceOf(one, group),
-    networks: [{ subnet: `${ip}/32`, hosts: [ip] }],
+    networks: [{ subnet: `${ip}/${ip.includes(':') ? 128 : 32}`, hosts: [ip] }],
     sessions: { groupId: group.groupId, index: 0, count: 1 },
     ...stackSettingsOf(scope, 'server'),
   };

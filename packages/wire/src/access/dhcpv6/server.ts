@@ -4,7 +4,7 @@ import { TimerWheel } from '../../bytes/timer-wheel.ts';
 import { copyAddress } from '../../ip/address.ts';
 import { NumberPool } from '../address-pool.ts';
 import type { FrameRoute, PacketSink } from '../frames.ts';
-import { addressWords, addToAddress, PacketWriter6, writeLinkLocal } from '../ipv6/packets.ts';
+import { addressWords, addToAddress, offsetBetween, PacketWriter6, writeLinkLocal } from '../ipv6/packets.ts';
 import { PeerLines } from '../lines.ts';
 import {
   Dhcpv6Message,
@@ -74,6 +74,8 @@ export class Dhcpv6Server {
   /** Offset in the pool of each lease; -1: none. */
   readonly #addressOf: Int32Array;
   readonly #prefixOf: Int32Array;
+  /** Lease of each offset in the pool. */
+  readonly #leaseAt: Int32Array;
   readonly #isBound: Uint8Array;
   readonly #lines: PeerLines;
   readonly #wheel: TimerWheel;
@@ -98,6 +100,7 @@ export class Dhcpv6Server {
     this.#table = new KeyTable({ width: keyWords, seed: 0x3c6ef372, capacity: Math.min(poolSize, 1 << 17) });
     this.#addressOf = new Int32Array(poolSize).fill(none);
     this.#prefixOf = new Int32Array(poolSize).fill(none);
+    this.#leaseAt = new Int32Array(poolSize).fill(none);
     this.#isBound = new Uint8Array(poolSize);
     this.#lines = new PeerLines(poolSize);
     this.#wheel = new TimerWheel(0, poolSize);
@@ -125,6 +128,13 @@ export class Dhcpv6Server {
     copyAddress(this.#options.poolStart, 0, words, 0);
     addToAddress(words, 0, offset, 0);
     return true;
+  }
+
+  /** The confirmed lease with an address, or -1. */
+  leaseOf(words: Int32Array, at: number): number {
+    const offset = offsetBetween(this.#options.poolStart, words, at, this.#leaseAt.length);
+    const lease = offset < 0 ? none : (this.#leaseAt[offset] as number);
+    return lease >= 0 && this.#isBound[lease] === 1 && this.#addressOf[lease] === offset ? lease : none;
   }
 
   /** Writes the prefix of a lease; false if it has none. */
@@ -317,7 +327,11 @@ export class Dhcpv6Server {
   /** Takes from the pools what the client asks for and does not have. */
   #fill(lease: number): void {
     const { address, prefix } = this.#message;
-    if (address.isPresent && this.#addressOf[lease] === none) this.#addressOf[lease] = this.#pool.take();
+    if (address.isPresent && this.#addressOf[lease] === none) {
+      const offset = this.#pool.take();
+      this.#addressOf[lease] = offset;
+      if (offset !== none) this.#leaseAt[offset] = lease;
+    }
     if (prefix.isPresent && this.#prefixOf[lease] === none) this.#prefixOf[lease] = this.#prefixes.take();
   }
 

@@ -1,5 +1,5 @@
 import type { Memory } from '../../bytes/memory.ts';
-import { macBytes, vlanIds } from '../../ethernet/ethernet.ts';
+import { etherType, isSameMac, macBytes, vlanIds } from '../../ethernet/ethernet.ts';
 import { IcmpMessage, icmp6Type } from '../../icmp/icmp.ts';
 import {
   advertisementFlags,
@@ -15,6 +15,7 @@ import { UdpHeader } from '../../udp/udp.ts';
 import { dhcpv6Port } from '../dhcpv6/message.ts';
 import { Dhcpv6Server, type Dhcpv6ServerOptions } from '../dhcpv6/server.ts';
 import type { FrameWriter } from '../frames.ts';
+import { NeighbourTable } from './neighbour-table.ts';
 import {
   addressWords,
   allNodes,
@@ -48,6 +49,8 @@ export interface Ipoe6GatewayHost {
   readonly frames: FrameWriter;
   readonly mac: Uint8Array;
   onLease?: ((lease: number, isActive: boolean) => void) | undefined;
+  /** A packet of a subscriber that is not for the gateway itself. */
+  onPacket?(memory: Memory, start: number, end: number): void;
 }
 
 /** The IPv6 router of subscribers without PPP: advertises itself, hands out addresses, answers solicitations and echoes. */
@@ -65,6 +68,8 @@ export class Ipoe6Gateway {
   readonly #neighbour = new NeighbourMessage();
   readonly #received = new Int32Array(2 * addressWords);
   readonly #peerMac = new Uint8Array(macBytes);
+  /** Hosts with addresses of the prefix. */
+  readonly #neighbours: NeighbourTable | undefined;
 
   constructor(host: Ipoe6GatewayHost, options: Ipoe6GatewayOptions) {
     const { mac, frames, onLease } = host;
@@ -75,6 +80,7 @@ export class Ipoe6Gateway {
     if (isLinkLocal(address, 0)) copyAddress(address, 0, this.#linkLocal, 0);
     else writeLinkLocal(mac, this.#linkLocal, 0);
     this.#router = { mac, isManaged: dhcpv6 !== undefined, lifetimeSec: routerLifetimeSec, prefix };
+    if (prefix !== undefined) this.#neighbours = new NeighbourTable(prefix.words);
     if (dhcpv6 !== undefined) this.dhcpv6 = new Dhcpv6Server({ frames, mac, onLease }, dhcpv6);
   }
 
@@ -85,13 +91,45 @@ export class Ipoe6Gateway {
   /** An IPv6 packet [payload, end) of a frame whose addresses stand at `frame`. */
   receive(memory: Memory, frame: number, { payload, tags }: { payload: number; tags: number }, end: number): void {
     const ip = this.#ip;
-    if (!ip.parse(memory, payload, end) || ip.isFragment) {
+    if (!ip.parse(memory, payload, end)) {
       this.counters.invalid++;
       return;
     }
     readAddresses6(memory, payload, this.#received);
-    if (ip.protocol === ipProtocol.icmp6) this.#receiveIcmp(memory, frame, tags);
+    this.#neighbours?.learn(this.#received, memory.bytes, frame + macBytes, tags);
+    if (isSameMac(memory.bytes, frame, this.#host.mac, 0) && this.#isForOthers()) {
+      if (this.subscriberOf(this.#received, 0) >= 0) this.#host.onPacket?.(memory, payload, ip.end);
+      return;
+    }
+    if (ip.isFragment) this.counters.invalid++;
+    else if (ip.protocol === ipProtocol.icmp6) this.#receiveIcmp(memory, frame, tags);
     else if (ip.protocol === ipProtocol.udp) this.#receiveUdp(memory, frame, tags);
+  }
+
+  /** The subscriber with an address, or -1. */
+  subscriberOf(words: Int32Array, at: number): number {
+    return this.dhcpv6?.leaseOf(words, at) ?? this.#neighbours?.find(words, at) ?? -1;
+  }
+
+  /** Where an IP packet to a subscriber is written, or -1. */
+  begin(subscriber: number, length: number): number {
+    return this.#host.frames.begin(subscriber, length);
+  }
+
+  /** Sends the IPv6 packet [at, end) to a subscriber. */
+  sendPacket(subscriber: number, at: number, end: number): void {
+    const { frames, mac: sourceMac } = this.#host;
+    const lines = this.dhcpv6 ?? this.#neighbours;
+    lines?.writeClientMac(subscriber, this.#peerMac, 0);
+    const tags = lines?.tagsOf(subscriber) ?? 0;
+    frames.send(at, end, etherType.ipv6, { path: subscriber, tags, sourceMac, destinationMac: this.#peerMac });
+  }
+
+  #isForOthers(): boolean {
+    const first = this.#received[addressWords] as number;
+    return (
+      first >>> 24 !== 0xff && !isLinkLocal(this.#received, addressWords) && !this.#isOwn(this.#received, addressWords)
+    );
   }
 
   #receiveUdp(memory: Memory, frame: number, tags: number): void {

@@ -67,10 +67,10 @@ export class Ipoe6 {
   /** Address of each session, four words; 0 without one. */
   readonly address: Int32Array;
   readonly gateway: Int32Array;
-  readonly #gatewayMacs: Uint8Array;
+  readonly gatewayMacs: Uint8Array;
   readonly #phase: Uint8Array;
   readonly #attempts: Uint8Array;
-  readonly #sessions: AddressIndex;
+  readonly sessions: AddressIndex;
   readonly #options: Ipoe6Options;
   readonly #host: Ipoe6Host;
   readonly #sender: NeighbourSender;
@@ -91,10 +91,10 @@ export class Ipoe6 {
     this.#sender = new NeighbourSender(host.frames, host.lines);
     this.address = new Int32Array(count * addressWords);
     this.gateway = new Int32Array(count * addressWords);
-    this.#gatewayMacs = new Uint8Array(count * macBytes);
+    this.gatewayMacs = new Uint8Array(count * macBytes);
     this.#phase = new Uint8Array(count);
     this.#attempts = new Uint8Array(count);
-    this.#sessions = new AddressIndex(count, 4);
+    this.sessions = new AddressIndex(count, 4);
     const { method } = options;
     if (typeof method === 'object' && 'dhcpv6' in method) this.dhcpv6 = this.#createClients(method.dhcpv6);
   }
@@ -125,7 +125,7 @@ export class Ipoe6 {
     timers.clear(session, timerKind.ipv6);
     timers.clear(session, timerKind.keepAlive6);
     this.#phase[session] = phase.none;
-    this.#sessions.clear(session);
+    this.sessions.clear(session);
     this.address.fill(0, session * addressWords, (session + 1) * addressWords);
     this.gateway.fill(0, session * addressWords, (session + 1) * addressWords);
   }
@@ -144,7 +144,7 @@ export class Ipoe6 {
   /** Sends an echo request to the gateway: the proof that the session carries packets. */
   prove(session: number): void {
     if (!this.isReady(session)) return;
-    copyMac(this.#gatewayMacs, session * macBytes, this.#peerMac, 0);
+    copyMac(this.gatewayMacs, session * macBytes, this.#peerMac, 0);
     const { address: source, gateway } = this;
     const { dscp } = this.#options;
     const at = session * addressWords;
@@ -230,7 +230,7 @@ export class Ipoe6 {
     if (isSlaac && !router.hasPrefix) return;
     copyAddress(this.#received, 0, this.gateway, session * addressWords);
     const { linkAddressAt } = router;
-    copyMac(bytes, linkAddressAt < 0 ? frame + macBytes : linkAddressAt, this.#gatewayMacs, session * macBytes);
+    copyMac(bytes, linkAddressAt < 0 ? frame + macBytes : linkAddressAt, this.gatewayMacs, session * macBytes);
     if (!isSlaac) {
       this.#phase[session] = phase.address;
       this.dhcpv6?.start(session);
@@ -261,13 +261,13 @@ export class Ipoe6 {
 
   #setAddress(session: number, words: Int32Array): void {
     const at = session * addressWords;
-    const owner = this.#sessions.find(words, 0);
+    const owner = this.sessions.find(words, 0);
     if (owner >= 0 && owner !== session) {
       this.#onConflict(session);
       return;
     }
     copyAddress(words, 0, this.address, at);
-    this.#sessions.set(session, words, 0);
+    this.sessions.set(session, words, 0);
     // Another machine with the address objects; the address is used meanwhile (RFC 4429).
     this.#sender.probe(session, this.address, at);
     this.counters.sent++;
@@ -346,7 +346,7 @@ export class Ipoe6 {
     }
     this.counters.received++;
     const macAt = neighbour.linkAddressAt < 0 ? frame + macBytes : neighbour.linkAddressAt;
-    const owner = this.#sessions.find(neighbour.target, 0);
+    const owner = this.sessions.find(neighbour.target, 0);
     if (owner >= 0 && vlanIds(lines.tagsOf(owner)) === vlanIds(tags)) {
       lines.writeMac(owner, this.#mac, 0);
       if (!isSameMac(memory.bytes, macAt, this.#mac, 0)) this.#onConflict(owner);
@@ -354,7 +354,7 @@ export class Ipoe6 {
     }
     const session = lines.indexOf(memory.bytes, frame);
     if (session < 0 || !isSameAddress(neighbour.target, 0, this.gateway, session * addressWords)) return;
-    copyMac(memory.bytes, macAt, this.#gatewayMacs, session * macBytes);
+    copyMac(memory.bytes, macAt, this.gatewayMacs, session * macBytes);
     this.#onGateway(session);
   }
 
@@ -393,7 +393,7 @@ export class Ipoe6 {
 
   /** The session that has an address: its own, or the link-local one of its MAC. */
   #ownerOf(words: Int32Array): number {
-    if (!isLinkLocal(words, 0)) return this.#sessions.find(words, 0);
+    if (!isLinkLocal(words, 0)) return this.sessions.find(words, 0);
     return readInterfaceMac(words, 0, this.#mac) ? this.#host.lines.indexOf(this.#mac, 0) : -1;
   }
 }

@@ -61,6 +61,14 @@ export const addToAddress = (words: Int32Array, at: number, value: number, shift
   }
 };
 
+/** How far an address is behind another one, below a limit of 32 bits; -1: it is not. */
+export const offsetBetween = (start: Int32Array, words: Int32Array, at: number, limit: number): number => {
+  const offset = ((words[at + 3] as number) - (start[3] as number)) >>> 0;
+  if (offset >= limit || start[0] !== words[at] || start[1] !== words[at + 1]) return -1;
+  const carry = ((start[3] as number) >>> 0) + offset >= 2 ** 32 ? 1 : 0;
+  return words[at + 2] === (((start[2] as number) + carry) | 0) ? offset : -1;
+};
+
 /** Source and destination of the packet that is received. */
 export const readAddresses6 = ({ view }: Memory, packet: number, words: Int32Array): void => {
   readAddress6(view, packet + 8, words, 0);

@@ -4,6 +4,9 @@ import { AccessLab } from '../../testing/access-lab.ts';
 import { lacOptions, lnsOptions } from '../../testing/l2tp-ends.ts';
 import { sessionState } from '../session-table.ts';
 
+/** An IPv4 address as stacks have it. */
+const wordsOf = (address = 0) => Int32Array.of(0, 0, 0xffff, address);
+
 const { up } = sessionState;
 
 const createPair = (lab = new AccessLab()) => {
@@ -25,7 +28,7 @@ it('subscribers of a port come up behind a concentrator, prove their sessions, a
   lab.run(2000);
   expect(client.l2tp?.counters.echoReceived).toBeGreaterThan(20);
   expect([client.protocol?.mtu, gateway.mtu]).toEqual([1458, 1458]);
-  expect(gateway.reaches(client.protocol?.addressOf(4) ?? 0)).toBe(true);
+  expect(gateway.reaches(wordsOf(client.protocol?.addressOf(4)), 0)).toBe(true);
   client.setLink(false);
   expect([table.counts[up], table.causeOf(0), client.l2tp?.tunnels.count]).toEqual([0, 'link down', 0]);
   client.setLink(true);
@@ -48,7 +51,7 @@ it('packets go from a subscriber to a host behind the gateway and back', () => {
     ...{ protocol: 17, tos: 0 },
   });
   client.sendPacket(3, at, at + 40);
-  const back = gateway.beginPacket(client.protocol?.addressOf(3) ?? 0, 50);
+  const back = gateway.beginPacket(wordsOf(client.protocol?.addressOf(3)), 0, 50);
   gateway.frames.writeIpv4(back, back + 50, {
     ...{ source: ip4('203.0.113.9'), destination: client.protocol?.addressOf(3) ?? 0 },
     ...{ protocol: 17, tos: 0 },

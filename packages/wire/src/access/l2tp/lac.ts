@@ -4,7 +4,7 @@ import { Ipv4Header } from '../../ip/ipv4.ts';
 import type { SessionCause } from '../causes.ts';
 import { echoPacketBytes, icmpTypeOf, writeEcho } from '../echo.ts';
 import type { LineDirectory } from '../lines.ts';
-import { pppProtocol } from '../ppp/packet.ts';
+import { ipProtocolOf, pppProtocol } from '../ppp/packet.ts';
 import { type AdoptedLink, Ppp, type PppOptions } from '../ppp/ppp.ts';
 import type { AccessProtocol, Subscribers } from '../subscribers.ts';
 import { type TimerKind, timerKind } from '../timers.ts';
@@ -153,9 +153,9 @@ export class L2tpLac implements AccessProtocol {
     return this.#link.begin(session, length);
   }
 
-  /** Sends the IPv4 packet [at, end) of a session. */
+  /** Sends the IP packet [at, end) of a session. */
   sendPacket(session: number, at: number, end: number): void {
-    this.#link.send(session, at, end, pppProtocol.ipv4);
+    this.#link.send(session, at, end, ipProtocolOf(this.#link.memory, at));
   }
 
   /** Sends an echo request to the other end of the session: the proof that it carries packets. */

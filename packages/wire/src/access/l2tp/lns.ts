@@ -4,7 +4,7 @@ import { Ipv4Header, ipv4Bytes } from '../../ip/ipv4.ts';
 import { NumberPool } from '../address-pool.ts';
 import type { SessionCause } from '../causes.ts';
 import { icmpTypeOf, writeEchoReply } from '../echo.ts';
-import { pppProtocol } from '../ppp/packet.ts';
+import { ipProtocolOf, pppProtocol } from '../ppp/packet.ts';
 import { Ppp, type PppOptions } from '../ppp/ppp.ts';
 import type { RadiusClient } from '../radius/client.ts';
 import { RadiusSessions, type RadiusSessionsOptions } from '../radius/sessions.ts';
@@ -137,10 +137,10 @@ export class L2tpLns {
     return this.#link.begin(session, length);
   }
 
-  /** Sends the IPv4 packet [at, end) of a session. */
+  /** Sends the IP packet [at, end) of a session. */
   sendPacket(session: number, at: number, end: number): void {
     this.table.countSent(session, end - at);
-    this.#link.send(session, at, end, pppProtocol.ipv4);
+    this.#link.send(session, at, end, ipProtocolOf(this.#link.memory, at));
   }
 
   #hasTunnelTo({ address }: L2tpPeer): boolean {

@@ -27,6 +27,10 @@ export const pppCode = {
   discardRequest: 11,
 } as const;
 
+/** The protocol of an IP packet by its version. */
+export const ipProtocolOf = ({ view }: Memory, at: number): number =>
+  view.getUint8(at) >>> 4 === 6 ? pppProtocol.ipv6 : pppProtocol.ipv4;
+
 export const pppHeaderBytes = 4;
 
 /** Sends packets of PPP sessions. */

@@ -148,6 +148,11 @@ export class SessionIpv6 {
     return this.#leases.get(session) ?? none;
   }
 
+  /** Server: the session with an address, or -1. */
+  sessionOf(words: Int32Array, at: number): number {
+    return this.#owners.get(this.server?.leaseOf(words, at) ?? none) ?? none;
+  }
+
   /** Client: writes the address of a session; false if it has its link-local one alone. */
   writeAddress(session: number, words: Int32Array): boolean {
     const at = session * addressWords;

@@ -6,7 +6,7 @@ import type { SessionCause } from '../causes.ts';
 import { echoPacketBytes, icmpTypeOf, writeEcho } from '../echo.ts';
 import { broadcastMac, type FrameWriter } from '../frames.ts';
 import type { Lines } from '../lines.ts';
-import { type PppLink, pppProtocol } from '../ppp/packet.ts';
+import { ipProtocolOf, type PppLink, pppProtocol } from '../ppp/packet.ts';
 import { Ppp, type PppOptions } from '../ppp/ppp.ts';
 import type { AccessProtocol, Subscribers } from '../subscribers.ts';
 import { type TimerKind, timerKind } from '../timers.ts';
@@ -161,9 +161,9 @@ export class Pppoe implements AccessProtocol {
     return Math.min(this.#host.frames.mtu - pppoeDataBytes, this.#options.ppp.lcp.mru);
   }
 
-  /** Sends the IPv4 packet [at, end) of a session. */
+  /** Sends the IP packet [at, end) of a session. */
   sendPacket(session: number, at: number, end: number): void {
-    this.send(session, at, end, pppProtocol.ipv4);
+    this.send(session, at, end, ipProtocolOf(this.#host.frames.memory, at));
   }
 
   /** Where the PPP packet of a session is written, or -1. */

@@ -7,7 +7,7 @@ import type { SessionCause } from '../causes.ts';
 import { icmpTypeOf, writeEchoReply } from '../echo.ts';
 import type { FrameWriter } from '../frames.ts';
 import { PeerLines } from '../lines.ts';
-import { type PppLink, pppProtocol } from '../ppp/packet.ts';
+import { ipProtocolOf, type PppLink, pppProtocol } from '../ppp/packet.ts';
 import { Ppp, type PppOptions } from '../ppp/ppp.ts';
 import type { RadiusClient } from '../radius/client.ts';
 import { RadiusSessions, type RadiusSessionsOptions } from '../radius/sessions.ts';
@@ -144,10 +144,10 @@ export class PppoeServer {
     return Math.min(this.#host.frames.mtu - pppoeDataBytes, this.#options.ppp.lcp.mru);
   }
 
-  /** Sends the IPv4 packet [at, end) of a session. */
+  /** Sends the IP packet [at, end) of a session. */
   sendPacket(session: number, at: number, end: number): void {
     this.table.countSent(session, end - at);
-    this.send(session, at, end, pppProtocol.ipv4);
+    this.send(session, at, end, ipProtocolOf(this.#host.frames.memory, at));
   }
 
   /** Where the PPP packet of a session is written, or -1. */
