@@ -29,10 +29,10 @@ it('an access node reports its lines by ANCP, and when their link goes down, wit
     }),
     duration: untilStopped,
   });
-  const reported = async (type: number) =>
-    (await sniffer.fields(`ancp.mtype == ${type}`, ['ancp.mtype'])).flatMap(([types = '']) =>
-      types.split(',').filter((one) => Number(one) === type),
-    ).length;
+  const reported = async (type: number) => {
+    const texts = await sniffer.fields(`ancp.mtype == ${type}`, ['ancp.ext_tlv.value']);
+    return texts.join().match(/olt 1\/1:/g)?.length ?? 0;
+  };
   await expect.poll(() => reported(81), { timeout: 30_000 }).toBe(50);
   await expect.poll(() => reported(80), { timeout: 30_000 }).toBe(100);
   const told = await client.stop();

@@ -132,13 +132,17 @@ describe('access sessions', () => {
     const [fromClient, fromServer] = await Promise.all([startSniffer(right), startSniffer(left)]);
     const ppp = profile('ppp', { lcp: { timeoutSec: 1, echoSec: 1 }, auth: { timeoutSec: 1 } });
     const server = await startJobIn(right, {
-      ...accessJob('server', right.device, { pppoe: profile('pppoe'), ppp, dhcpv6: profile('dhcpv6') }),
+      ...accessJob('server', right.device, {
+        pppoe: profile('pppoe'),
+        ppp,
+        dhcpv6: profile('dhcpv6', { server: { reconfigureSec: 1 } }),
+      }),
       duration: untilStopped,
     });
     const client = await startJobIn(left, {
       ...accessJob('client', left.device, {
         sessions: sessionsProfile(100, { traffic: { ipv4PacketsPerSec: 2, ipv6PacketsPerSec: 1 } }),
-        dhcpv6: profile('dhcpv6', { client: { timeoutSec: 1 } }),
+        dhcpv6: profile('dhcpv6', { client: { timeoutSec: 1, reconfigure: true } }),
         pppoe: profile('pppoe', { discovery: { timeoutSec: 1 }, accessLine: { enabled: true } }),
         accessLine: profile('accessLine', { vlan: { mode: '1:1', outerStart: 100, outerEnd: 199 } }),
         links: profile('links', { link: { sourceMac: '02:33:00:00:00:01' } }),
@@ -166,6 +170,8 @@ describe('access sessions', () => {
     expect(await codesOf(fromServer)).toEqual(new Set(['0x07', '0x65', '0xa7']));
     expect((await fromServer.fields('chap.code == 3', ['frame.number'])).length).toBeGreaterThan(0);
     expect((await fromClient.fields('pppoes && dhcpv6.msgtype == 8', ['frame.number'])).length).toBeGreaterThan(0);
+    expect((await fromServer.fields('pppoes && dhcpv6.msgtype == 10', ['frame.number'])).length).toBeGreaterThan(0);
+    expect((await fromClient.fields('pppoes && dhcpv6.msgtype == 5', ['frame.number'])).length).toBeGreaterThan(0);
     for (const one of [fromClient, fromServer]) expect(await complaints(one, 'pppoed || pppoes')).toEqual([]);
   });
 });

@@ -1,11 +1,11 @@
-export { ancpTechnology, type LineReport } from './access/ancp/message.ts';
-export { AncpPeer } from './access/ancp/peer.ts';
 export { AccessClient, type AccessClientOptions } from './access/access-client.ts';
 export { AccessGateway, type AccessGatewayOptions } from './access/access-gateway.ts';
+export { ancpTechnology, type LineReport } from './access/ancp/message.ts';
+export { AncpPeer } from './access/ancp/peer.ts';
 export type { SessionCause } from './access/causes.ts';
 export { type AdmittedClient, maxAdmitted } from './access/dhcp/admission.ts';
 export type { DhcpClientOptions } from './access/dhcp/client.ts';
-export type { Dhcpv6ClientOptions } from './access/dhcpv6/client.ts';
+export type { Dhcpv6ClientOptions } from './access/dhcpv6/client-options.ts';
 export { maxPeers, type PortPeer } from './access/dot1x/authenticator.ts';
 export { portAccessMac } from './access/dot1x/eapol.ts';
 export type { SupplicantOptions } from './access/dot1x/supplicants.ts';

@@ -232,6 +232,7 @@ export interface Dhcpv6Profile {
     readonly prefix: boolean;
     readonly prefixLength: number;
     readonly rapidCommit: boolean;
+    readonly reconfigure: boolean;
     readonly duid: 'll' | 'llt' | 'uuid';
     readonly release: boolean;
   };
@@ -243,6 +244,7 @@ export interface Dhcpv6Profile {
     readonly delegatedLength: number;
     readonly preferredSec: number;
     readonly validSec: number;
+    readonly reconfigureSec: number;
     readonly dnsServers: readonly string[];
     readonly domain: string;
   };

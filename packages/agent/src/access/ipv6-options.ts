@@ -30,6 +30,7 @@ export const dhcpv6Options = (
     wantsPrefix: client.prefix,
     prefixLength: client.prefixLength,
     rapidCommit: client.rapidCommit,
+    reconfigure: client.reconfigure,
     duid: client.duid,
     duidTimeSec: Math.floor((Date.now() - duidEpochMs) / second),
     relay: relay.enabled
@@ -90,6 +91,7 @@ export const dhcpv6PoolsOf = ({ server }: Dhcpv6Profile): NonNullable<Ipoe6Gatew
     validSec: server.validSec,
     dnsServers: server.dnsServers.map((text) => parseAddress(text)),
     domains: domainBytes(server.domain),
+    reconfigureSec: server.reconfigureSec,
   };
 };
 

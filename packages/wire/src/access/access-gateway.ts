@@ -90,7 +90,7 @@ export class AccessGateway {
         { ...dot1x, mac },
       );
     if (ipv6 !== undefined)
-      this.ipoe6 = new Ipoe6Gateway({ frames: this.frames, mac, onLease: onLease6, onPacket }, ipv6);
+      this.ipoe6 = new Ipoe6Gateway({ frames: this.frames, mac, random, onLease: onLease6, onPacket }, ipv6);
     if (pppoe !== undefined) {
       const offerFrames = this.#delayedFrames(options, pppoe.answerDelayMs);
       const host = { frames: this.frames, offerFrames, mac, random, radius, onEstablished, onEnded, onPacket };

@@ -2,8 +2,8 @@ import { AccessClient, type AccessClientOptions } from '../access/access-client.
 import { AccessGateway, type AccessGatewayOptions } from '../access/access-gateway.ts';
 import type { DhcpClientOptions } from '../access/dhcp/client.ts';
 import type { DhcpServerOptions } from '../access/dhcp/server.ts';
-import type { Dhcpv6ClientOptions } from '../access/dhcpv6/client.ts';
-import type { Dhcpv6ServerOptions } from '../access/dhcpv6/server.ts';
+import type { Dhcpv6ClientOptions } from '../access/dhcpv6/client-options.ts';
+import type { Dhcpv6ServerOptions } from '../access/dhcpv6/server-options.ts';
 import type { IpoeOptions } from '../access/ipoe.ts';
 import type { Ipoe6Options } from '../access/ipv6/ipoe6.ts';
 import type { Ipoe6GatewayOptions } from '../access/ipv6/ipoe6-gateway.ts';

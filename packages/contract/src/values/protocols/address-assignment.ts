@@ -68,6 +68,7 @@ export const dhcpv6 = profile('DHCPv6 (RFC 8415), client and server side', {
     prefix: flag('Ask for a delegated prefix (IA_PD)', true),
     prefixLength: whole('Wished length of the delegated prefix', 56, [32, 64]),
     rapidCommit: flag('Two messages instead of four', true),
+    reconfigure: flag('Let the server ask for a renewal (Reconfigure, with a key of the server)'),
     duid: choice('Kind of client id', ['ll', 'llt', 'uuid']),
     release: flag('Give everything back at the end', true),
   }),
@@ -85,6 +86,7 @@ export const dhcpv6 = profile('DHCPv6 (RFC 8415), client and server side', {
     validSec: whole('Valid lifetime', 3600, [30, 4_294_967_294]),
     dnsServers: list('Name servers', { pattern: ipv6Pattern, value: ['2001:db8:1::1'], maxItems: 8 }),
     domain: text('Search domain', 'rushhour.test', 253),
+    reconfigureSec: whole('Time between requests to renew, to clients that agree; 0 for none', 0, [0, 86_400]),
   }),
 });
 

@@ -2,11 +2,10 @@ import { createMemory, type Memory } from '../../bytes/memory.ts';
 import { macBytes } from '../../ethernet/ethernet.ts';
 import { copyAddress, writeAddress6 } from '../../ip/address.ts';
 import type { SessionCause } from '../causes.ts';
-import type { PacketSink } from '../frames.ts';
 import { addressWords, allDhcpAgents, PacketWriter6, unspecified, writeLinkLocal } from '../ipv6/packets.ts';
-import type { LineDirectory } from '../lines.ts';
-import { type SessionTimers, timerKind } from '../timers.ts';
-import { ClientId, type DuidKind, ServerIds } from './client-id.ts';
+import { timerKind } from '../timers.ts';
+import { ClientId, ServerIds } from './client-id.ts';
+import type { Dhcpv6ClientHost, Dhcpv6ClientOptions } from './client-options.ts';
 import {
   Dhcpv6Message,
   Dhcpv6Writer,
@@ -18,9 +17,11 @@ import {
   maxDhcpv6Bytes,
   RelayMessage,
 } from './message.ts';
+import { ReconfigureKeys } from './reconfigure.ts';
 
 const state = { init: 0, soliciting: 1, requesting: 2, bound: 3, renewing: 4, rebinding: 5 } as const;
 const forever = 0xffffffff;
+const nothing = new Uint8Array(0);
 /** What a relay adds at most: its header and both identifiers of 255 bytes. */
 const maxRelayBytes = 600;
 const requested = [dhcpv6Option.dnsServers, dhcpv6Option.domainList];
@@ -30,42 +31,9 @@ const rebindShare = 0.8;
 /** Enterprise number of remote identifiers: that for documentation (RFC 5612). */
 const enterprise = 32_473;
 
-export interface Dhcpv6ClientOptions {
-  readonly timeoutMs: number;
-  /** Messages of one kind without an answer before the session fails. */
-  readonly retries: number;
-  readonly wantsAddress: boolean;
-  readonly wantsPrefix: boolean;
-  /** Length of the prefix that is asked for. */
-  readonly prefixLength: number;
-  readonly rapidCommit: boolean;
-  readonly duid: DuidKind;
-  /** Seconds since 2000, for identifiers that have a time. */
-  readonly duidTimeSec: number;
-  /** The access node wraps messages as a lightweight relay (RFC 6221). */
-  readonly relay?:
-    | {
-        readonly interfaceId: (session: number) => Uint8Array;
-        readonly remoteId: (session: number) => Uint8Array;
-      }
-    | undefined;
-}
-
-export interface Dhcpv6ClientHost {
-  readonly frames: PacketSink;
-  readonly lines: LineDirectory & { readonly count: number };
-  readonly timers: SessionTimers;
-  readonly random: () => number;
-  /** Writes the link-local address of a session; left out: that of its MAC. */
-  writeOwn?(session: number, words: Int32Array): void;
-  /** A lease is obtained; false: it was renewed. */
-  onBound(session: number, isNew: boolean): void;
-  onFailed(session: number, cause: SessionCause): void;
-}
-
 /** The DHCPv6 clients of a port (RFC 8415), one for each session. Their state lies in typed arrays. */
 export class Dhcpv6Clients {
-  readonly counters = { sent: 0, received: 0, invalid: 0, timeouts: 0, renewals: 0 };
+  readonly counters = { sent: 0, received: 0, invalid: 0, timeouts: 0, renewals: 0, reconfigured: 0 };
   /** Address of each session, four words; 0 without one. */
   readonly address: Int32Array;
   /** Delegated prefix of each session, four words. */
@@ -83,6 +51,7 @@ export class Dhcpv6Clients {
   readonly #rebindMs: Float64Array;
   readonly #expiryMs: Float64Array;
   readonly #servers = new ServerIds();
+  readonly #keys: ReconfigureKeys | undefined;
   readonly #clientId: ClientId;
   readonly #options: Dhcpv6ClientOptions;
   readonly #host: Dhcpv6ClientHost;
@@ -100,6 +69,7 @@ export class Dhcpv6Clients {
     this.#options = options;
     this.#packets = new PacketWriter6(host.frames);
     this.#clientId = new ClientId(options.duid, options.duidTimeSec);
+    if (options.reconfigure) this.#keys = new ReconfigureKeys(count);
     this.address = new Int32Array(count * addressWords);
     this.prefix = new Int32Array(count * addressWords);
     this.prefixLength = new Uint8Array(count);
@@ -180,10 +150,25 @@ export class Dhcpv6Clients {
       this.counters.invalid++;
       return;
     }
+    if (message.type === dhcpv6Type.reconfigure) {
+      this.#onReconfigure(session, memory, [from, to]);
+      return;
+    }
     if (message.transaction !== this.#transaction[session]) return;
     this.counters.received++;
     if (message.type === dhcpv6Type.advertise) this.#onAdvertise(session, memory);
     else if (message.type === dhcpv6Type.reply) this.#onReply(session, memory);
+  }
+
+  /** A server tells the session to renew its lease, and proves that it is the one that gave it. */
+  #onReconfigure(session: number, memory: Memory, range: readonly [number, number]): void {
+    const wish = this.#keys?.wishOf(session, memory, this.#message, range) ?? 0;
+    if (wish === 0) this.counters.invalid++;
+    if (wish === 0 || this.#state[session] !== state.bound) return;
+    this.counters.received++;
+    this.counters.reconfigured++;
+    this.#enter(session, wish === dhcpv6Type.renew ? state.renewing : state.rebinding);
+    this.#transmit(session);
   }
 
   #isOwn(session: number, { bytes }: Memory): boolean {
@@ -208,7 +193,8 @@ export class Dhcpv6Clients {
     this.#transmit(session);
   }
 
-  #onReply(session: number, { bytes }: Memory): void {
+  #onReply(session: number, memory: Memory): void {
+    const { bytes } = memory;
     const before = this.#state[session] as number;
     const message = this.#message;
     if (before === state.init || before === state.bound) return;
@@ -223,6 +209,7 @@ export class Dhcpv6Clients {
     if (server < 0) return;
     this.#server[session] = server;
     this.#take(session);
+    this.#keys?.learn(session, memory, message);
     this.#state[session] = state.bound;
     this.#setLease(session);
     const isNew = before <= state.requesting;
@@ -310,6 +297,7 @@ export class Dhcpv6Clients {
     this.#host.timers.clear(session, timerKind.ipv6);
     this.address.fill(0, session * addressWords, (session + 1) * addressWords);
     this.prefixLength[session] = 0;
+    this.#keys?.forget(session);
   }
 
   /** Sends the message of the present state and sets the timer for the next attempt. */
@@ -375,7 +363,8 @@ export class Dhcpv6Clients {
     writer.numbers16(dhcpv6Option.elapsedTime, [elapsed]);
     const isQuestion = type !== dhcpv6Type.release && type !== dhcpv6Type.decline;
     if (isQuestion) writer.numbers16(dhcpv6Option.request, requested);
-    if (type === dhcpv6Type.solicit && rapidCommit) writer.bytes(dhcpv6Option.rapidCommit, new Uint8Array(0));
+    if (isQuestion && this.#keys !== undefined) writer.bytes(dhcpv6Option.reconfigureAccept, nothing);
+    if (type === dhcpv6Type.solicit && rapidCommit) writer.bytes(dhcpv6Option.rapidCommit, nothing);
     this.#writeAssociations(session, type);
     return writer.end;
   }

@@ -16,10 +16,10 @@ import type { Ipoe6Options } from '../ipv6/ipoe6.ts';
 import type { Ipoe6GatewayOptions } from '../ipv6/ipoe6-gateway.ts';
 import type { VlanPlan } from '../lines.ts';
 import { sessionState } from '../session-table.ts';
-import type { Dhcpv6ClientOptions } from './client.ts';
 import { ClientId } from './client-id.ts';
+import type { Dhcpv6ClientOptions } from './client-options.ts';
 import { Dhcpv6Message, Dhcpv6Writer, dhcpv6Option, dhcpv6Type } from './message.ts';
-import type { Dhcpv6ServerOptions } from './server.ts';
+import type { Dhcpv6ServerOptions } from './server-options.ts';
 
 const { up } = sessionState;
 const second = 1000;
@@ -148,6 +148,39 @@ describe('subscribers with DHCPv6', () => {
     lab.tamper = undefined;
     expect(lab.run(60 * second, isUp(ends, 5))).toBe(true);
     expect(gateway.ipoe6?.dhcpv6?.used).toBe(5);
+  });
+
+  it('renew when the server tells them to and proves that it is the one that gave the lease', () => {
+    const ends = createEnds6({ client: { reconfigure: true }, server: { reconfigureSec: 10 } });
+    const { lab, client, gateway } = ends;
+    client.subscribers.begin();
+    expect(lab.run(5 * second, isUp(ends, 20))).toBe(true);
+    const own = client.ipoe?.ipv6?.dhcpv6?.counters;
+    const told: Uint8Array[] = [];
+    const isTold = (frame: Uint8Array) => frame[54 + 4 + 8] === dhcpv6Type.reconfigure;
+    lab.tamper = (frame, from) => {
+      if (from === 1 && isTold(frame)) told.push(frame);
+      return frame;
+    };
+    lab.run(25 * second, () => (own?.renewals ?? 0) >= 40, 5);
+    expect(own).toMatchObject({ reconfigured: 40, renewals: 40, invalid: 0 });
+    expect(gateway.ipoe6?.dhcpv6?.counters.reconfigured).toBe(40);
+    // Said again, or by somebody else.
+    const [again] = told.slice(-1) as [Uint8Array];
+    client.receive(new Memory(again), 0, again.length);
+    const forged = again.slice();
+    const counterEnd = again.length - 17;
+    forged[counterEnd - 1] = 99;
+    client.receive(new Memory(forged), 0, forged.length);
+    expect(own).toMatchObject({ reconfigured: 40, invalid: 2 });
+  });
+
+  it('are not told to renew unless they agree', () => {
+    const ends = createEnds6({ server: { reconfigureSec: 5 } });
+    ends.client.subscribers.begin();
+    expect(ends.lab.run(5 * second, isUp(ends, 20))).toBe(true);
+    ends.lab.run(20 * second, () => false, 10);
+    expect(ends.gateway.ipoe6?.dhcpv6?.counters.reconfigured).toBe(0);
   });
 
   it('report an exhausted pool, a silent server, and a router that is missing or not trusted', () => {

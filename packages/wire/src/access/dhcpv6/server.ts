@@ -1,9 +1,9 @@
 import { KeyTable } from '../../bytes/key-table.ts';
-import { createMemory, type Memory } from '../../bytes/memory.ts';
+import { copyOf, createMemory, type Memory } from '../../bytes/memory.ts';
 import { TimerWheel } from '../../bytes/timer-wheel.ts';
 import { copyAddress } from '../../ip/address.ts';
 import { NumberPool } from '../address-pool.ts';
-import type { FrameRoute, PacketSink } from '../frames.ts';
+import type { FrameRoute } from '../frames.ts';
 import { addressWords, addToAddress, offsetBetween, PacketWriter6, writeLinkLocal } from '../ipv6/packets.ts';
 import { PeerLines } from '../lines.ts';
 import {
@@ -19,6 +19,9 @@ import {
   RelayMessage,
   relayHeaderBytes,
 } from './message.ts';
+import { keyOption, signMessage, unsignedOption } from './reconfigure.ts';
+import { type ReconfigurePeer, ReconfigurePeers } from './reconfigure-peers.ts';
+import type { Dhcpv6Sender, Dhcpv6ServerHost, Dhcpv6ServerOptions } from './server-options.ts';
 
 const keyWords = 3;
 const none = -1;
@@ -28,41 +31,11 @@ const maxLeaseTicks = 2 ** 30;
 /** More prefixes than sessions are of no use. */
 const maxPrefixes = 2 ** 24;
 const maxRelayBytes = 300;
-
-export interface Dhcpv6ServerOptions {
-  readonly poolStart: Int32Array;
-  readonly poolSize: number;
-  /** Network that prefixes are delegated from. */
-  readonly delegatedFrom: Int32Array;
-  readonly delegatedFromLength: number;
-  readonly delegatedLength: number;
-  readonly preferredSec: number;
-  readonly validSec: number;
-  readonly dnsServers: readonly Int32Array[];
-  /** Domain names as DNS writes them; empty: none. */
-  readonly domains: Uint8Array;
-}
-
-export interface Dhcpv6ServerHost {
-  readonly frames: PacketSink;
-  readonly mac: Uint8Array;
-  onLease?: ((lease: number, isActive: boolean) => void) | undefined;
-}
-
-/** Where a message has come from. */
-export interface Dhcpv6Sender {
-  /** The way back. */
-  readonly route: FrameRoute;
-  /** Its line: clients are known within it. */
-  readonly line: number;
-  /** Address of the sender, and of the server. */
-  readonly source: Int32Array;
-  readonly own?: Int32Array;
-}
+const maxClientIdBytes = 130;
 
 /** A DHCPv6 server (RFC 8415) with one pool of addresses and one of prefixes. */
 export class Dhcpv6Server {
-  readonly counters = { received: 0, sent: 0, invalid: 0, exhausted: 0, declined: 0 };
+  readonly counters = { received: 0, sent: 0, invalid: 0, exhausted: 0, declined: 0, reconfigured: 0 };
   /** Leases that clients have confirmed. */
   active = 0;
   readonly #pool: NumberPool;
@@ -88,7 +61,11 @@ export class Dhcpv6Server {
   readonly #prefixWords = new Int32Array(addressWords);
   readonly #own = new Int32Array(addressWords);
   readonly #serverId: Uint8Array;
+  /** Clients that may be told to renew. */
+  readonly #peers: ReconfigurePeers | undefined;
   #nowSec = 0;
+  /** The message at hand has come by a relay. */
+  #isRelayed = false;
 
   constructor(host: Dhcpv6ServerHost, options: Dhcpv6ServerOptions) {
     const { poolSize, delegatedLength, delegatedFromLength } = options;
@@ -106,6 +83,9 @@ export class Dhcpv6Server {
     this.#wheel = new TimerWheel(0, poolSize);
     this.#serverId = Uint8Array.from([0, 3, 0, 1, ...host.mac]);
     writeLinkLocal(host.mac, this.#own, 0);
+    const { reconfigureSec = 0 } = options;
+    if (reconfigureSec > 0 && host.random !== undefined)
+      this.#peers = new ReconfigurePeers(reconfigureSec, host.random);
   }
 
   get validSec(): number {
@@ -163,6 +143,23 @@ export class Dhcpv6Server {
     if (now <= this.#nowSec) return;
     this.#nowSec = now;
     this.#wheel.advance(now, (lease) => this.#free(lease));
+    for (const peer of this.#peers?.takeDue(now) ?? []) this.#reconfigure(peer);
+  }
+
+  /** Tells a client to renew its lease. */
+  #reconfigure({ key, clientId, counter, own, client, route }: ReconfigurePeer): void {
+    const at = this.#packets.beginUdp(route.path, maxDhcpv6Bytes);
+    if (at < 0) return;
+    const { memory } = this.#packets;
+    const writer = this.#writer.begin(memory, at, dhcpv6Type.reconfigure, 0);
+    writer.bytes(dhcpv6Option.clientId, clientId).bytes(dhcpv6Option.serverId, this.#serverId);
+    writer.bytes(dhcpv6Option.reconfigureMessage, Uint8Array.of(dhcpv6Type.renew));
+    const { end } = writer.bytes(dhcpv6Option.authentication, unsignedOption(counter));
+    signMessage(memory.bytes.subarray(at, end), key);
+    this.#packets.setAddresses(own, 0, client, 0);
+    this.counters.sent++;
+    this.counters.reconfigured++;
+    this.#packets.sendUdp(at, end, (dhcpv6Port.server << 16) | dhcpv6Port.client, route);
   }
 
   /** The lease is over: its line is gone. */
@@ -175,6 +172,7 @@ export class Dhcpv6Server {
     const { start, end } = payload;
     const { route, source, own = this.#own } = sender;
     const isRelayed = this.#relay.parse(memory, start, end) && this.#relay.type === dhcpv6Type.relayForward;
+    this.#isRelayed = isRelayed;
     const [from, to] = isRelayed ? [this.#relay.innerAt, this.#relay.innerEnd] : [start, end];
     if (!this.#message.parse(memory, from, to) || this.#message.clientIdAt < 0) {
       this.counters.invalid++;
@@ -269,8 +267,25 @@ export class Dhcpv6Server {
       this.#associate(dhcpv6Option.iaPd, prefix.iaid, given);
     }
     if (!hasAddress && !hasPrefix) this.counters.exhausted++;
-    if (lease >= 0) this.#keep(lease, sender.route, binds && (hasAddress || hasPrefix));
+    const isBinding = binds && (hasAddress || hasPrefix);
+    if (lease >= 0) this.#keep(lease, sender.route, isBinding);
+    if (isBinding) this.#giveKey(lease, memory, sender);
     return this.#end();
+  }
+
+  /** A client that agrees to be told gets a key; one behind a relay cannot be reached directly. */
+  #giveKey(lease: number, { bytes, view }: Memory, { route, source, own = this.#own }: Dhcpv6Sender): void {
+    const { clientIdAt, clientIdLength } = this.#message;
+    const accepts = this.#message.find(view, dhcpv6Option.reconfigureAccept) >= 0;
+    if (this.#peers === undefined || !accepts || this.#isRelayed) return;
+    const peer = {
+      clientId: copyOf(bytes, clientIdAt, clientIdAt + Math.min(clientIdLength, maxClientIdBytes)),
+      route: { ...route, destinationMac: route.destinationMac.slice() },
+      ...{ own: own.slice(0, addressWords), client: source.slice(0, addressWords) },
+    };
+    const key = this.#peers.add(lease, peer, this.#nowSec);
+    this.#writer.bytes(dhcpv6Option.reconfigureAccept, new Uint8Array(0));
+    this.#writer.bytes(dhcpv6Option.authentication, keyOption(key));
   }
 
   #associate(code: number, iaid: number, given: Pick<Lease6, 'words' | 'status'>): void {
@@ -299,7 +314,10 @@ export class Dhcpv6Server {
     const { transaction, clientIdAt, clientIdLength } = this.#message;
     const { dnsServers, domains } = this.#options;
     const writer = this.#writer.begin(this.#inner, 0, type, transaction);
-    writer.bytes(dhcpv6Option.clientId, bytes.subarray(clientIdAt, clientIdAt + Math.min(clientIdLength, 130)));
+    writer.bytes(
+      dhcpv6Option.clientId,
+      bytes.subarray(clientIdAt, clientIdAt + Math.min(clientIdLength, maxClientIdBytes)),
+    );
     writer.bytes(dhcpv6Option.serverId, this.#serverId);
     const servers = new Uint8Array(dnsServers.length * 16);
     const view = new DataView(servers.buffer);
@@ -356,6 +374,7 @@ export class Dhcpv6Server {
       this.active--;
       this.#host.onLease?.(lease, false);
     }
+    this.#peers?.remove(lease);
     const [address, prefix] = [this.#addressOf[lease] as number, this.#prefixOf[lease] as number];
     if (address !== none) this.#pool.release(address);
     if (prefix !== none) this.#prefixes.release(prefix);

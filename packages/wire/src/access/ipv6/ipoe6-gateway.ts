@@ -13,7 +13,8 @@ import { Ipv6Header } from '../../ip/ipv6.ts';
 import { pseudoHeaderSum } from '../../ip/pseudo-header.ts';
 import { UdpHeader } from '../../udp/udp.ts';
 import { dhcpv6Port } from '../dhcpv6/message.ts';
-import { Dhcpv6Server, type Dhcpv6ServerOptions } from '../dhcpv6/server.ts';
+import { Dhcpv6Server } from '../dhcpv6/server.ts';
+import type { Dhcpv6ServerOptions } from '../dhcpv6/server-options.ts';
 import type { FrameWriter } from '../frames.ts';
 import { NeighbourTable } from './neighbour-table.ts';
 import {
@@ -48,6 +49,7 @@ export interface Ipoe6GatewayOptions {
 export interface Ipoe6GatewayHost {
   readonly frames: FrameWriter;
   readonly mac: Uint8Array;
+  readonly random?: () => number;
   onLease?: ((lease: number, isActive: boolean) => void) | undefined;
   /** A packet of a subscriber that is not for the gateway itself. */
   onPacket?(memory: Memory, start: number, end: number): void;
@@ -81,7 +83,7 @@ export class Ipoe6Gateway {
     else writeLinkLocal(mac, this.#linkLocal, 0);
     this.#router = { mac, isManaged: dhcpv6 !== undefined, lifetimeSec: routerLifetimeSec, prefix };
     if (prefix !== undefined) this.#neighbours = new NeighbourTable(prefix.words);
-    if (dhcpv6 !== undefined) this.dhcpv6 = new Dhcpv6Server({ frames, mac, onLease }, dhcpv6);
+    if (dhcpv6 !== undefined) this.dhcpv6 = new Dhcpv6Server({ frames, mac, random: host.random, onLease }, dhcpv6);
   }
 
   advance(nowMs: number): void {

@@ -11,7 +11,7 @@ import {
 } from '../../testing/access-ends.ts';
 import { AccessLab } from '../../testing/access-lab.ts';
 import { mutationRuns } from '../../testing/mutation-runs.ts';
-import type { Dhcpv6ServerOptions } from '../dhcpv6/server.ts';
+import type { Dhcpv6ServerOptions } from '../dhcpv6/server-options.ts';
 import type { PppoeClientOptions } from '../pppoe/client.ts';
 import { sessionState } from '../session-table.ts';
 

@@ -7,9 +7,11 @@ import { Ipv6Header, ipv6Bytes } from '../../ip/ipv6.ts';
 import { pseudoHeaderSum } from '../../ip/pseudo-header.ts';
 import { UdpHeader } from '../../udp/udp.ts';
 import type { SessionCause } from '../causes.ts';
-import { type Dhcpv6ClientOptions, Dhcpv6Clients } from '../dhcpv6/client.ts';
+import { Dhcpv6Clients } from '../dhcpv6/client.ts';
+import type { Dhcpv6ClientOptions } from '../dhcpv6/client-options.ts';
 import { dhcpv6Port } from '../dhcpv6/message.ts';
-import { Dhcpv6Server, type Dhcpv6ServerOptions } from '../dhcpv6/server.ts';
+import { Dhcpv6Server } from '../dhcpv6/server.ts';
+import type { Dhcpv6ServerOptions } from '../dhcpv6/server-options.ts';
 import type { FrameRoute, PacketSink } from '../frames.ts';
 import { addressWords, PacketWriter6, readAddresses6 } from '../ipv6/packets.ts';
 import type { LineDirectory } from '../lines.ts';
@@ -101,7 +103,12 @@ export class SessionIpv6 {
     if (dhcpv6 !== undefined && !options.isServer) this.dhcpv6 = this.#createClients(sink, dhcpv6);
     if (pools !== undefined && options.isServer)
       this.server = new Dhcpv6Server(
-        { frames: sink, mac: serverMac, onLease: (lease, isActive) => this.#onLease(lease, isActive) },
+        {
+          frames: sink,
+          mac: serverMac,
+          random: host.random,
+          onLease: (lease, isActive) => this.#onLease(lease, isActive),
+        },
         pools,
       );
   }
