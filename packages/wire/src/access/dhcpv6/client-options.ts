@@ -13,7 +13,7 @@ export interface Dhcpv6ClientOptions {
   /** Length of the prefix that is asked for. */
   readonly prefixLength: number;
   readonly rapidCommit: boolean;
-  /** Servers may tell sessions to renew their leases. */
+  /** Servers may ask sessions to renew their leases. */
   readonly reconfigure?: boolean;
   readonly duid: DuidKind;
   /** Seconds since 2000, for identifiers that have a time. */

@@ -160,14 +160,14 @@ export class Dhcpv6Clients {
     else if (message.type === dhcpv6Type.reply) this.#onReply(session, memory);
   }
 
-  /** A server tells the session to renew its lease, and proves that it is the one that gave it. */
+  /** A server asks the session to renew its lease, and proves that it is the one that gave it. */
   #onReconfigure(session: number, memory: Memory, range: readonly [number, number]): void {
-    const wish = this.#keys?.wishOf(session, memory, this.#message, range) ?? 0;
-    if (wish === 0) this.counters.invalid++;
-    if (wish === 0 || this.#state[session] !== state.bound) return;
+    const requestType = this.#keys?.requestIn(session, memory, this.#message, range) ?? 0;
+    if (requestType === 0) this.counters.invalid++;
+    if (requestType === 0 || this.#state[session] !== state.bound) return;
     this.counters.received++;
     this.counters.reconfigured++;
-    this.#enter(session, wish === dhcpv6Type.renew ? state.renewing : state.rebinding);
+    this.#enter(session, requestType === dhcpv6Type.renew ? state.renewing : state.rebinding);
     this.#transmit(session);
   }
 

@@ -150,23 +150,23 @@ describe('subscribers with DHCPv6', () => {
     expect(gateway.ipoe6?.dhcpv6?.used).toBe(5);
   });
 
-  it('renew when the server tells them to and proves that it is the one that gave the lease', () => {
+  it('renew when the server asks them to and proves that it is the one that gave the lease', () => {
     const ends = createEnds6({ client: { reconfigure: true }, server: { reconfigureSec: 10 } });
     const { lab, client, gateway } = ends;
     client.subscribers.begin();
     expect(lab.run(5 * second, isUp(ends, 20))).toBe(true);
     const own = client.ipoe?.ipv6?.dhcpv6?.counters;
-    const told: Uint8Array[] = [];
-    const isTold = (frame: Uint8Array) => frame[54 + 4 + 8] === dhcpv6Type.reconfigure;
+    const messages: Uint8Array[] = [];
+    const isReconfigure = (frame: Uint8Array) => frame[54 + 4 + 8] === dhcpv6Type.reconfigure;
     lab.tamper = (frame, from) => {
-      if (from === 1 && isTold(frame)) told.push(frame);
+      if (from === 1 && isReconfigure(frame)) messages.push(frame);
       return frame;
     };
     lab.run(25 * second, () => (own?.renewals ?? 0) >= 40, 5);
     expect(own).toMatchObject({ reconfigured: 40, renewals: 40, invalid: 0 });
     expect(gateway.ipoe6?.dhcpv6?.counters.reconfigured).toBe(40);
-    // Said again, or by somebody else.
-    const [again] = told.slice(-1) as [Uint8Array];
+    // A repetition, then a message that is not signed with the key.
+    const [again] = messages.slice(-1) as [Uint8Array];
     client.receive(new Memory(again), 0, again.length);
     const forged = again.slice();
     const counterEnd = again.length - 17;
@@ -175,7 +175,7 @@ describe('subscribers with DHCPv6', () => {
     expect(own).toMatchObject({ reconfigured: 40, invalid: 2 });
   });
 
-  it('are not told to renew unless they agree', () => {
+  it('are not asked to renew unless they agree', () => {
     const ends = createEnds6({ server: { reconfigureSec: 5 } });
     ends.client.subscribers.begin();
     expect(ends.lab.run(5 * second, isUp(ends, 20))).toBe(true);

@@ -2,7 +2,7 @@ import type { FrameRoute } from '../frames.ts';
 
 const keyBytes = 16;
 
-/** A client that may be told to renew. */
+/** A client that may be asked to renew. */
 export interface ReconfigurePeer {
   readonly key: Uint8Array;
   readonly clientId: Uint8Array;
@@ -14,7 +14,7 @@ export interface ReconfigurePeer {
   dueSec: number;
 }
 
-/** The clients of a server that have agreed to be told, by lease. */
+/** The clients of a server that have agreed to be asked, by lease. */
 export class ReconfigurePeers {
   readonly #intervalSec: number;
   readonly #random: () => number;
@@ -25,7 +25,7 @@ export class ReconfigurePeers {
     this.#random = random;
   }
 
-  /** The key of a client, which is told to renew after the interval. */
+  /** The key of a client, which is asked to renew after the interval. */
   add(lease: number, peer: Pick<ReconfigurePeer, 'clientId' | 'route' | 'own' | 'client'>, nowSec: number): Uint8Array {
     const { key = this.#newKey(), counter = 0 } = this.#peers.get(lease) ?? {};
     this.#peers.set(lease, { ...peer, key, counter, dueSec: nowSec + this.#intervalSec });

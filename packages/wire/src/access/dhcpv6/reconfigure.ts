@@ -68,12 +68,12 @@ export class ReconfigureKeys {
     this.#hasKey[client] = 0;
   }
 
-  /** What a message [start, end) tells the client to send: the type of the message; 0: it is to be ignored. */
-  wishOf(client: number, memory: Memory, message: Dhcpv6Message, [start, end]: readonly [number, number]): number {
+  /** What a message [start, end) asks the client to send: the type of the message; 0: it is to be ignored. */
+  requestIn(client: number, memory: Memory, message: Dhcpv6Message, [start, end]: readonly [number, number]): number {
     const { view, bytes } = memory;
     const at = findAuthentication(memory, message, valueKind.digest);
-    const wish = message.find(view, dhcpv6Option.reconfigureMessage);
-    if (at < 0 || wish < 0 || optionLength6(view, wish) < 1 || this.#hasKey[client] === 0) return 0;
+    const requestAt = message.find(view, dhcpv6Option.reconfigureMessage);
+    if (at < 0 || requestAt < 0 || optionLength6(view, requestAt) < 1 || this.#hasKey[client] === 0) return 0;
     const counter = view.getUint32(at + counterAt) * 2 ** 32 + view.getUint32(at + counterAt + 4);
     const text = copyOf(bytes, start, end);
     text.fill(0, at + valueAt - start, at + authenticationBytes - start);
@@ -81,7 +81,7 @@ export class ReconfigureKeys {
     const digest = bytes.subarray(at + valueAt, at + authenticationBytes);
     if (counter <= (this.#counters[client] as number) || !isSameBytes(digest, hmacMd5(key, text))) return 0;
     this.#counters[client] = counter;
-    const type = view.getUint8(wish);
+    const type = view.getUint8(requestAt);
     return type === dhcpv6Type.renew || type === dhcpv6Type.rebind ? type : 0;
   }
 

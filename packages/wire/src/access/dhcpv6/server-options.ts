@@ -12,7 +12,7 @@ export interface Dhcpv6ServerOptions {
   readonly dnsServers: readonly Int32Array[];
   /** Domain names as DNS writes them; empty: none. */
   readonly domains: Uint8Array;
-  /** Time after which clients that agree are told to renew, again and again; 0: never. */
+  /** Time after which clients that agree are asked to renew, again and again; 0: never. */
   readonly reconfigureSec?: number;
 }
 

@@ -61,7 +61,7 @@ export class Dhcpv6Server {
   readonly #prefixWords = new Int32Array(addressWords);
   readonly #own = new Int32Array(addressWords);
   readonly #serverId: Uint8Array;
-  /** Clients that may be told to renew. */
+  /** Clients that may be asked to renew. */
   readonly #peers: ReconfigurePeers | undefined;
   #nowSec = 0;
   /** The message at hand has come by a relay. */
@@ -146,7 +146,7 @@ export class Dhcpv6Server {
     for (const peer of this.#peers?.takeDue(now) ?? []) this.#reconfigure(peer);
   }
 
-  /** Tells a client to renew its lease. */
+  /** Asks a client to renew its lease. */
   #reconfigure({ key, clientId, counter, own, client, route }: ReconfigurePeer): void {
     const at = this.#packets.beginUdp(route.path, maxDhcpv6Bytes);
     if (at < 0) return;
@@ -273,7 +273,7 @@ export class Dhcpv6Server {
     return this.#end();
   }
 
-  /** A client that agrees to be told gets a key; one behind a relay cannot be reached directly. */
+  /** A client that agrees to be asked gets a key; one behind a relay cannot be reached directly. */
   #giveKey(lease: number, { bytes, view }: Memory, { route, source, own = this.#own }: Dhcpv6Sender): void {
     const { clientIdAt, clientIdLength } = this.#message;
     const accepts = this.#message.find(view, dhcpv6Option.reconfigureAccept) >= 0;
