@@ -10,6 +10,7 @@ const agent = (id: number) => ({
 });
 const profiles = new Map([
   [5, { name: 'DHCP', protocol: 'dhcp', config: {} }],
+  [8, { name: 'IPoE', protocol: 'ipoe', config: { ipv6: { enabled: true } } }],
   [6, { name: 'three', protocol: 'sessions', config: { load: { count: 3, startPerSec: 10 } } }],
   [7, { name: 'slow', protocol: 'sessions', config: { load: { count: 1000, startPerSec: 1 } } }],
 ]);
@@ -91,6 +92,21 @@ describe('targets behind a gateway', () => {
     const [client] =
       agents.find(({ agentId }) => agentId === 1)?.jobs.filter(({ engine: name }) => name === 'http') ?? [];
     expect(client?.job.config).toMatchObject({ targets: [{ host: '10.50.0.1' }] });
+  });
+
+  it('are reached by IPv6 of the sessions where every target has such an address', () => {
+    const six = http({ targets: [{ ...target, ip: '2001:db8:50::1' }] });
+    const { agents, issues } = planned([six], [{ ...subscribers, ipoe: [8] } as object, { ...gateway, ipoe: [8] }]);
+    expect(issues).toEqual([]);
+    const [client, server] = [1, 2].map((id) =>
+      agents.find(({ agentId }) => agentId === id)?.jobs.find(({ job }) => job.engine === 'http'),
+    );
+    expect(client?.job.stack?.sessions).toMatchObject({ groupId: 3, isIpv6: true });
+    expect(server?.job).toMatchObject({
+      stack: { networks: [{ subnet: '2001:db8:50::1/128' }], sessions: { groupId: 4 } },
+      config: { listen: [{ host: '::' }] },
+    });
+    expect(issueCodes(planned([six], [subscribers, gateway]))).toEqual(['/accessPlane/0/ipoe/0 NOT_SUPPORTED']);
   });
 
   it('are refused without a gateway, an address, an agent or sessions that reach them', () => {
