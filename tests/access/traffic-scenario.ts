@@ -70,7 +70,7 @@ try {
   const isRouter = kind === 'access';
   const isIpv6 = ['pppoe6', 'dhcpv6', 'slaac'].includes(kind);
   const column = isIpv6 ? 'ipv6' : 'address';
-  const ip = isIpv6 ? '2001:db8:50::1' : '10.50.0.1';
+  const ip = isIpv6 ? 'fd00:50::1' : '10.50.0.1';
   const target = { agent: { id: other.id }, ip, accessGroup: isRouter ? 0 : 8 };
   const task = {
     comment: 'HTTP of subscribers',

@@ -95,7 +95,7 @@ describe('targets behind a gateway', () => {
   });
 
   it('are reached by IPv6 of the sessions where every target has such an address', () => {
-    const six = http({ targets: [{ ...target, ip: '2001:db8:50::1' }] });
+    const six = http({ targets: [{ ...target, ip: 'fd00:50::1' }] });
     const { agents, issues } = planned([six], [{ ...subscribers, ipoe: [8] } as object, { ...gateway, ipoe: [8] }]);
     expect(issues).toEqual([]);
     const [client, server] = [1, 2].map((id) =>
@@ -103,7 +103,7 @@ describe('targets behind a gateway', () => {
     );
     expect(client?.job.stack?.sessions).toMatchObject({ groupId: 3, isIpv6: true });
     expect(server?.job).toMatchObject({
-      stack: { networks: [{ subnet: '2001:db8:50::1/128' }], sessions: { groupId: 4 } },
+      stack: { networks: [{ subnet: 'fd00:50::1/128' }], sessions: { groupId: 4 } },
       config: { listen: [{ host: '::' }] },
     });
     expect(issueCodes(planned([six], [subscribers, gateway]))).toEqual(['/accessPlane/0/ipoe/0 NOT_SUPPORTED']);
