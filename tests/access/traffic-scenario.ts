@@ -37,7 +37,7 @@ try {
   const lns = await l2tpOf('lns', { localAddress: '10.99.0.60' });
   const dhcpv6 = await profileOf('dhcpv6', { client: { timeoutSec: 1, prefix: false } });
   const ipoeOf = (method: string, addressStart: string) =>
-    profileOf('ipoe', { ipv4: { enabled: false }, ipv6: { enabled: true, method, addressStart } }, method);
+    profileOf('ipoe', { ipv4: { enabled: false }, ipv6: { enabled: true, method, addressStart } }, `ipoe ${method}`);
   const withDhcpv6 = { ipoe: [await ipoeOf('dhcpv6', '2001:db8:9::1')], dhcpv6: [dhcpv6], accessLine: [accessLine] };
   const withSlaac = { ipoe: [await ipoeOf('slaac', '2001:db8:9::1')], accessLine: [accessLine] };
   const access = await profileOf('access', { gateway: { protocols: ['pppoe'], unnumberedFrom: '100.64.0.1' } });
