@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { runScenario, startJobIn } from '../engines/namespaces.ts';
 import { takePriority } from '../engines/priority.ts';
 import { useCable } from '../engines/use-cable.ts';
+import { captureGaps } from './arrival-gaps.ts';
 import { startFrr } from './frr.ts';
 import { rowsOf } from './result-rows.ts';
 import { countForwarded, createLine } from './three-namespaces.ts';
@@ -97,7 +98,9 @@ describe('convergence', () => {
         no bgp ebgp-requires-policy
         neighbor 10.98.2.10 remote-as 65000`,
     );
+    const gapsOf = await captureGaps(line.right, port);
     const answer = await runScenario({ ...line, remove() {} }, scenario);
+    const gaps = await gapsOf();
     expect(await frr.show('show bgp summary json')).toContain('10.98.2.10');
     expect(answer).toMatchObject({ status: 7, commands: [{ agents: 1, reason: '' }], events: 2, flowsDown: 0 });
     const missing = faults.read('arrived') - faults.read('forwarded');
@@ -112,5 +115,11 @@ describe('convergence', () => {
       expect(cells.controlToDataPlaneUs).toBeGreaterThan(0);
       expect(cells.controlToDataPlaneUs).toBeLessThan(cells.lastUs);
     }
+    // tshark sees the same silence, which is one interval of a flow longer.
+    const seen = [...gaps.values()].map((us) => us - 1000).sort((a, b) => a - b);
+    const measured = answer.flows.map(({ cells }: { cells: { lastUs: number } }) => cells.lastUs);
+    expect(seen.length).toBeGreaterThanOrEqual(2);
+    for (const us of seen)
+      expect(Math.min(...measured.map((lastUs: number) => Math.abs(lastUs - us)))).toBeLessThan(2000);
   });
 });

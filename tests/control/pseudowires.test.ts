@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { useCable } from '../engines/use-cable.ts';
 import { startFrr } from './frr.ts';
 import { profileOf } from './profiles.ts';
-import { rowsOf } from './result-rows.ts';
+import { listedRoutes } from './result-rows.ts';
 import { startRouters } from './routers.ts';
 
 const cable = useCable('test', ({ right }) => {
@@ -49,11 +49,6 @@ const startPeer = (word: 'include' | 'exclude') => {
   );
 };
 
-const wiresOf = (totals: Parameters<typeof rowsOf>[0]): string[] =>
-  rowsOf(totals, 'routes').flatMap(({ cells }) =>
-    cells['family'] === 'wire' ? [`${cells['route']}: ${cells['attributes']}`] : [],
-  );
-
 it('FRR and our router agree on pseudowires of numbers and of a VPLS, and on those that only one of them has', async () => {
   const frr = await startPeer('include');
   const job = await startRouters(cable.left, {
@@ -65,10 +60,17 @@ it('FRR and our router agree on pseudowires of numbers and of a VPLS, and on tho
     Object.values((await frr.json('show l2vpn atom binding json')) as Record<string, Binding>);
   const remote = async () => (await bindings()).map((one) => `${one.remoteLabel} ${one.remoteIfMtu}`).sort();
   await expect.poll(remote, { interval: 300, timeout: 30_000 }).toEqual(['400000 1500', '500000 1500', '500001 1500']);
-  const totals = await job.stop();
-  const found = wiresOf(totals);
-  expect(found[0]).toMatch(/^ethernet 7: (up|fault of the neighbour), labels 400000 in, \d+ out$/);
-  // FRR does without the control word; without MPLS in its kernel it reports that it does not forward.
-  expect(found[1]).toMatch(/^vpn 8: (up|fault of the neighbour), labels 500000 in, \d+ out$/);
-  expect(found[2]).toBe('vpn 9: no label, labels 500001 in, none out');
+  const wires = () =>
+    listedRoutes(job).flatMap(({ cells }) =>
+      cells['family'] === 'wire' ? [`${cells['route']}: ${cells['attributes']}`] : [],
+    );
+  // FRR does without the control word, once it has asked with it; without MPLS in its kernel it does not forward.
+  await expect
+    .poll(wires, { interval: 500, timeout: 60_000 })
+    .toEqual([
+      expect.stringMatching(/^ethernet 7: (up|fault of the neighbour), labels 400000 in, \d+ out$/),
+      expect.stringMatching(/^vpn 8: (up|fault of the neighbour), labels 500000 in, \d+ out$/),
+      'vpn 9: no label, labels 500001 in, none out',
+    ]);
+  await job.stop();
 });

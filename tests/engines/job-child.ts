@@ -1,4 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { Outcome } from '@rushhour/agent';
 import type { Summary } from '@rushhour/protocol';
@@ -9,7 +10,11 @@ interface JobChild {
   readonly child: ChildProcessByStdio<Writable, Readable, null>;
   /** Its result; rejects when it printed none. */
   readonly totals: Promise<Totals>;
+  /** Summaries that it has printed as they came. */
+  readonly summaries: Summary[];
 }
+
+const summaryMark = 'summary ';
 
 /** Runs a script of this folder with a job, started by the programs in `behind`; resolves at its first line or its end. */
 export const startJobChild = async (script: string, job: object, behind: readonly string[]): Promise<JobChild> => {
@@ -22,17 +27,18 @@ export const startJobChild = async (script: string, job: object, behind: readonl
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   // A failed child no longer reads; its totals hold the reason.
   child.stdin.on('error', () => {});
-  let text = '';
+  let answer = '';
+  const summaries: Summary[] = [];
   const { promise: heard, resolve } = Promise.withResolvers<void>();
-  child.stdout.on('data', (bytes) => {
-    text += bytes;
-    if (text.includes('\n')) resolve();
+  createInterface(child.stdout).on('line', (line) => {
+    if (line.startsWith('{')) answer = line;
+    else if (line.startsWith(summaryMark)) summaries.push(JSON.parse(line.slice(summaryMark.length)));
+    resolve();
   });
   const totals = new Promise<Totals>((done, fail) => {
     child.on('close', () => {
       resolve();
       try {
-        const answer = text.slice(text.indexOf('{'));
         const { outcome, summaries } = JSON.parse(answer) as { outcome: Outcome; summaries: Summary[] };
         done(totalsOf(outcome, summaries));
       } catch (cause) {
@@ -42,7 +48,7 @@ export const startJobChild = async (script: string, job: object, behind: readonl
   });
   totals.catch(() => {});
   await heard;
-  return { child, totals };
+  return { child, totals, summaries };
 };
 
 /** The command that runs a program in a namespace. */

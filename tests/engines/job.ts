@@ -50,7 +50,8 @@ export interface Started {
 
 const tenSeconds: Duration = { mode: 'time', seconds: 10, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
 
-export const startJob = (options: JobOptions): Started => {
+/** `watch` gets every summary as it comes. */
+export const startJob = (options: JobOptions, watch: (summary: Summary) => void = () => {}): Started => {
   const stop = new AbortController();
   const summaries: Summary[] = [];
   const { promise: started, resolve: hasStarted } = Promise.withResolvers<void>();
@@ -73,7 +74,10 @@ export const startJob = (options: JobOptions): Started => {
       return Date.now();
     },
     stop: stop.signal,
-    onSummary: (summary) => summaries.push(summary),
+    onSummary: (summary) => {
+      summaries.push(summary);
+      watch(summary);
+    },
   });
   const totals = running.outcome.then((outcome) => totalsOf(outcome, summaries));
   const startedOrFailed = Promise.race([started, running.outcome.then(({ error }) => failWith(error))]);

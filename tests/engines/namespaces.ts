@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import type { PlaneCommand, Summary } from '@rushhour/protocol';
 import { programAt } from '../process/program.ts';
 import type { JobOptions, Totals } from './job.ts';
 import { inside, startJobChild } from './job-child.ts';
@@ -99,6 +100,12 @@ export const runScenario = async ({ left, right }: Cable, script: string, ...mor
 
 export interface JobProcess {
   readonly totals: Promise<Totals>;
+  /** Summaries since the first command. */
+  readonly summaries: readonly Summary[];
+  /** Gives the plane of the job a command. */
+  command(command: PlaneCommand): void;
+  /** Halts the process of the job, or lets it go on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
   stop(): Promise<Totals>;
 }
 
@@ -116,6 +123,11 @@ export const startJobProcess = async (options: JobOptions, behind: readonly stri
   totals.catch(() => {});
   return {
     totals,
+    summaries: started.summaries,
+    command(command) {
+      started.child.stdin.write(`${JSON.stringify(command)}\n`);
+    },
+    signal: (signal) => started.child.kill(signal),
     stop() {
       started.child.stdin.end();
       return totals;

@@ -10,7 +10,8 @@ export { maxPeers, type PortPeer } from './access/dot1x/authenticator.ts';
 export { portAccessMac } from './access/dot1x/eapol.ts';
 export type { SupplicantOptions } from './access/dot1x/supplicants.ts';
 export { FrameWriter } from './access/frames.ts';
-export type { IgmpOptions } from './access/igmp/hosts.ts';
+export type { GroupHosts, GroupHostsOptions, HostPort } from './access/groups/group-hosts.ts';
+export { IgmpHosts, type IgmpOptions } from './access/igmp/hosts.ts';
 export { alertHeaderBytes, igmpProtocol, writeAlertHeader } from './access/igmp/message.ts';
 export type { IpoeOptions } from './access/ipoe.ts';
 export type { Ipoe6Options } from './access/ipv6/ipoe6.ts';
@@ -52,6 +53,7 @@ export { describeAttributes } from './control/bgp/describe-attributes.ts';
 export { EvpnRoutes } from './control/bgp/evpn/generated-routes.ts';
 export { type HostMove, HostMoves } from './control/bgp/evpn/host-moves.ts';
 export type { EvpnOptions } from './control/bgp/evpn/options.ts';
+export { type VpwsWire, VpwsWires } from './control/bgp/evpn/vpws.ts';
 export { type BgpFamily, type BgpFamilyName, familyOf } from './control/bgp/families.ts';
 export { ImportedTable } from './control/bgp/mrt/imported-table.ts';
 export { MrtReader, type MrtRoute } from './control/bgp/mrt/reader.ts';
@@ -59,7 +61,8 @@ export { ceaseReason } from './control/bgp/notification.ts';
 export { createPrefixSource, nextHopOf, type RouteSource } from './control/bgp/route-source.ts';
 export { BgpSession, type BgpSessionOptions } from './control/bgp/session.ts';
 export { FlapSchedule } from './control/flap-schedule.ts';
-export { IgmpQuerier, type Membership } from './control/igmp/querier.ts';
+export type { GroupQuerier, Membership, QuerierEvents, QuerierOptions } from './control/groups/group-querier.ts';
+export { IgmpQuerier } from './control/igmp/querier.ts';
 export type { IsisAuthentication } from './control/isis/authentication.ts';
 export { IsisNetwork, systemIdAfter } from './control/isis/generated-network.ts';
 export type { IsisAdjacency, IsisOptions } from './control/isis/options.ts';
@@ -78,6 +81,23 @@ export { generalizedNames, numberedNames, type WireNames } from './control/ldp/w
 export { WireService } from './control/ldp/wires/wire-service.ts';
 export { LinkOam } from './control/link-oam/link.ts';
 export { oamFlag, oamGroup, slowProtocols } from './control/link-oam/pdu.ts';
+export { MldHosts } from './control/mld/hosts.ts';
+export { isFromLink, mldMessageAt, writeMldHeader } from './control/mld/message.ts';
+export { MldQuerier } from './control/mld/querier.ts';
+export {
+  answerLspEcho,
+  type LspEcho,
+  type LspPrefix,
+  lspMessage,
+  lspPingPort,
+  lspReplyMode,
+  lspTarget,
+  parseLspEcho,
+  writeLspEcho,
+} from './control/mpls-oam/message.ts';
+export { LspPing } from './control/mpls-oam/pinger.ts';
+export { parseTp, type TpEnd, type TpMessage, tpGroupMac } from './control/mpls-tp/message.ts';
+export { TpPath } from './control/mpls-tp/path.ts';
 export { type AreaKind, ospfProtocol, type PacketEnds } from './control/ospf/format.ts';
 export { type OspfNeighbour, ospfStateName } from './control/ospf/neighbour.ts';
 export type { OspfOptions } from './control/ospf/options.ts';
@@ -146,7 +166,15 @@ export {
   type IcmpRequestKind,
   icmpRequests,
 } from './icmp/icmp-request.ts';
-export { copyAddress, formatAddress, isMappedAddress, isSameAddress, parseAddress, writeMapped } from './ip/address.ts';
+export {
+  copyAddress,
+  formatAddress,
+  isMappedAddress,
+  isSameAddress,
+  parseAddress,
+  writeAddress6,
+  writeMapped,
+} from './ip/address.ts';
 export { defaultHeaderFields, type HeaderFields, ipProtocol } from './ip/header-fields.ts';
 export { Ipv4Header, writeIpv4 } from './ip/ipv4.ts';
 export { Ipv6Header, writeIpv6 } from './ip/ipv6.ts';

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { PlaneCommand } from '@rushhour/protocol';
 import { BfdSession, BfdSigner, copyAddress, FlapSchedule, parseAddress, parseBfd } from '@rushhour/wire';
+import { BfdEcho } from './bfd-echo.ts';
+import { sendDatagramFrame } from './datagram-frame.ts';
 import type { BfdProfile } from './profiles.ts';
 import type {
   InstanceCounters,
@@ -12,14 +14,19 @@ import type {
   Router,
 } from './router.ts';
 
-export const bfdPorts = { 'single-hop': 3784, 'multi-hop': 4784 } as const;
+export const bfdPorts = { 'single-hop': 3784, 'multi-hop': 4784, micro: 6784 } as const;
 /** Source ports of sessions (RFC 5881, section 4). */
 const firstSourcePort = 49_152;
+/** Sessions of a member of a link group are for the other end of the member (RFC 7130, section 2.3). */
+const microBfdMac = Uint8Array.of(0x01, 0x00, 0x5e, 0x90, 0x00, 0x01);
 const sourcePorts = 16_384;
 
 /** What is used where a protocol asks for BFD and the task has no profile for the neighbour. */
 export const defaultBfd = (peerAddress: string, kind: 'single-hop' | 'multi-hop'): BfdProfile => ({
-  session: { kind, peerAddress, txMs: 300, rxMs: 300, multiplier: 3, passive: false, ttl: 255 },
+  session: {
+    ...{ kind, peerAddress, txMs: 300, rxMs: 300, multiplier: 3, passive: false, ttl: 255 },
+    ...{ echoMs: 0, demand: false },
+  },
   authentication: { kind: 'none', keyId: 0, key: '' },
   flaps: { intervalSec: 0, downSec: 1, count: 0 },
 });
@@ -38,6 +45,8 @@ const signerOf = ({ authentication, session }: BfdProfile): BfdSigner | undefine
 export class BfdInstance implements ProtocolInstance {
   readonly protocol = 'bfd';
   readonly session: BfdSession;
+  /** Where the session has echoes. */
+  readonly echo: BfdEcho | undefined;
   readonly router: Router;
   readonly peer: string;
   readonly port: number;
@@ -52,8 +61,8 @@ export class BfdInstance implements ProtocolInstance {
   #startedAt = 0;
 
   constructor({ profile, router, host }: InstanceOptions<BfdProfile>, context: PlaneContext) {
-    const { kind, peerAddress, txMs, rxMs, multiplier, passive, ttl } = profile.session;
-    if (kind !== 'single-hop' && kind !== 'multi-hop') throw new RangeError(`BFD cannot watch ${kind} sessions yet`);
+    const { kind, peerAddress, txMs, rxMs, multiplier, passive, ttl, echoMs, demand } = profile.session;
+    if (kind === 'seamless') throw new RangeError('seamless BFD is not supported');
     if (peerAddress === undefined)
       throw new RangeError(`BFD of ${router.address} has no neighbour: set session.peerAddress`);
     if (router.isMachine)
@@ -69,21 +78,23 @@ export class BfdInstance implements ProtocolInstance {
     this.#key[8] = ((firstSourcePort + (router.index % sourcePorts)) << 16) | this.port;
     const { intervalSec, downSec, count } = profile.flaps;
     this.#flaps = new FlapSchedule({ intervalMs: intervalSec * 1000, downMs: downSec * 1000, count });
-    const discriminator = ((router.index + 1) * 8 + (kind === 'single-hop' ? 0 : 1)) >>> 0;
+    const discriminator = ((router.index + 1) * 8 + Object.keys(bfdPorts).indexOf(kind)) >>> 0;
     const options = { discriminator, txMs, rxMs, multiplier, isPassive: passive, random: Math.random };
     this.#signer = signerOf(profile);
-    this.session = new BfdSession(options, {
-      send: (bytes) => {
-        context.layers.group.udp.send(this.#key, this.#host, this.#signer?.sign(bytes) ?? bytes);
-        context.layers.scheduleFlush();
+    this.echo = echoMs === 0 ? undefined : new BfdEcho({ context, host, local: router.address, peer: peerAddress });
+    this.session = new BfdSession(
+      { ...options, echoMs, isDemand: demand },
+      {
+        send: (bytes) => this.#send(this.#signer?.sign(bytes) ?? bytes),
+        sendEcho: (bytes) => this.echo?.send(bytes),
+        onChange: (isUp, reason, silentMs) => this.#onChange(isUp, reason, silentMs),
       },
-      onChange: (isUp, reason, silentMs) => this.#onChange(isUp, reason, silentMs),
-    });
+    );
   }
 
   get counters(): InstanceCounters {
-    const { tx, rx, flaps } = this.session.counters;
-    return { tx, rx, flaps, prefixesSent: 0, prefixesReceived: 0 };
+    const { tx, rx, flaps, echoes, echoesBack } = this.session.counters;
+    return { tx: tx + echoes, rx: rx + echoesBack, flaps, prefixesSent: 0, prefixesReceived: 0 };
   }
 
   start(now: number): void {
@@ -147,6 +158,17 @@ export class BfdInstance implements ProtocolInstance {
 
   routes(): readonly RouteRow[] {
     return [];
+  }
+
+  #send(bytes: Uint8Array): void {
+    const { layers } = this.#context;
+    if (this.port !== bfdPorts.micro) layers.group.udp.send(this.#key, this.#host, bytes);
+    else sendDatagramFrame(this.#context, { ...this.#ends, mac: microBfdMac, ports: this.#key[8] as number }, bytes);
+    layers.scheduleFlush();
+  }
+
+  get #ends() {
+    return { host: this.#host, source: this.#key.subarray(0, 4), destination: this.#key.subarray(4, 8), ttl: this.ttl };
   }
 
   #onChange(isUp: boolean, reason: string, silentMs: number): void {

@@ -6,9 +6,16 @@ import {
   ceaseReason,
   describeAttributes,
   FlapSchedule,
+  type VpwsWires,
 } from '@rushhour/wire';
 import type { Connection, ConnectionEvents } from '../net/transport/transport.ts';
-import { type BgpInstanceOptions, bgpSessionOptions, evpnRoutesOf, importedRoutesOf } from './bgp-options.ts';
+import {
+  type BgpInstanceOptions,
+  bgpSessionOptions,
+  evpnRoutesOf,
+  importedRoutesOf,
+  vpwsWiresOf,
+} from './bgp-options.ts';
 import type { EvpnFabric } from './evpn-fabric.ts';
 import type { BgpProfile } from './profiles.ts';
 import type { InstanceCounters, NeighbourRow, PlaneContext, ProtocolInstance, RouteRow, Router } from './router.ts';
@@ -48,6 +55,8 @@ export class BgpInstance implements ProtocolInstance {
   readonly ttl: number;
   /** The session ends with a BFD session. */
   readonly isWatched: boolean;
+  /** Wires by EVPN, for each profile of VPWS of the router. */
+  readonly wires: readonly VpwsWires[];
   readonly #profile: BgpProfile;
   readonly #context: PlaneContext;
   readonly #flaps: FlapSchedule;
@@ -73,9 +82,11 @@ export class BgpInstance implements ProtocolInstance {
     const mac = new Uint8Array(6);
     context.layers.writeMac(options.host, mac, 0);
     const evpn = evpnRoutesOf(options, mac);
+    this.wires = vpwsWiresOf(options);
     const table = context.tables.get(profile);
     const more = [
       ...evpn.flatMap(({ routes }) => routes.sources()),
+      ...this.wires.map((wires) => wires.source()),
       ...(table === undefined ? [] : importedRoutesOf(options, table)),
     ];
     this.session = new BgpSession(bgpSessionOptions(options, more), {

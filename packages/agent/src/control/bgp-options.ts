@@ -10,13 +10,16 @@ import {
   type PathAttributes,
   parseAddress,
   type RouteSource,
+  VpwsWires,
 } from '@rushhour/wire';
-import type { BgpProfile, EvpnProfile } from './profiles.ts';
+import type { BgpProfile, EvpnProfile, VpwsProfile } from './profiles.ts';
 import type { InstanceOptions } from './router.ts';
 
 export interface BgpInstanceOptions extends InstanceOptions<BgpProfile> {
   /** Profiles of EVPN of the router, with its number among the routers that have them. */
   readonly evpn: readonly { readonly profile: EvpnProfile; readonly ordinal: number }[];
+  /** The same of EVPN-VPWS. */
+  readonly vpws: readonly { readonly profile: VpwsProfile; readonly ordinal: number }[];
 }
 
 /** The last 32 bits of an address. */
@@ -118,6 +121,22 @@ export const evpnRoutesOf = (
       attributes: attributesOf(profile, familyOf('l2vpn-evpn')),
     }),
   }));
+};
+
+/** Wires of the router for each of its profiles of VPWS; none without the family. */
+export const vpwsWiresOf = ({ profile, router, ordinal, vpws }: BgpInstanceOptions): VpwsWires[] => {
+  const { session, capabilities, routes } = profile;
+  if (!capabilities.families.includes('l2vpn-evpn')) return [];
+  const id = routerIdOf(session.routerId, router.address, ordinal);
+  const address = bytesOfAddress(routes.nextHop ?? router.address);
+  return vpws.map(
+    (one) =>
+      new VpwsWires({
+        instance: one.profile.instance,
+        router: { ordinal: one.ordinal, id, as: session.localAs, address },
+        attributes: attributesOf(profile, familyOf('l2vpn-evpn')),
+      }),
+  );
 };
 
 /** Routes of a file, as far as the session has their families. */

@@ -33,6 +33,7 @@ export class ControlPlane {
   readonly #neighbours: NeighbourTable;
   readonly #routes: RouteView;
   #nextReportAt = 0;
+  #dueAt = Number.POSITIVE_INFINITY;
   #isStopped = false;
 
   constructor(sites: readonly RouterSite[], deps: ControlPlaneDeps) {
@@ -42,6 +43,8 @@ export class ControlPlane {
       tables: deps.tables,
       recordAdjacency: (us: number) => this.#meters.adjacency.record(us),
       recordDetection: (us: number) => this.#meters.detection.record(us),
+      recordJoin: (us: number) => this.#meters.join.record(us),
+      recordLeave: (us: number) => this.#meters.leave.record(us),
       event: (protocol: string, router: { readonly address: string }, text: string) =>
         deps.progress(`${router.address} ${protocol}: ${text}`),
     };
@@ -108,6 +111,7 @@ export class ControlPlane {
 
   readonly #tick = (): void => {
     if (this.#isStopped) return;
+    this.#catchUp();
     const now = performance.now();
     for (const instance of this.#instances) instance.advance(now);
     if (now >= this.#nextReportAt) {
@@ -115,8 +119,17 @@ export class ControlPlane {
       this.#meters.report(this.#instances, now);
       this.#neighbours.report(now, false);
     }
-    this.#alarm.set(now + this.#tickMs);
+    this.#dueAt = now + this.#tickMs;
+    this.#alarm.set(this.#dueAt);
   };
+
+  /** A tick that is late must not take neighbours for silent: what they have said meanwhile is heard first. */
+  #catchUp(): void {
+    if (performance.now() - this.#dueAt < lateMs) return;
+    for (const { network } of this.#sites) network.poll();
+  }
 }
 
 const reportMs = 200;
+/** A tick so late may find packets that have waited for it. */
+const lateMs = 5;

@@ -63,6 +63,8 @@ export class LdpInstance implements ProtocolInstance {
   readonly protocol = 'ldp';
   readonly router: Router;
   readonly lsrId: number;
+  /** Labels that the router gives out. */
+  readonly bindings: LdpBindings;
   readonly #ldp: LdpRouter;
   readonly #context: PlaneContext;
   readonly #flaps: FlapSchedule;
@@ -84,6 +86,7 @@ export class LdpInstance implements ProtocolInstance {
     this.#flaps = new FlapSchedule({ intervalMs: intervalSec * 1000, downMs: downSec * 1000, count });
     const own = optionsOf(options);
     this.lsrId = own.lsrId;
+    this.bindings = own.bindings;
     this.#ldp = new LdpRouter(own, {
       sendHello: (bytes, destination) => this.#sendHello(bytes, destination),
       connect: (destination, attach) => this.#connect(destination, attach),
@@ -98,6 +101,15 @@ export class LdpInstance implements ProtocolInstance {
   /** Adds what uses the sessions of the router. `peers`: neighbours that need not be adjacent. */
   extend(extension: LdpExtension, peers: readonly string[]): void {
     this.#ldp.extend(extension, peers.map(ipv4Word));
+  }
+
+  /** The label of a prefix such as `10.0.0.0/24` and the neighbour that has given it; undefined: there is none. */
+  pathTo(prefix: string): { readonly label: number; readonly neighbour: string } | undefined {
+    for (const { transport, session } of this.#ldp.neighbours.values()) {
+      const label = session?.labels.get(prefix);
+      if (label !== undefined) return { label, neighbour: ipv4Text(transport) };
+    }
+    return undefined;
   }
 
   start(now: number): void {

@@ -78,6 +78,7 @@ const linkLocalNetwork = 'fe80::/64';
 const needsLinkLocal = ({ protocol, config }: RouterProfile, address: string): boolean => {
   const { instance, joins } = config as Addressed;
   const version = instance?.version;
+  if (protocol === 'mld' || protocol === 'mld-querier') return true;
   if (protocol === 'pim') return isV6(joins?.groupStart ?? address);
   return (protocol === 'ospf' && version === 3) || (protocol === 'rip' && version === 'ng');
 };

@@ -8,6 +8,9 @@ const names = Object.keys(zero()) as (keyof InstanceCounters)[];
 export class PlaneMeters {
   readonly adjacency;
   readonly detection;
+  /** Delays of joining and leaving multicast groups. */
+  readonly join;
+  readonly leave;
   readonly #samples: Samples;
   readonly #sessionsUp;
   readonly #database;
@@ -18,6 +21,8 @@ export class PlaneMeters {
     this.#samples = samples;
     this.adjacency = samples.histogram('control.adjacency');
     this.detection = samples.histogram('control.bfdDetect');
+    this.join = samples.histogram('control.join');
+    this.leave = samples.histogram('control.leave');
     this.#sessionsUp = samples.gauge('control.sessionsUp');
     this.#database = samples.gauge('control.lsdbSize');
     this.#counters = {

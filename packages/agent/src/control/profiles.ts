@@ -76,6 +76,8 @@ export interface BfdProfile {
     readonly multiplier: number;
     readonly passive: boolean;
     readonly ttl: number;
+    readonly echoMs: number;
+    readonly demand: boolean;
   };
   readonly authentication: {
     readonly kind: 'none' | keyof typeof bfdAuthentication;
@@ -177,7 +179,8 @@ export interface RipProfile {
   readonly authentication: { readonly kind: 'none' | 'simple' | 'md5'; readonly keyId: number; readonly key: string };
 }
 
-export interface IgmpQuerierProfile {
+/** Of IGMP and MLD. */
+export interface QuerierProfile {
   readonly querier: {
     readonly version: number;
     readonly queryIntervalSec: number;
@@ -188,6 +191,33 @@ export interface IgmpQuerierProfile {
     readonly lastMemberCount: number;
     readonly routerAlert: boolean;
     readonly yieldToLower: boolean;
+  };
+}
+
+/** Hosts of IGMP and MLD. */
+export interface GroupHostsProfile {
+  readonly host: {
+    readonly version: number;
+    readonly groupStart: string;
+    readonly sources: readonly string[];
+    readonly groupCount: number;
+    readonly groupStep: number;
+    readonly filter: 'exclude' | 'include';
+    readonly robustness: number;
+    readonly reportDelayMs: number;
+  };
+  readonly join: {
+    readonly autostart: boolean;
+    readonly delaySec: number;
+    readonly joinsPerSec: number;
+    readonly groupsPerHost: number;
+  };
+  readonly zapping: {
+    readonly intervalSec: number;
+    readonly count: number;
+    readonly pauseSec: number;
+    readonly waitMs: number;
+    readonly overlapMs: number;
   };
 }
 
@@ -265,6 +295,16 @@ export interface VplsProfile {
   readonly flaps: Flaps;
 }
 
+export interface VpwsProfile {
+  readonly instance: WireServiceSection & {
+    readonly localId: number;
+    readonly remoteId: number;
+    readonly routeDistinguisher?: string | undefined;
+    readonly routeTargets: readonly string[];
+  };
+  readonly flaps: Flaps;
+}
+
 export interface Fec129Profile {
   readonly attachment: WireServiceSection & {
     readonly type: '1' | '2';
@@ -289,6 +329,41 @@ export interface MldpProfile {
   readonly service: { readonly groupStart: string; readonly source: string; readonly inBand: boolean };
   readonly resilience: { readonly makeBeforeBreakMs: number };
   readonly flaps: Flaps;
+}
+
+export interface MplsTpProfile {
+  readonly path: {
+    readonly count: number;
+    readonly tunnelIdStart: number;
+    readonly sourceNode: string;
+    readonly destinationNode: string;
+    readonly globalId: number;
+    readonly labelInStart: number;
+    readonly labelOutStart: number;
+  };
+  readonly oam: { readonly intervalMs: number; readonly multiplier: number; readonly lockInstruct: boolean };
+  readonly flaps: Flaps;
+}
+
+export interface MplsOamProfile {
+  readonly ping: {
+    readonly target: 'ldp-ipv4' | 'generic-ipv4';
+    readonly prefix: string;
+    readonly prefixLength: number;
+    readonly destination: string;
+    readonly intervalMs: number;
+    readonly timeoutMs: number;
+    readonly count: number;
+    readonly sizeBytes: number;
+    readonly ttl: number;
+    readonly trafficClass: number;
+  };
+  readonly reply: {
+    readonly mode: 'ip' | 'router-alert' | 'none';
+    readonly answer: boolean;
+    readonly dscp: number;
+  };
+  readonly traceroute: { readonly enabled: boolean; readonly maxTtl: number };
 }
 
 export interface LinkOamProfile {

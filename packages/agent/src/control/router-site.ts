@@ -17,20 +17,21 @@ import {
   pimProtocol,
   pseudoHeaderSum,
   ripngPort,
-  type UdpHandler,
   UdpHeader,
 } from '@rushhour/wire';
 import type { HostNetwork } from '../net/host-network.ts';
 import type { Connection, ConnectionEvents, Listener } from '../net/transport/transport.ts';
 import type { StackConnection } from '../stack/stack-connection.ts';
-import { BfdInstance, bfdPorts, defaultBfd } from './bfd-instance.ts';
+import { defaultBfd } from './bfd-instance.ts';
+import { BfdSite } from './bfd-site.ts';
 import { BgpInstance, bgpPort } from './bgp-instance.ts';
 import type { BgpInstanceOptions } from './bgp-options.ts';
 import { carriedByLdp, instancesOverLdp } from './carried-by-ldp.ts';
-import { IgmpQuerierInstance } from './igmp-querier-instance.ts';
+import { GroupSite } from './group-site.ts';
 import { IsisInstance, isisPdu } from './isis-instance.ts';
 import { LdpInstance } from './ldp-instance.ts';
 import { LinkOamInstance, oamPacket } from './link-oam-instance.ts';
+import { MplsSite } from './mpls-site.ts';
 import { OspfInstance } from './ospf-instance.ts';
 import { isPimV6, PimInstance } from './pim-instance.ts';
 import type { PlannedRouter, RouterProfile } from './plan-routers.ts';
@@ -38,25 +39,31 @@ import type {
   BfdProfile,
   BgpProfile,
   EvpnProfile,
-  IgmpQuerierProfile,
   IsisProfile,
   LdpProfile,
   LinkOamProfile,
+  MplsOamProfile,
+  MplsTpProfile,
   OspfProfile,
   PimProfile,
   RipProfile,
+  VpwsProfile,
 } from './profiles.ts';
 import { RipInstance } from './rip-instance.ts';
 import type { InstanceOptions, PlaneContext, ProtocolInstance, Router, WatchedInstance } from './router.ts';
 import { SignatureKeys } from './signature-keys.ts';
+import { vpwsInstancesOf } from './vpws-instance.ts';
 
 /** Routing protocols use the class of network control (RFC 2474, CS6). */
 const controlDscp = 48;
 const transportOptions = { noDelay: true, keepAliveSec: 0, readSize: 'large', closesImmediately: false } as const;
 
+/** Protocols without sessions of their own: they use those of BGP and LDP. */
+const carriedByOthers: readonly string[] = ['evpn', 'vpws', 'mpls-oam', ...carriedByLdp];
+
 /** Takes a connection from an address; undefined: it is not wanted. */
 type Accept = (connection: Connection, source: string) => ConnectionEvents | undefined;
-type Reports = Pick<PlaneContext, 'fabrics' | 'tables' | 'recordAdjacency' | 'recordDetection' | 'event'>;
+type Reports = Omit<PlaneContext, 'network' | 'layers' | 'transport'>;
 
 /** A router that takes the datagrams of a port. */
 interface Hearer {
@@ -70,11 +77,11 @@ export class Site {
   readonly network: HostNetwork;
   readonly #context: PlaneContext;
   readonly #bgp = new Map<string, BgpInstance>();
-  /** By port, own address and address of the neighbour. */
-  readonly #bfd = new Map<string, BfdInstance>();
+  readonly #bfd: BfdSite;
+  readonly #mpls: MplsSite;
   readonly #isis: IsisInstance[] = [];
   readonly #links: LinkOamInstance[] = [];
-  readonly #queriers: IgmpQuerierInstance[] = [];
+  readonly #groups: GroupSite;
   readonly #ospf: OspfInstance[] = [];
   readonly #pim: PimInstance[] = [];
   readonly #ldp = new Map<string, LdpInstance>();
@@ -90,17 +97,25 @@ export class Site {
     const { layers } = network;
     this.network = network;
     this.#context = { ...reports, network, layers, transport: network.createTransport(transportOptions) };
+    this.#groups = new GroupSite(this.#context);
+    this.#bfd = new BfdSite(this.#context);
+    this.#mpls = new MplsSite(this.#context);
     for (const { router, profiles } of routers) for (const profile of profiles) this.#add(router, profile, profiles);
     for (const planned of routers)
       this.instances.push(...instancesOverLdp(planned, this.#ldp.get(planned.router.address)));
+    for (const planned of routers) this.#addOam(planned);
+    for (const planned of routers) this.instances.push(...vpwsInstancesOf(planned, [...this.#bgp.values()]));
     for (const instance of [...this.#bgp.values()]) if (instance.isWatched) this.#watch(instance);
     for (const instance of [...this.#ospf, ...this.#isis, ...this.#pim])
       if (instance.isWatched) this.#watchAdjacencies(instance);
-    if (this.#bfd.size > 0) for (const port of Object.values(bfdPorts)) layers.group.udp.bind(port, this.#bfdHandler);
+    this.#bfd.listen();
     if (this.#ospf.length > 0) layers.group.handleProtocol(ospfProtocol, { receive: this.#deliverOspf });
     if (this.#pim.length > 0) layers.group.handleProtocol(pimProtocol, { receive: this.#deliverPim });
-    if (this.#ospf.length + this.#pim.length + this.#hearers.size + this.#queriers.length > 0) this.#hearGroups();
-    if (this.#isis.length + this.#links.length > 0) this.#hearFrames();
+    if (this.#ospf.length + this.#pim.length + this.#hearers.size > 0 || !this.#groups.isEmpty) this.#hearGroups();
+    if (this.#isis.length + this.#links.length > 0 || !this.#mpls.isEmpty) this.#hearFrames();
+    layers.group.transit = (memory, start, end) => {
+      if (!this.#bfd.forward(memory, start, end) && !this.#mpls.isEmpty) this.#mpls.receive(memory, start, end);
+    };
     if (this.#keys.size > 0) layers.group.tcp.signatureKeyOf = this.#keys.find;
     layers.group.output.fieldsOf = (keys, at, path, protocol) => this.#fieldsOf(keys, at, path, protocol);
   }
@@ -144,19 +159,15 @@ export class Site {
   #add(router: Router, { protocol, config, ordinal }: RouterProfile, beside: readonly RouterProfile[]): void {
     const host = this.#context.layers.hostOf(parseAddress(router.address));
     if (protocol === 'bgp')
-      this.#addBgp({ profile: config as BgpProfile, router, ordinal, host, evpn: evpnOf(beside) });
+      this.#addBgp({ profile: config as BgpProfile, router, ordinal, host, ...carriedByBgp(beside) });
     else if (protocol === 'bfd') this.#addBfd({ profile: config as BfdProfile, router, ordinal, host });
     else if (protocol === 'ospf') this.#addOspf({ profile: config as OspfProfile, router, ordinal, host });
     else if (protocol === 'ldp') this.#addLdp({ profile: config as LdpProfile, router, ordinal, host });
     else if (protocol === 'rip') this.#addRip({ profile: config as RipProfile, router, ordinal, host });
-    else if (protocol === 'igmp-querier')
-      this.#addQuerier({ profile: config as IgmpQuerierProfile, router, ordinal, host });
     else if (protocol === 'pim') this.#addPim({ profile: config as PimProfile, router, ordinal, host });
     else if (protocol === 'link-oam') this.#addLink({ profile: config as LinkOamProfile, router, ordinal, host });
     else if (protocol === 'isis') this.#addIsis({ profile: config as IsisProfile, router, ordinal, host });
-    // EVPN has no sessions of its own: its routes travel over BGP.
-    else if (protocol !== 'evpn' && !carriedByLdp.includes(protocol))
-      throw new RangeError(`emulated routers cannot run ${protocol} yet`);
+    else if (!carriedByOthers.includes(protocol)) this.#addOther(protocol, { profile: config, router, ordinal, host });
   }
 
   #addBgp(options: BgpInstanceOptions): void {
@@ -171,12 +182,8 @@ export class Site {
     this.instances.push(instance);
   }
 
-  #addBfd(options: InstanceOptions<BfdProfile>): BfdInstance {
-    const instance = new BfdInstance(options, this.#context);
-    const { address } = options.router;
-    const key = `${instance.port} ${pairOf(address, instance.peer)}`;
-    if (this.#bfd.has(key)) throw new RangeError(`two BFD sessions between ${address} and ${instance.peer}`);
-    this.#bfd.set(key, instance);
+  #addBfd(options: InstanceOptions<BfdProfile>) {
+    const instance = this.#bfd.add(options);
     this.#ttls.set(`${options.host} ${instance.port}`, instance.ttl);
     this.instances.push(instance);
     return instance;
@@ -207,9 +214,20 @@ export class Site {
     return this.#context.layers.hostOf(parseAddress(linkLocal));
   }
 
-  #addQuerier(options: InstanceOptions<IgmpQuerierProfile>): void {
-    const instance = new IgmpQuerierInstance(options, this.#context);
-    this.#queriers.push(instance);
+  /** Paths are tested with the labels of LDP. */
+  #addOam({ router, profiles }: PlannedRouter): void {
+    const host = this.#context.layers.hostOf(parseAddress(router.address));
+    for (const { protocol, config, ordinal } of profiles) {
+      if (protocol !== 'mpls-oam') continue;
+      const options = { profile: config as MplsOamProfile, router, ordinal, host };
+      this.instances.push(this.#mpls.add(options, this.#ldp.get(router.address)));
+    }
+  }
+
+  #addOther(protocol: string, options: InstanceOptions<unknown>): void {
+    const paths = options as InstanceOptions<MplsTpProfile>;
+    const instance = protocol === 'mpls-tp' ? this.#mpls.addPaths(paths) : this.#groups.add(protocol, options);
+    if (instance === undefined) throw new RangeError(`emulated routers cannot run ${protocol} yet`);
     this.instances.push(instance);
   }
 
@@ -249,8 +267,10 @@ export class Site {
 
   /** PDUs go to groups: they are for every router on the interface. */
   #hearFrames(): void {
-    this.#context.layers.group.otherFrames = ({ bytes }, start, end, { tags }) => {
+    this.#context.layers.group.otherFrames = (memory, start, end, { tags }) => {
+      const { bytes } = memory;
       if (tags !== 0) return;
+      if (!this.#mpls.isEmpty) this.#mpls.receive(memory, start, end);
       const frame = bytes.subarray(start, end);
       const packet = this.#links.length > 0 ? oamPacket(frame) : undefined;
       if (packet !== undefined) for (const link of this.#links) link.receive(packet);
@@ -283,17 +303,12 @@ export class Site {
   #hearGroups(): void {
     this.#context.layers.group.multicast = {
       receive: (packet, protocol, memory, start, end) => {
+        this.#groups.receive(packet, protocol, memory, start, end);
         if (protocol === ospfProtocol) this.#deliverOspf(packet, memory, start, end);
         else if (protocol === pimProtocol) this.#deliverPim(packet, memory, start, end);
-        else if (protocol === igmpProtocol) this.#hearReport(packet, memory, start, end);
         else if (protocol === ipProtocol.udp) this.#hearDatagram(packet, memory, start, end);
       },
     };
-  }
-
-  #hearReport(packet: Packet, memory: Memory, start: number, end: number): void {
-    const source = wordOf(packet.addresses.subarray(4));
-    for (const querier of this.#queriers) querier.receive(copyOf(memory.bytes, start, end), source);
   }
 
   /** Datagrams to groups, from and to the port of a protocol. */
@@ -330,10 +345,9 @@ export class Site {
   #watch(bgp: BgpInstance): void {
     const { router, peer, session } = bgp;
     const kind = bgp.ttl > 1 ? 'multi-hop' : 'single-hop';
-    const known = [...Object.values(bfdPorts)].map((port) => this.#bfd.get(`${port} ${pairOf(router.address, peer)}`));
     const host = this.#context.layers.hostOf(parseAddress(router.address));
     const bfd =
-      known.find((one) => one !== undefined) ??
+      this.#bfd.find(router.address, peer) ??
       this.#addBfd({ profile: defaultBfd(peer, kind), router, ordinal: 0, host });
     bfd.dependents.push((now) => {
       session.stop(now, ceaseReason.bfdDown);
@@ -344,20 +358,11 @@ export class Site {
   /** Adjacencies end with the BFD sessions of their router (RFC 5882, section 4.1). */
   #watchAdjacencies(instance: WatchedInstance): void {
     const { address } = instance.router;
-    const sessions = [...this.#bfd.values()].filter(({ router }) => router.address === address);
+    const sessions = this.#bfd.sessionsOf(address);
     if (sessions.length === 0)
       throw new RangeError(`${instance.protocol} of ${address} is watched by BFD: give its router a profile of BFD`);
     for (const { peer, dependents } of sessions) dependents.push((now) => instance.lose(peer, now));
   }
-
-  readonly #bfdHandler: UdpHandler = {
-    onDatagram: (key, _packet, memory, start, end) => {
-      const pair = `${formatAddress(key, 0)} ${formatAddress(key, 4)}`;
-      const instance = this.#bfd.get(`${(key[8] as number) >>> 16} ${pair}`);
-      instance?.receive(memory.bytes, start, end);
-      return instance !== undefined;
-    },
-  };
 
   #fieldsOf(keys: Int32Array, at: number, path: number, protocol: number): HeaderFields | undefined {
     if (protocol === ospfProtocol || protocol === igmpProtocol) return this.#fieldsWith(1);
@@ -377,10 +382,13 @@ export class Site {
   }
 }
 
-const evpnOf = (profiles: readonly RouterProfile[]): BgpInstanceOptions['evpn'] =>
-  profiles
-    .filter(({ protocol }) => protocol === 'evpn')
-    .map(({ config, ordinal }) => ({ profile: config as EvpnProfile, ordinal }));
+const carriedByBgp = (profiles: readonly RouterProfile[]): Pick<BgpInstanceOptions, 'evpn' | 'vpws'> => {
+  const of = <Profile>(name: string) =>
+    profiles
+      .filter(({ protocol }) => protocol === name)
+      .map(({ config, ordinal }) => ({ profile: config as Profile, ordinal }));
+  return { evpn: of<EvpnProfile>('evpn'), vpws: of<VpwsProfile>('vpws') };
+};
 
 /** A multicast address of either version. */
 const isGroup = (keys: Int32Array, at: number): boolean =>

@@ -101,6 +101,10 @@ export interface PlaneContext {
   recordAdjacency(us: number): void;
   /** A neighbour has been missed after so many microseconds. */
   recordDetection(us: number): void;
+  /** Packets of a group have come so many microseconds after it was joined. */
+  recordJoin(us: number): void;
+  /** Packets of a group came for so many microseconds after it was left. */
+  recordLeave(us: number): void;
   /** Something happened to a neighbour, for the list of events. */
   event(protocol: string, router: Router, text: string): void;
 }

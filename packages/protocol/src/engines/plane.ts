@@ -47,16 +47,22 @@ export const controlProtocols: readonly string[] = [
   'bgp',
   'evpn',
   'fec129',
+  'igmp',
   'igmp-querier',
   'isis',
   'ldp',
   'link-oam',
+  'mld',
+  'mld-querier',
   'mldp',
+  'mpls-oam',
+  'mpls-tp',
   'ospf',
   'pim',
   'pseudowire',
   'rip',
   'vpls',
+  'vpws',
 ];
 
 /** Actions on the emulated sessions, routers or links of a job that runs. */

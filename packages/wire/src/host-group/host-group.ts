@@ -58,6 +58,9 @@ export interface MulticastHandler {
 /** Takes frames that carry neither IP nor ARP: the frame [start, end) and its header. */
 export type OtherFrameHandler = (memory: Memory, start: number, end: number, header: EthernetHeader) => void;
 
+/** Messages of MLD (RFC 2710, RFC 3810). */
+const membershipTypes: readonly number[] = [130, 131, 132, 143];
+
 const word = (random: () => number): number => Math.floor(random() * 2 ** 32) | 0;
 
 /**
@@ -77,6 +80,8 @@ export class HostGroup {
   rawHandler: RawHandler | undefined;
   multicast: MulticastHandler | undefined;
   otherFrames: OtherFrameHandler | undefined;
+  /** Takes frames whose packets are for addresses that no host has: those that a router would forward. */
+  transit: OtherFrameHandler | undefined;
   readonly #hosts: HostDirectory;
   readonly #checks: boolean;
   readonly #shim: LinkCodec | undefined;
@@ -228,6 +233,7 @@ export class HostGroup {
     packet.path = host;
     if (host < 0 ? !this.#isForAllNodes(packet, memory, frame) : !this.#isForHost(memory, frame, host, tags)) {
       this.counters.foreign++;
+      if (host < 0 && frame >= 0) this.transit?.(memory, frame, end, this.#ethernet);
       return;
     }
     const header = version === 4 ? this.#v4 : this.#v6;
@@ -301,7 +307,7 @@ export class HostGroup {
       if (packet.path < 0) return;
       if (!packet.checks) completeChecksum(packet.addresses, protocol, memory, start, end);
       this.rawHandler(packet, protocol, memory, start, end);
-    } else if (packet.path < 0 && this.multicast !== undefined && protocol !== ipProtocol.icmp6)
+    } else if (packet.path < 0 && this.multicast !== undefined && !this.#isOwnIcmp(protocol, memory, start, end))
       this.multicast.receive(packet, protocol, memory, start, end);
     else if (protocol === ipProtocol.tcp) {
       if (packet.path >= 0) this.tcp.receive(memory, start, end, packet);
@@ -315,6 +321,12 @@ export class HostGroup {
       if (handler === undefined) this.counters.unknownProtocols++;
       else handler.receive(packet, memory, start, end);
     }
+  }
+
+  /** Messages of ICMPv6 to groups are for the hosts themselves, except those about the members of groups. */
+  #isOwnIcmp(protocol: number, { bytes }: Memory, start: number, end: number): boolean {
+    if (protocol !== ipProtocol.icmp6) return false;
+    return start >= end || !membershipTypes.includes(bytes[start] as number);
   }
 
   #onNeighbourSettled(isReachable: boolean): void {

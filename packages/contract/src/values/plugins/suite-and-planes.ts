@@ -104,6 +104,8 @@ export const controlPlane = definePlugin({
     gauge('control.lsdbSize', 'Entries of the link-state database'),
     latency('control.adjacency', 'Time until neighbours agree'),
     latency('control.bfdDetect', 'Time until a failure is noticed'),
+    latency('control.join', 'Delay of joining a multicast group'),
+    latency('control.leave', 'Delay of leaving a multicast group'),
     family('control.tx', 'protocol', 'Messages sent by protocol'),
     family('control.rx', 'protocol', 'Messages received by protocol'),
   ],

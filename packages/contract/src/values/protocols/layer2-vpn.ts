@@ -81,17 +81,19 @@ export const vpls = profile('Virtual private LAN service (RFC 4761, RFC 4762)', 
 
 export const vpws = profile('Virtual private wire service by BGP or EVPN (RFC 6624, RFC 8214)', {
   instance: section('Instances', {
-    signalling: choice('How wires are agreed on', ['evpn', 'bgp']),
+    signalling: unsupported(choice('How wires are agreed on', ['evpn', 'bgp']), ['bgp']),
     localId: whole('First own service or site id', 1, [1, 16_777_215]),
     remoteId: whole('First service or site id of the other end', 2, [1, 16_777_215]),
     ...service,
     ...discovery,
   }),
-  attachment: section('The attached side', {
-    kind: choice('What is attached', ['port', 'vlan', 'double-vlan']),
-    outerVlan: whole('Outer VLAN', 0, [0, 4094]),
-    innerVlan: whole('Inner VLAN', 0, [0, 4094]),
-  }),
+  attachment: ignored(
+    section('The attached side', {
+      kind: choice('What is attached', ['port', 'vlan', 'double-vlan']),
+      outerVlan: whole('Outer VLAN', 0, [0, 4094]),
+      innerVlan: whole('Inner VLAN', 0, [0, 4094]),
+    }),
+  ),
   hosts,
   flaps: flaps('a wire'),
 });

@@ -16,18 +16,15 @@ const bfdKinds = ['none', 'simple', 'md5', 'meticulous-md5', 'sha1', 'meticulous
 
 export const bfd = profile('Bidirectional forwarding detection (RFC 5880)', {
   session: section('The session', {
-    kind: unsupported(choice('What is watched', ['single-hop', 'multi-hop', 'micro', 'seamless']), [
-      'micro',
-      'seamless',
-    ]),
+    kind: unsupported(choice('What is watched', ['single-hop', 'multi-hop', 'micro', 'seamless']), ['seamless']),
     localAddress: optionalAddress('Own address; the address of the interface when left out'),
     peerAddress: optionalAddress('Address of the other end; the gateway of the network when left out'),
     txMs: whole('Wished time between own packets', 300, [3, 60_000]),
     rxMs: whole('Shortest time between packets that can be received', 300, [3, 60_000]),
     multiplier: whole('Packets missed before the session is down', 3, [1, 255]),
     passive: flag('Wait for the other end'),
-    echoMs: ignored(whole('Time between echo packets; 0 for none', 0, [0, 60_000])),
-    demand: ignored(flag('Ask for demand mode')),
+    echoMs: whole('Time between echo packets; 0 for none', 0, [0, 60_000]),
+    demand: flag('Ask for demand mode'),
     ttl: whole('TTL of packets; 255 for adjacent neighbours', 255, [1, 255]),
   }),
   authentication: authentication(bfdKinds),
@@ -70,7 +67,10 @@ export const linkOam = profile('Ethernet in the first mile, link OAM (IEEE 802.3
 
 export const mplsOam = profile('LSP ping and traceroute (RFC 8029)', {
   ping: section('Echo requests', {
-    target: choice('What is tested', ['ldp-ipv4', 'rsvp', 'pseudowire', 'vpn-ipv4', 'segment-routing', 'generic-ipv4']),
+    target: unsupported(
+      choice('What is tested', ['ldp-ipv4', 'rsvp', 'pseudowire', 'vpn-ipv4', 'segment-routing', 'generic-ipv4']),
+      ['rsvp', 'pseudowire', 'vpn-ipv4', 'segment-routing'],
+    ),
     prefix: ipv4('Network address of the path', '10.128.0.0'),
     prefixLength: whole('Its length', 32, [0, 32]),
     destination: ipv4('Destination inside 127/8', '127.0.0.1'),
@@ -89,6 +89,6 @@ export const mplsOam = profile('LSP ping and traceroute (RFC 8029)', {
   traceroute: section('Step by step', {
     enabled: flag('Trace the path'),
     maxTtl: whole('Longest path', 30, [1, 255]),
-    multipath: flag('Explore every equal path (RFC 8029, section 3.3)'),
+    multipath: ignored(flag('Explore every equal path (RFC 8029, section 3.3)')),
   }),
 });

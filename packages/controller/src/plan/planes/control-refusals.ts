@@ -1,5 +1,5 @@
 import type { ProtocolConfig } from '@rushhour/contract';
-import { evpnRefusals } from './evpn-refusals.ts';
+import { evpnRefusals, vpwsRefusals } from './evpn-refusals.ts';
 import { overLdpRefusals } from './ldp-refusals.ts';
 import { asked, type EntryOfRouters, type Refusal } from './refusal.ts';
 
@@ -53,6 +53,54 @@ const querierRefusals = ({ querier }: ProtocolConfig<'igmp-querier'>): Refusal[]
   ];
 };
 
+/** A field of two bytes; version 2 has floating-point numbers. */
+const maxMldResponseMs = { 1: 65_535, 2: 8_387_584 } as const;
+
+const mldQuerierRefusals = ({ querier }: ProtocolConfig<'mld-querier'>): Refusal[] => {
+  const { version, responseMs, lastMemberMs, queryIntervalSec } = querier;
+  const maxMs = version === 1 ? maxMldResponseMs[1] : maxMldResponseMs[2];
+  return asked([
+    [responseMs > maxMs, '/querier/responseMs', `version ${version} has ${maxMs} at most`],
+    [lastMemberMs > maxMs, '/querier/lastMemberMs', `version ${version} has ${maxMs} at most`],
+    [responseMs >= queryIntervalSec * 1000, '/querier/responseMs', 'must be less than the time between queries'],
+  ]);
+};
+
+/** Groups of the link itself, up to 224.0.0.255, are never reported. */
+const isReported4 = (address: string): boolean => isGroup(address) && !address.startsWith('224.0.0.');
+const isReported6 = (address: string): boolean => /^ff[0-9a-f][2-9a-f]:/i.test(address);
+/** 239.255.255.255 */
+const lastGroup = 0xefffffff;
+
+const wordOf = (address: string): number => address.split('.').reduce((value, part) => value * 256 + Number(part), 0);
+
+const hostRefusals = (
+  { host, zapping, join }: ProtocolConfig<'igmp'> | ProtocolConfig<'mld'>,
+  { recordVersion, isReported }: { recordVersion: number; isReported: (address: string) => boolean },
+): Refusal[] =>
+  asked([
+    [host.version < recordVersion && host.sources.length > 0, '/host/sources', 'the version has no sources'],
+    [host.filter === 'include' && host.sources.length === 0, '/host/filter', 'include needs sources to join'],
+    [!isReported(host.groupStart), '/host/groupStart', 'is no multicast group that hosts report'],
+    [
+      zapping.intervalSec > 0 && host.groupCount <= join.groupsPerHost,
+      '/zapping/intervalSec',
+      'there is no other group to change to',
+    ],
+  ]);
+
+const igmpRefusals = (config: ProtocolConfig<'igmp'>): Refusal[] => {
+  const { groupStart, groupCount, groupStep } = config.host;
+  const last = wordOf(groupStart) + (groupCount - 1) * groupStep;
+  return [
+    ...hostRefusals(config, { recordVersion: 3, isReported: isReported4 }),
+    ...asked([[last > lastGroup, '/host/groupCount', 'the last group has no address']]),
+  ];
+};
+
+const mldRefusals = (config: ProtocolConfig<'mld'>): Refusal[] =>
+  hostRefusals(config, { recordVersion: 2, isReported: isReported6 });
+
 const isV6 = (address: string): boolean => address.includes(':');
 const isGroup = (address: string): boolean =>
   isV6(address) ? /^ff/i.test(address) : /^2(2[4-9]|3[0-9])\./.test(address);
@@ -80,7 +128,15 @@ const signatureRefusals = ({ authentication: { kind, key } }: ProtocolConfig<'bg
 /** The key is padded to the length of the digest. */
 const maxKeyBytes = { simple: 16, md5: 16, 'meticulous-md5': 16, sha1: 20, 'meticulous-sha1': 20 } as const;
 
-const bfdRefusals = ({ authentication: { kind, key, keyId } }: ProtocolConfig<'bfd'>): Refusal[] => {
+const bfdRefusals = (config: ProtocolConfig<'bfd'>): Refusal[] => {
+  const { kind: session, echoMs } = config.session;
+  return [
+    ...asked([[session !== 'single-hop' && echoMs > 0, '/session/echoMs', 'echoes belong to neighbours on the link']]),
+    ...bfdKeyRefusals(config),
+  ];
+};
+
+const bfdKeyRefusals = ({ authentication: { kind, key, keyId } }: ProtocolConfig<'bfd'>): Refusal[] => {
   if (kind === 'none') return [];
   return asked([
     [key === '', '/authentication/key', `${kind} needs a key`],
@@ -93,6 +149,21 @@ const bfdRefusals = ({ authentication: { kind, key, keyId } }: ProtocolConfig<'b
   ]);
 };
 
+const lastLabel = 0xfffff;
+const lastTunnel = 0xffff;
+
+const tpRefusals = ({ path }: ProtocolConfig<'mpls-tp'>, { profiles, routers }: EntryOfRouters): Refusal[] => {
+  const all = path.count * Math.ceil(routers / (profiles['mpls-tp']?.length ?? 1));
+  return asked([
+    [path.tunnelIdStart + all - 1 > lastTunnel, '/path/count', 'the last path has no number'],
+    [
+      Math.max(path.labelInStart, path.labelOutStart) + all - 1 > lastLabel,
+      '/path/count',
+      'the last path has no label',
+    ],
+  ]);
+};
+
 /** A link has two ends, and one of them is at the other side. */
 const linkOamRefusals = (_: ProtocolConfig<'link-oam'>, { profiles, routers }: EntryOfRouters): Refusal[] =>
   asked([[routers > 1 || (profiles['link-oam']?.length ?? 0) > 1, '', 'an entry with link OAM has one router']]);
@@ -102,15 +173,21 @@ const refusals: Readonly<Record<string, (config: never, entry: EntryOfRouters) =
   bgp: signatureRefusals,
   evpn: evpnRefusals,
   fec129: overLdpRefusals.fec129,
+  igmp: igmpRefusals,
   'igmp-querier': querierRefusals,
   ldp: signatureRefusals,
   'link-oam': linkOamRefusals,
+  mld: mldRefusals,
+  'mld-querier': mldQuerierRefusals,
   mldp: overLdpRefusals.mldp,
+  'mpls-tp': tpRefusals,
+  'mpls-oam': overLdpRefusals['mpls-oam'],
   ospf: ospfRefusals,
   pim: pimRefusals,
   pseudowire: overLdpRefusals.pseudowire,
   rip: ripRefusals,
   vpls: overLdpRefusals.vpls,
+  vpws: vpwsRefusals,
 };
 
 const isWatched = (config: unknown): boolean =>

@@ -42,13 +42,29 @@ const hostRefusals = ({ instance, segment, hosts }: Evpn, { profiles, routers }:
   ]);
 };
 
-/** Routes of EVPN travel over BGP. */
-export const evpnRefusals = (config: Evpn, entry: EntryOfRouters): Refusal[] => {
-  const isCarried = (entry.profiles['bgp'] ?? []).some((bgp) =>
+const hasFamily = (entry: EntryOfRouters): boolean =>
+  (entry.profiles['bgp'] ?? []).some((bgp) =>
     (bgp as ProtocolConfig<'bgp'>).capabilities.families.includes('l2vpn-evpn'),
   );
+
+const maxServiceId = 0xffffff;
+
+/** Wires of EVPN-VPWS; those of a router follow those of the one before it. */
+export const vpwsRefusals = ({ instance }: ProtocolConfig<'vpws'>, entry: EntryOfRouters): Refusal[] => {
+  const { count, localId, remoteId, labelStart } = instance;
+  const users = Math.ceil(entry.routers / (entry.profiles['vpws']?.length ?? 1));
+  const last = Math.max(localId, remoteId) + count * users - 1;
+  return asked([
+    [!hasFamily(entry), '', 'needs a profile of BGP with the family l2vpn-evpn in the entry'],
+    [labelStart + count - 1 > maxLabel, '/instance/count', 'the last wire has no label'],
+    [last > maxServiceId, '/instance/count', 'the last wire has no id'],
+  ]);
+};
+
+/** Routes of EVPN travel over BGP. */
+export const evpnRefusals = (config: Evpn, entry: EntryOfRouters): Refusal[] => {
   return [
-    ...asked([[!isCarried, '', 'needs a profile of BGP with the family l2vpn-evpn in the entry']]),
+    ...asked([[!hasFamily(entry), '', 'needs a profile of BGP with the family l2vpn-evpn in the entry']]),
     ...numberRefusals(config),
     ...hostRefusals(config, entry),
   ];

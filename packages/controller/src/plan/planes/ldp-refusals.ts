@@ -3,6 +3,8 @@ import { asked, type EntryOfRouters, type Refusal } from './refusal.ts';
 
 const lastLabel = 0xfffff;
 const lastNumber = 0xffffffff;
+/** Of a request in a packet of 1500 bytes. */
+const maxPadding = 1400;
 const pair = /^([0-9]{1,10}|([0-9]{1,3}\.){3}[0-9]{1,3}):[0-9]{1,10}$/;
 
 const isGroup = (address: string): boolean => /^2(2[4-9]|3[0-9])\./.test(address);
@@ -56,6 +58,12 @@ export const overLdpRefusals = {
       [service.inBand && !isGroup(service.groupStart), '/service/groupStart', 'is no multicast group'],
     ]);
   },
+  'mpls-oam': ({ ping }: ProtocolConfig<'mpls-oam'>, entry: EntryOfRouters): Refusal[] =>
+    asked([
+      needsLdp(entry),
+      [!ping.destination.startsWith('127.'), '/ping/destination', 'must be inside of 127/8'],
+      [ping.sizeBytes > maxPadding, '/ping/sizeBytes', `${maxPadding} bytes fit into a packet`],
+    ]),
   fec129: ({ attachment }: ProtocolConfig<'fec129'>, entry: EntryOfRouters): Refusal[] => {
     const all = attachment.count * usersOf('fec129', entry);
     return asked([

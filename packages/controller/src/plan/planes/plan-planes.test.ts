@@ -90,7 +90,7 @@ const profiles = new Map<number, { name: string; protocol: string; config: objec
   ],
   [15, { name: 'relay', protocol: 'dhcp', config: { relay: { circuitId: 'port {n}' } } }],
   [16, { name: 'line', protocol: 'accessLine', config: { line: { circuitId: 'olt {n}' } } }],
-  [12, { name: 'Transport profile', protocol: 'mpls-tp', config: {} }],
+  [12, { name: 'Transport profile', protocol: 'mpls-tp', config: { protection: { kind: '1+1' } } }],
   [14, { name: 'BFD', protocol: 'bfd', config: { session: { localAddress: '10.0.0.2' } } }],
   [13, { name: 'OSPFv3', protocol: 'ospf', config: { instance: { version: 3 }, interface: { bfd: true } } }],
 ]);
@@ -295,8 +295,8 @@ it('protocols and values that emulated routers cannot do are refused with their 
     controlPlane: [{ agent: { id: 1 }, interfaces: [[11]], bgp: [6], bfd: [14], ospf: [13], 'mpls-tp': [12] }],
   });
   expect(plan.issues.map(({ path, message }) => `${path} ${message}`)).toEqual([
+    '/controlPlane/0/mpls-tp/0 profile 12: /protection/kind cannot be done yet: leave it out',
     '/controlPlane/0/bfd/0 emulated routers need /session/peerAddress of the profile',
-    '/controlPlane/0/mpls-tp emulated routers cannot run mpls-tp yet: leave it out',
     '/controlPlane/0/ospf/0 /interface/bfd: version 3 cannot be watched yet',
   ]);
 });

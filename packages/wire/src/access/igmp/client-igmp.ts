@@ -35,7 +35,8 @@ export class ClientIgmp {
         ...{ hosts: lines.count, random, onJoined, onLeft },
         memory: () => frames.memory,
         lineOf: (session) => (this.#isShared ? lineOfTags(lines.tagsOf(session)) : session),
-        addressOf: (session) => protocol.addressOf(session),
+        // A session without an address has 0.
+        addressOf: (session) => protocol.addressOf(session) || undefined,
         begin: (session, length) =>
           'sendMulticast' in protocol ? frames.begin(session, length) : protocol.begin(session, length),
         send: (session, at, end, group) => {

@@ -1,10 +1,9 @@
 import { checksumOf, isSumValid, sumBytes } from '../../bytes/checksum.ts';
 import type { Memory } from '../../bytes/memory.ts';
+import type { GroupRecord } from '../groups/group-format.ts';
 
 export const igmpProtocol = 2;
 export const igmpType = { query: 0x11, reportV1: 0x12, reportV2: 0x16, leave: 0x17, reportV3: 0x22 } as const;
-/** Kinds of records in reports of version 3 (RFC 3376). */
-export const recordType = { isInclude: 1, isExclude: 2, toInclude: 3, toExclude: 4, allow: 5, block: 6 } as const;
 
 /** Header of IPv4 with the router alert option, which all messages have. */
 export const alertHeaderBytes = 24;
@@ -50,16 +49,10 @@ export const writeIgmp = (memory: Memory, at: number, type: number, group: numbe
   return at + messageBytes;
 };
 
-export interface GroupRecord {
-  readonly type: number;
-  readonly group: number;
-  readonly sources: readonly number[];
-}
-
-export const recordBytesOf = ({ sources }: Pick<GroupRecord, 'sources'>): number => recordBytes + sources.length * 4;
+export const recordBytesOf = (sources: number): number => recordBytes + sources * 4;
 
 /** Writes a report of version 3 and returns its end. */
-export const writeReport3 = (memory: Memory, start: number, records: readonly GroupRecord[]): number => {
+export const writeReport3 = (memory: Memory, start: number, records: readonly GroupRecord<number>[]): number => {
   const { view } = memory;
   view.setInt32(start, igmpType.reportV3 << 24);
   view.setInt32(start + 4, records.length);

@@ -158,3 +158,69 @@ describe('BFD', () => {
     );
   });
 });
+
+/** Two sessions over a wire; echoes of the first go to the neighbour and back while it forwards. */
+const createWatched = (own: { readonly echoMs?: number; readonly isDemand?: boolean }) => {
+  const random = createRandom(9);
+  const wire = { now: 0, isCut: false, forwards: true, sent: [0, 0], reasons: [] as string[] };
+  const sessions: BfdSession[] = [];
+  for (const side of [0, 1]) {
+    const times = { txMs: 50, rxMs: 50, multiplier: 3, isPassive: false, random };
+    const options = { discriminator: side + 1, ...times, ...(side === 0 ? own : { echoMs: 20 }) };
+    sessions[side] = new BfdSession(options, {
+      send(bytes) {
+        wire.sent[side] = (wire.sent[side] as number) + 1;
+        const parsed = parseBfd(bytes, 0, bytes.length);
+        if (!wire.isCut && parsed !== undefined) sessions[1 - side]?.receive(parsed, wire.now);
+      },
+      sendEcho(bytes) {
+        if (wire.forwards || side === 1) sessions[side]?.receiveEcho(bytes, wire.now);
+      },
+      onChange(isUp, reason) {
+        if (!isUp && side === 0) wire.reasons.push(reason);
+      },
+    });
+  }
+  for (const session of sessions) session.start(0);
+  const run = (ms: number) => {
+    for (const end = wire.now + ms; wire.now < end; wire.now++) for (const one of sessions) one.advance(wire.now);
+  };
+  return { wire, sessions: sessions as [BfdSession, BfdSession], run };
+};
+
+describe('echo and demand mode of BFD', () => {
+  it('send echoes at the pace of the slower end and notice that none come back', () => {
+    const { wire, sessions, run } = createWatched({ echoMs: 10 });
+    run(3000);
+    const [{ counters }] = sessions;
+    expect(sessions[0].isUp).toBe(true);
+    const before = counters.echoes;
+    run(1000);
+    expect(counters.echoes - before).toBe(50);
+    expect(counters.echoesBack).toBe(counters.echoes);
+    wire.forwards = false;
+    run(80);
+    expect(wire.reasons).toEqual(['echo packets do not come back']);
+  });
+
+  it('a neighbour that wants no echoes gets none', () => {
+    const { sessions, run } = createWatched({});
+    run(3000);
+    expect(sessions[1].isUp).toBe(true);
+    expect(sessions.map(({ counters }) => counters.echoes)).toEqual([0, 0]);
+  });
+
+  it('silence a neighbour in demand mode, poll it, and notice its loss', () => {
+    const { wire, sessions, run } = createWatched({ isDemand: true });
+    run(3000);
+    const before = [...wire.sent] as [number, number];
+    run(10_000);
+    expect(sessions.map(({ isUp }) => isUp)).toEqual([true, true]);
+    // Answers to about ten polls, instead of two hundred packets.
+    expect((wire.sent[1] as number) - before[1]).toBeLessThan(15);
+    expect((wire.sent[1] as number) - before[1]).toBeGreaterThan(5);
+    wire.isCut = true;
+    run(1500);
+    expect(wire.reasons).toEqual(['control detection time expired']);
+  });
+});

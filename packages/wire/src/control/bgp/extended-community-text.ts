@@ -23,6 +23,8 @@ const texts: Readonly<Record<number, TextOf>> = {
   1537: (bytes, at) => `ESI-label:${number32(bytes, at + 4) & 0xffffff}${bytes[at + 2] === 1 ? ' single-active' : ''}`,
   1538: (bytes, at) => `ES-import:${formatMac(bytes, at + 2)}`,
   1539: (bytes, at) => `Rmac:${formatMac(bytes, at + 2)}`,
+  1540: (bytes, at) =>
+    `L2:MTU ${number32(bytes, at + 4) >>> 16}${((bytes[at + 3] as number) & 4) === 0 ? '' : ' control word'}`,
   1542: (bytes, at) => `DF:${(bytes[at + 2] as number) & 31}:${number32(bytes, at + 4) & 0xffff}`,
 };
 

@@ -62,6 +62,10 @@ interface RouteIndex {
   find(route: RouteBytes): number;
   add(route: RouteBytes): number;
   remove(slot: number): void;
+  /** A route has come again: what does not identify it may have changed. */
+  replace?(slot: number, route: RouteBytes): void;
+  /** The route as it was announced; only of routes that are not prefixes. */
+  bytesOf?(slot: number): Uint8Array;
   format(slot: number): { readonly route: string; readonly pathId: number };
 }
 
@@ -147,6 +151,15 @@ class OpaqueIndex implements RouteIndex {
     this.#free.push(slot);
   }
 
+  replace(slot: number, { bytes, at, last }: RouteBytes): void {
+    const known = this.#routes[slot] as { key: string; bytes: Uint8Array; pathId: number };
+    this.#routes[slot] = { ...known, bytes: copyOf(bytes, at, last) };
+  }
+
+  bytesOf(slot: number): Uint8Array {
+    return (this.#routes[slot] as { bytes: Uint8Array }).bytes;
+  }
+
   format(slot: number): { readonly route: string; readonly pathId: number } {
     const { bytes, pathId } = this.#routes[slot] as { bytes: Uint8Array; pathId: number };
     return { route: formatNlri(this.#family, bytes, 0, bytes.length), pathId };
@@ -196,7 +209,7 @@ export class RouteTable {
       if (slot >= this.#attributes.length) this.#grow(slot);
       this.#used = Math.max(this.#used, slot + 1);
       this.count++;
-    }
+    } else this.#index.replace?.(slot, route);
     const before = this.#attributes[slot] as number;
     this.#generations[slot] = this.#generation;
     if (before === attributes) return false;
@@ -241,6 +254,15 @@ export class RouteTable {
       routes.push({ ...this.#index.format(slot), ...this.#sets.get(attributes) });
     }
     return routes;
+  }
+
+  /** All routes that are not prefixes, as they were announced. */
+  each(visit: (bytes: Uint8Array, attributes: Uint8Array) => void): void {
+    for (let slot = 0; slot < this.#used; slot++) {
+      const attributes = this.#attributes[slot] as number;
+      const bytes = attributes === free ? undefined : this.#index.bytesOf?.(slot);
+      if (bytes !== undefined) visit(bytes, this.#sets.get(attributes).attributes);
+    }
   }
 
   #remove(slot: number): void {

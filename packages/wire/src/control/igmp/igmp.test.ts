@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { checksumOf, sumBytes } from '../../bytes/checksum.ts';
 import { hexOfBytes, Memory } from '../../bytes/memory.ts';
+import type { QuerierOptions } from '../groups/group-querier.ts';
 import { MessageWriter } from '../message-writer.ts';
 import { floatCode, parseGroupMessage, writeGroupQuery } from './message.ts';
-import { IgmpQuerier, type QuerierOptions } from './querier.ts';
+import { IgmpQuerier } from './querier.ts';
 
 const own = 0x0a630005;
 const host = 0x0a630009;
 const group = 0xef010203;
-const options: QuerierOptions = {
+const options: QuerierOptions<number> = {
   ...{ version: 3, address: own, queryIntervalSec: 10, responseMs: 1000, robustness: 2, startupCount: 2 },
   ...{ lastMemberMs: 500, lastMemberCount: 2, yieldsToLower: true },
 };
@@ -29,7 +30,7 @@ const report = (...records: readonly (readonly [type: number, ...sources: number
   return signed(writer.take());
 };
 
-const createQuerier = (more: Partial<QuerierOptions> = {}) => {
+const createQuerier = (more: Partial<QuerierOptions<number>> = {}) => {
   const sent: string[] = [];
   let now = 0;
   const querier = new IgmpQuerier(

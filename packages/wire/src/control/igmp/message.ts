@@ -1,37 +1,27 @@
-import { type GroupRecord, igmpType, recordType } from '../../access/igmp/message.ts';
+import { type GroupRecord, recordType } from '../../access/groups/group-format.ts';
+import { igmpType } from '../../access/igmp/message.ts';
 import { checksumOf, isSumValid, sumBytes } from '../../bytes/checksum.ts';
 import { Memory } from '../../bytes/memory.ts';
+import { floatField, type GroupMessage, type GroupQuery } from '../groups/querier-format.ts';
 import { MessageWriter } from '../message-writer.ts';
-
-export interface GroupQuery {
-  readonly version: number;
-  /** 0: for all groups. */
-  readonly group: number;
-  readonly sources: readonly number[];
-  readonly responseMs: number;
-  readonly robustness: number;
-  readonly intervalSec: number;
-}
 
 const messageBytes = 8;
 const longQueryBytes = 12;
 const recordBytes = 8;
 const maxCode = 255;
 
-/** Version 3 writes numbers above 127 as four bits and an exponent (RFC 3376, section 4.1.1). */
-export const floatCode = (value: number): number => {
-  const number = Math.max(0, Math.round(value));
-  if (number < 128) return number;
-  const exponent = Math.min(7, 31 - Math.clz32(number) - 7);
-  return 0x80 | (exponent << 4) | (Math.min(31, number >>> (exponent + 3)) & 15);
-};
+export const floatCode = (value: number): number => floatField(value, 8);
 
 /** A query as queriers of a version send it. Version 1 knows no groups, and versions below 3 no sources. */
-export const writeGroupQuery = ({ version, group, sources, ...query }: GroupQuery): Uint8Array => {
+export const writeGroupQuery = ({ version, group, sources, ...query }: GroupQuery<number>): Uint8Array => {
   const writer = new MessageWriter(64);
   const tenths = Math.round(query.responseMs / 100);
   const code = version === 1 ? 0 : version === 2 ? Math.min(Math.max(tenths, 1), maxCode) : floatCode(tenths);
-  writer.u8(igmpType.query).u8(code).u16(0).u32(group);
+  writer
+    .u8(igmpType.query)
+    .u8(code)
+    .u16(0)
+    .u32(group ?? 0);
   if (version === 3) {
     writer.u8(query.robustness).u8(floatCode(query.intervalSec)).u16(sources.length);
     for (const source of sources) writer.u32(source);
@@ -42,18 +32,13 @@ export const writeGroupQuery = ({ version, group, sources, ...query }: GroupQuer
   return bytes;
 };
 
-/** What hosts and other queriers say. */
-export type GroupMessage =
-  | { readonly kind: 'query' }
-  | { readonly kind: 'report'; readonly records: readonly GroupRecord[] };
-
-const recordOf = (type: number, group: number): GroupMessage => ({
+const recordOf = (type: number, group: number): GroupMessage<number> => ({
   kind: 'report',
   records: [{ type, group, sources: [] }],
 });
 
 /** Reads a message; undefined: broken or unknown. Reports and leaves of old versions become records of version 3. */
-export const parseGroupMessage = (bytes: Uint8Array): GroupMessage | undefined => {
+export const parseGroupMessage = (bytes: Uint8Array): GroupMessage<number> | undefined => {
   const memory = new Memory(bytes);
   if (bytes.length < messageBytes || !isSumValid(sumBytes(memory, 0, bytes.length))) return undefined;
   const { view } = memory;
@@ -77,8 +62,8 @@ export const parseGroupMessage = (bytes: Uint8Array): GroupMessage | undefined =
 const isGroup = (address: number): boolean => address >>> 28 === 0xe && address >>> 8 !== 0xe00000;
 
 /** Records that do not fit into the message end the list. */
-const readRecords = (view: DataView): GroupRecord[] => {
-  const records: GroupRecord[] = [];
+const readRecords = (view: DataView): GroupRecord<number>[] => {
+  const records: GroupRecord<number>[] = [];
   let at = messageBytes;
   for (let left = view.getUint16(6); left > 0 && at + recordBytes <= view.byteLength; left--) {
     const count = view.getUint16(at + 2);

@@ -37,6 +37,14 @@ export class LdpBindings {
     return { address: (first + (index - 1) * step) >>> 0, length, label: firstLabel + index - 1 };
   }
 
+  /** Whether a label was given out. */
+  has(label: number): boolean {
+    const { isImplicitNull, firstLabel } = this.#options;
+    return (
+      (label >= firstLabel && label < firstLabel + this.count - 1) || (label === nullLabel.explicit && !isImplicitNull)
+    );
+  }
+
   /** The label of a prefix such as `10.0.0.0/24`. */
   find(prefix: string): LdpBinding | undefined {
     const [text = '', bits] = prefix.split('/');

@@ -45,3 +45,18 @@ export const electionCommunity = (election: ForwarderElection, preference: numbe
 /** Broadcasts come as copies to the address of the router (RFC 6514, section 5: ingress replication). */
 export const ingressReplication = (label: number, address: Uint8Array): Uint8Array =>
   Uint8Array.of(0, 6, ...bytesOf24(label), ...address);
+
+const controlWordFlag = 0x0004;
+
+/** MTU and control word of a wire (RFC 8214, section 3.1). */
+export const layer2Community = (mtu: number, hasControlWord: boolean): Uint8Array =>
+  Uint8Array.of(evpnCommunity, 0x04, 0, hasControlWord ? controlWordFlag : 0, mtu >>> 8, mtu & 255, 0, 0);
+
+/** Reads the community of a wire; undefined: it is another one. */
+export const layer2Attributes = (bytes: Uint8Array): { mtu: number; hasControlWord: boolean } | undefined => {
+  if (bytes[0] !== evpnCommunity || bytes[1] !== 0x04) return undefined;
+  return {
+    mtu: ((bytes[4] as number) << 8) | (bytes[5] as number),
+    hasControlWord: ((bytes[3] as number) & controlWordFlag) !== 0,
+  };
+};

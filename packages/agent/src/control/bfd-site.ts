@@ -1,0 +1,76 @@
+import { copyOf, formatAddress, type Memory, type Packet, parseAddress, type UdpHandler } from '@rushhour/wire';
+import { type BfdEcho, bfdEchoPort } from './bfd-echo.ts';
+import { BfdInstance, bfdPorts } from './bfd-instance.ts';
+import type { BfdProfile } from './profiles.ts';
+import type { InstanceOptions, PlaneContext } from './router.ts';
+
+const pairOf = (local: string, peer: string): string => `${local} ${formatAddress(parseAddress(peer))}`;
+
+/** The BFD sessions on one interface. */
+export class BfdSite {
+  readonly #context: PlaneContext;
+  /** By port, own address and address of the neighbour. */
+  readonly #sessions = new Map<string, BfdInstance>();
+  readonly #echoes: BfdEcho[] = [];
+
+  constructor(context: PlaneContext) {
+    this.#context = context;
+  }
+
+  add(options: InstanceOptions<BfdProfile>): BfdInstance {
+    const instance = new BfdInstance(options, this.#context);
+    const { address } = options.router;
+    const key = `${instance.port} ${pairOf(address, instance.peer)}`;
+    if (this.#sessions.has(key)) throw new RangeError(`two BFD sessions between ${address} and ${instance.peer}`);
+    this.#sessions.set(key, instance);
+    return instance;
+  }
+
+  /** The session of a router with a neighbour. */
+  find(address: string, peer: string): BfdInstance | undefined {
+    const pair = pairOf(address, peer);
+    const all = Object.values(bfdPorts).map((port) => this.#sessions.get(`${port} ${pair}`));
+    return all.find((one) => one !== undefined);
+  }
+
+  sessionsOf(address: string): BfdInstance[] {
+    return [...this.#sessions.values()].filter(({ router }) => router.address === address);
+  }
+
+  /** Takes the packets of the sessions. */
+  listen(): void {
+    if (this.#sessions.size === 0) return;
+    const { group } = this.#context.layers;
+    for (const port of Object.values(bfdPorts)) group.udp.bind(port, this.#control);
+    const echoes = [...this.#sessions.values()].flatMap(({ echo }) => echo ?? []);
+    if (echoes.length === 0) return;
+    group.udp.bind(bfdEchoPort, this.#echo);
+    this.#echoes.push(...echoes);
+  }
+
+  /** A frame of the neighbour that a router would forward. */
+  forward(memory: Memory, start: number, end: number): boolean {
+    return this.#echoes.some((echo) => echo.forward(memory, start, end));
+  }
+
+  readonly #control: UdpHandler = {
+    onDatagram: (key, _packet, memory, start, end) => {
+      const pair = `${formatAddress(key, 0)} ${formatAddress(key, 4)}`;
+      const instance = this.#sessions.get(`${(key[8] as number) >>> 16} ${pair}`);
+      instance?.receive(memory.bytes, start, end);
+      return instance !== undefined;
+    },
+  };
+
+  /** Own packets come back from the own address; others are for the neighbour that has sent them. */
+  readonly #echo: UdpHandler = {
+    onDatagram: (key, { ttl }: Packet, memory, start, end) => {
+      const [local, source] = [formatAddress(key, 0), formatAddress(key, 4)];
+      const payload = copyOf(memory.bytes, start, end);
+      const sessions = this.sessionsOf(local).filter(({ echo }) => echo !== undefined);
+      if (source === local) for (const { session } of sessions) session.receiveEcho(payload, performance.now());
+      else sessions.find(({ peer }) => peer === source)?.echo?.answer(payload, ttl);
+      return sessions.length > 0;
+    },
+  };
+}
