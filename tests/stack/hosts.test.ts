@@ -28,6 +28,7 @@ const servers = (side: Side, more?: Partial<HostStack>, subnet = '10.99.0.0/24',
   stackOn(side, [networkOf(subnet, hosts, serverMac)], more);
 
 const listen = [{ host: '0.0.0.0', port: 8080 }];
+const tagTypes = [0x8100, 0x88a8, 0x9100];
 const untilStopped = { mode: 'continuous' } as const;
 const oneSecond = { mode: 'time', seconds: 1 } as const;
 const targetsAt = (...hosts: string[]) => hosts.map((host) => ({ host, port: 8080 }));
@@ -169,6 +170,40 @@ describe('emulated hosts', () => {
       'tcp.options.timestamp.tsval',
     ]);
     expect(new Set(opening.map((row) => row.join(' ')))).toEqual(new Set(['1000 30000  ']));
+  });
+
+  it.each([
+    ['a single service tag', [0x88a8]],
+    ['two customer tags', [0x8100, 0x8100]],
+    ['an outer tag of old equipment', [0x9100, 0x8100]],
+  ])('write tags of the type that is ordered: %s', async (_name, types) => {
+    const vlan = types.map((tpid, index) => ({ id: 100 + index, pcp: 0, tpid }));
+    const sniffer = await watching(async () => {
+      const config = { role: 'server', listen };
+      const stack = servers(cable.right, { vlan });
+      const server = await startJobIn(cable.right, { engine: 'http', config, duration: untilStopped, stack });
+      const client = await runJobIn(cable.left, {
+        engine: 'http',
+        config: { role: 'client', targets: targetsAt('10.99.0.200'), connections: 1 },
+        duration: { mode: 'count', count: 5 },
+        stack: clients(cable.left, { vlan }),
+      });
+      expect(client.counter('http.ok')).toBe(5);
+      await server.stop();
+    });
+    // The type of each tag stands before it: first that of the frame, then those of the tags.
+    for (const filter of ['arp', 'tcp']) {
+      const sent = await sniffer.fields(`eth.src[0:2] == 02:aa && ${filter}`, ['eth.type', 'vlan.etype']);
+      const written = sent.map((row) =>
+        row
+          .join(',')
+          .split(',')
+          .map(Number)
+          .filter((type) => tagTypes.includes(type)),
+      );
+      expect(written.length).toBeGreaterThan(0);
+      for (const seen of written) expect(seen).toEqual(types);
+    }
   });
 
   it('reach other networks through their gateway, and tshark finds nothing wrong', async () => {

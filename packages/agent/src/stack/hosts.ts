@@ -32,6 +32,7 @@ export class Hosts implements HostTable {
   readonly #ranges: readonly HostRange[];
   readonly #macs: Uint8Array;
   readonly #tags: number;
+  readonly tagTypes: number;
 
   /** `share`: which part of the hosts of every network. */
   constructor({ networks, vlan }: Pick<HostStack, 'networks' | 'vlan'>, interfaceMac: Uint8Array, share = wholeShare) {
@@ -41,6 +42,7 @@ export class Hosts implements HostTable {
     this.count = count;
     this.#macs = new Uint8Array(count * macBytes);
     this.#tags = tagsOf(vlan);
+    this.tagTypes = tagTypesOf(vlan);
     let index = 0;
     this.#ranges = parts.flatMap(({ network, ranges }) => {
       const macAt = macsOf(network);
@@ -169,6 +171,11 @@ const tagsOf = (vlan: HostStack['vlan']): number => {
   const [outer, inner] = tags;
   if (outer === undefined) return 0;
   return inner === undefined ? vlanTags(outer) : vlanTags(inner, outer);
+};
+
+const tagTypesOf = (vlan: HostStack['vlan']): number => {
+  const [outer = 0, inner = outer] = vlan.map(({ tpid }) => tpid);
+  return (outer << 16) | inner;
 };
 
 export const prefixOf = (subnet: string): OnLinkPrefix => {

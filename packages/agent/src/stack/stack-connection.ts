@@ -29,35 +29,34 @@ interface Endpoints {
   readonly remotePort: number;
 }
 
+/** What the connections of a transport share. */
+export interface StackConnectionOwner {
+  readonly stack: Stack;
+  readonly closesImmediately: boolean;
+  onClosed(connection: StackConnection): void;
+}
+
 /** A TCP connection of an emulated host. */
 export class StackConnection implements Connection, TcpEvents, IndexedMember, Flushable {
   setIndex = -1;
   events!: ConnectionEvents;
   /** Undefined once it is closed. */
   tcp: TcpConnection | undefined;
-  readonly #stack: Stack;
-  readonly #closesImmediately: boolean;
-  readonly #onClosed: (connection: StackConnection) => void;
+  readonly #owner: StackConnectionOwner;
   #isOpen: boolean;
   #isClosing = false;
   #isReset = false;
   #code: string | undefined;
 
-  constructor(
-    stack: Stack,
-    options: { readonly isOpen: boolean; readonly closesImmediately: boolean },
-    onClosed: (connection: StackConnection) => void,
-  ) {
-    this.#stack = stack;
-    this.#isOpen = options.isOpen;
-    this.#closesImmediately = options.closesImmediately;
-    this.#onClosed = onClosed;
+  constructor(owner: StackConnectionOwner, isOpen: boolean) {
+    this.#owner = owner;
+    this.#isOpen = isOpen;
   }
 
   /** Addresses and ports; only while it is open. */
   get endpoints(): Endpoints | undefined {
     if (this.tcp === undefined) return undefined;
-    const { keys, at } = this.#stack.group.tcp.keyOf(this.tcp);
+    const { keys, at } = this.#owner.stack.group.tcp.keyOf(this.tcp);
     const ports = keys[at + 8] as number;
     return {
       localAddress: formatAddress(keys, at),
@@ -69,16 +68,16 @@ export class StackConnection implements Connection, TcpEvents, IndexedMember, Fl
 
   write({ bytes }: Message): void {
     if (this.tcp === undefined || bytes.length === 0) return;
-    this.#stack.group.tcp.send(this.tcp, bytes);
-    this.#stack.scheduleFlush();
+    this.#owner.stack.group.tcp.send(this.tcp, bytes);
+    this.#owner.stack.scheduleFlush();
   }
 
   writeCopy(bytes: Uint8Array): void {
     if (this.tcp === undefined || bytes.length === 0) return;
-    const { tcp } = this.#stack.group;
+    const { tcp } = this.#owner.stack.group;
     const taken = tcp.sendCopy(this.tcp, bytes);
     if (taken < bytes.length) tcp.send(this.tcp, copyOf(bytes, taken));
-    this.#stack.scheduleFlush();
+    this.#owner.stack.scheduleFlush();
   }
 
   close(): void {
@@ -91,8 +90,8 @@ export class StackConnection implements Connection, TcpEvents, IndexedMember, Fl
     if (this.#isReset) return;
     this.#isReset = true;
     if (this.tcp === undefined) return;
-    this.#stack.group.tcp.abort(this.tcp);
-    this.#stack.scheduleFlush();
+    this.#owner.stack.group.tcp.abort(this.tcp);
+    this.#owner.stack.scheduleFlush();
   }
 
   /** The connection cannot be opened: no port is free. Reported outside of the call that asked for it. */
@@ -113,7 +112,7 @@ export class StackConnection implements Connection, TcpEvents, IndexedMember, Fl
   onOpen(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
-    this.events.onOpen(this.#stack.now);
+    this.events.onOpen(this.#owner.stack.now);
     if (this.#isClosing) this.#sendFin();
   }
 
@@ -122,12 +121,12 @@ export class StackConnection implements Connection, TcpEvents, IndexedMember, Fl
     chunk.bytes = bufferOf(bytes);
     chunk.start = start;
     chunk.end = end;
-    chunk.now = this.#stack.now;
+    chunk.now = this.#owner.stack.now;
     this.events.onData(chunk);
   }
 
   onSent(): void {
-    this.events.onSent?.(this.#stack.now);
+    this.events.onSent?.(this.#owner.stack.now);
   }
 
   onEnd(): void {
@@ -143,13 +142,13 @@ export class StackConnection implements Connection, TcpEvents, IndexedMember, Fl
 
   #sendFin(): void {
     if (this.tcp === undefined) return;
-    this.#stack.group.tcp.close(this.tcp);
-    this.#stack.scheduleFlush();
-    if (this.#closesImmediately) this.#stack.defer(this);
+    this.#owner.stack.group.tcp.close(this.tcp);
+    this.#owner.stack.scheduleFlush();
+    if (this.#owner.closesImmediately) this.#owner.stack.defer(this);
   }
 
   #finish(): void {
-    this.#onClosed(this);
-    this.events.onClose(this.#isReset ? undefined : this.#code, this.#stack.now);
+    this.#owner.onClosed(this);
+    this.events.onClose(this.#isReset ? undefined : this.#code, this.#owner.stack.now);
   }
 }

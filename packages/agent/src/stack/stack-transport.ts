@@ -11,7 +11,7 @@ import type {
   Transport,
 } from '../net/transport/transport.ts';
 import type { Stack } from './stack.ts';
-import { StackConnection } from './stack-connection.ts';
+import { StackConnection, type StackConnectionOwner } from './stack-connection.ts';
 
 const backlog = 65_535;
 const portsWord = 8;
@@ -83,6 +83,7 @@ class StackTransport implements Transport {
   readonly #endpoints: EndpointCache;
   readonly #key = new Int32Array(9);
   readonly #connections = new IndexedSet<StackConnection>();
+  readonly #owner: StackConnectionOwner;
   readonly #ports = new Map<number, PortServers>();
   readonly #messages = new WeakMap<Uint8Array, Message>();
   #isClosed = false;
@@ -92,6 +93,11 @@ class StackTransport implements Transport {
     this.#options = options;
     this.#settings = stack.tcpSettings(options);
     this.#endpoints = new EndpointCache(stack);
+    this.#owner = {
+      stack,
+      closesImmediately: options.closesImmediately,
+      onClosed: (connection) => this.#connections.delete(connection),
+    };
     kernelEventLoop.acquire(options);
   }
 
@@ -182,15 +188,10 @@ class StackTransport implements Transport {
   }
 
   #create(isOpen: boolean): StackConnection {
-    const options = { isOpen, closesImmediately: this.#options.closesImmediately };
-    const connection = new StackConnection(this.#stack, options, this.#forget);
+    const connection = new StackConnection(this.#owner, isOpen);
     this.#connections.add(connection);
     return connection;
   }
-
-  readonly #forget = (connection: StackConnection): void => {
-    this.#connections.delete(connection);
-  };
 }
 
 export const createStackTransport = (stack: Stack, options: ConnectionOptions): Transport =>

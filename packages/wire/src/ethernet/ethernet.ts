@@ -37,13 +37,22 @@ export const vlanIds = (tags: number): number => tags & 0x0fff0fff;
 
 export const etherHeaderLength = (tags: number): number => (tags === 0 ? 14 : tags >>> 16 === 0 ? 18 : 22);
 
+/** Types of tags in one number: that of a single or inner tag, and that of an outer one × 65536. */
+export const defaultTagTypes = (etherType.serviceVlan << 16) | etherType.vlan;
+
 /** Writes type and tags of a header that ends at `end`; the MAC addresses before them are the caller's. Returns its start. */
-export const writeEtherTypes = (view: DataView, end: number, tags: number, type: number): number => {
+export const writeEtherTypes = (
+  view: DataView,
+  end: number,
+  tags: number,
+  type: number,
+  tagTypes = defaultTagTypes,
+): number => {
   view.setUint16(end - 2, type);
   if (tags === 0) return end - 14;
-  view.setInt32(end - 6, (etherType.vlan << 16) | (tags & 0xffff));
+  view.setInt32(end - 6, (tagTypes << 16) | (tags & 0xffff));
   if (tags >>> 16 === 0) return end - 18;
-  view.setInt32(end - 10, (etherType.serviceVlan << 16) | (tags >>> 16));
+  view.setInt32(end - 10, (tagTypes & 0xffff_0000) | (tags >>> 16));
   return end - 22;
 };
 

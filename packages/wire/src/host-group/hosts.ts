@@ -28,6 +28,8 @@ export interface HostDirectory {
   writeMac(index: number, bytes: Uint8Array, at: number): void;
   /** VLAN tags of a host (see `vlanTags`). */
   tagsOf(index: number): number;
+  /** Types of the tags (see `defaultTagTypes`). */
+  readonly tagTypes?: number;
   /** Writes the next hop towards a destination; false: unreachable. */
   nextHop(index: number, destination: Int32Array, at: number, to: Int32Array): boolean;
 }

@@ -238,7 +238,7 @@ export class IpOutput {
       at = shim.wrap(this.memory, start, end);
       type = etherType.mpls;
     }
-    at = writeEtherTypes(view, at, this.#tags, type);
+    at = writeEtherTypes(view, at, this.#tags, type, hosts.tagTypes);
     if (this.#neighbour !== multicast) copyMac(neighbours.macs, this.#neighbour * macBytes, bytes, at);
     else this.#writeMulticastMac(view, at);
     hosts.writeMac(this.#path, bytes, at + macBytes);

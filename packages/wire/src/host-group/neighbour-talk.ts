@@ -144,7 +144,7 @@ export class NeighbourTalk {
     const { memory } = this.#sink;
     const at = base + maxEthernetBytes;
     writeArp(memory, at, { operation, sender, target, targetMac, senderMac: this.#mac });
-    const start = writeEtherTypes(memory.view, at, tags, etherType.arp);
+    const start = writeEtherTypes(memory.view, at, tags, etherType.arp, this.#hosts.tagTypes);
     if (targetMac === undefined) memory.bytes.fill(255, start, start + macBytes);
     else copyMac(targetMac, 0, memory.bytes, start);
     copyMac(this.#mac, 0, memory.bytes, start + macBytes);
@@ -177,7 +177,7 @@ export class NeighbourTalk {
     writeIpv6(view, ip, { trafficClass: 0, flowLabel: 0, payloadLength: length, protocol: ipProtocol.icmp6, hopLimit });
     writeAddress6(view, ip + 8, words, 0);
     writeAddress6(view, ip + 24, words, 4);
-    const start = writeEtherTypes(view, ip, options.tags, etherType.ipv6);
+    const start = writeEtherTypes(view, ip, options.tags, etherType.ipv6, this.#hosts.tagTypes);
     if (options.mac === undefined) writeMulticastMac6(words, 4, view, start);
     else copyMac(options.mac, 0, bytes, start);
     copyMac(this.#mac, 0, bytes, start + macBytes);

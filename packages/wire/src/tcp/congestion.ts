@@ -1,3 +1,4 @@
+import { CongestionHistory } from './congestion-history.ts';
 import type { TcpConnection } from './connection.ts';
 
 const cubicFactor = 0.4;
@@ -7,11 +8,15 @@ const cubicAlpha = (3 * (1 - cubicBeta)) / (1 + cubicBeta);
 /** Far above every window, and still a small integer. */
 const unlimited = 0x3fffffff;
 
+export const historyOf = (c: TcpConnection): CongestionHistory => {
+  c.history ??= new CongestionHistory();
+  return c.history;
+};
+
 export const initCongestion = (c: TcpConnection): void => {
   c.cwnd = c.settings.initialWindow * c.mss;
   c.ssthresh = unlimited;
-  c.cubicEpoch = 0;
-  c.cubicMax = 0;
+  c.history = undefined;
 };
 
 /** Slow start threshold after a loss or a congestion mark; CUBIC remembers the window at which it happened. */
@@ -22,8 +27,9 @@ export const reduceThreshold = (c: TcpConnection): void => {
     return;
   }
   const segments = cwnd / mss;
-  c.cubicMax = segments < c.cubicMax ? (segments * (1 + cubicBeta)) / 2 : segments;
-  c.cubicEpoch = 0;
+  const history = historyOf(c);
+  history.cubicMax = segments < history.cubicMax ? (segments * (1 + cubicBeta)) / 2 : segments;
+  history.cubicEpoch = 0;
   c.ssthresh = Math.max(Math.floor(cwnd * cubicBeta), 2 * mss);
 };
 
@@ -42,30 +48,32 @@ export const growWindow = (c: TcpConnection, acked: number, nowMs: number): void
 };
 
 const growByReno = (c: TcpConnection, bytes: number): void => {
-  c.cwndCredit += bytes;
-  if (c.cwndCredit < c.cwnd) return;
-  c.cwndCredit -= c.cwnd;
+  const history = historyOf(c);
+  history.credit += bytes;
+  if (history.credit < c.cwnd) return;
+  history.credit -= c.cwnd;
   c.cwnd += c.mss;
 };
 
 const growByCubic = (c: TcpConnection, bytes: number, nowMs: number): void => {
   const { mss } = c;
+  const history = historyOf(c);
   const segments = c.cwnd / mss;
-  if (c.cubicEpoch === 0) {
-    c.cubicEpoch = nowMs;
-    c.cubicRenoWindow = segments;
-    const isBelow = segments < c.cubicMax;
-    c.cubicK = isBelow ? Math.cbrt((c.cubicMax - segments) / cubicFactor) : 0;
-    c.cubicOrigin = isBelow ? c.cubicMax : segments;
+  if (history.cubicEpoch === 0) {
+    history.cubicEpoch = nowMs;
+    history.cubicRenoWindow = segments;
+    const isBelow = segments < history.cubicMax;
+    history.cubicK = isBelow ? Math.cbrt((history.cubicMax - segments) / cubicFactor) : 0;
+    history.cubicOrigin = isBelow ? history.cubicMax : segments;
   }
-  const seconds = (nowMs - c.cubicEpoch) / 1000 + c.srtt / 1e6 - c.cubicK;
-  const cubic = c.cubicOrigin + cubicFactor * seconds * seconds * seconds;
-  const alpha = c.cubicRenoWindow >= c.cubicMax ? 1 : cubicAlpha;
-  c.cubicRenoWindow += (alpha * bytes) / c.cwnd;
-  const target = Math.max(Math.min(cubic, segments * 1.5), c.cubicRenoWindow);
+  const seconds = (nowMs - history.cubicEpoch) / 1000 + c.srtt / 1e6 - history.cubicK;
+  const cubic = history.cubicOrigin + cubicFactor * seconds * seconds * seconds;
+  const alpha = history.cubicRenoWindow >= history.cubicMax ? 1 : cubicAlpha;
+  history.cubicRenoWindow += (alpha * bytes) / c.cwnd;
+  const target = Math.max(Math.min(cubic, segments * 1.5), history.cubicRenoWindow);
   if (target <= segments) return;
-  c.cwndCredit += ((target - segments) / segments) * bytes;
-  const whole = Math.floor(c.cwndCredit);
-  c.cwndCredit -= whole;
+  history.credit += ((target - segments) / segments) * bytes;
+  const whole = Math.floor(history.credit);
+  history.credit -= whole;
   c.cwnd += whole;
 };

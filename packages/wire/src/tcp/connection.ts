@@ -1,4 +1,6 @@
 import type { Piece } from '../bytes/piece-pool.ts';
+import type { CongestionHistory } from './congestion-history.ts';
+import { PackedFields } from './packed-fields.ts';
 import type { SegmentShape } from './segment-shape.ts';
 import type { SentSegment } from './sent-segment.ts';
 import { defaultTcpSettings, type TcpSettings } from './settings.ts';
@@ -44,19 +46,15 @@ export const noEvents: TcpEvents = { onOpen() {}, onData() {}, onSent() {}, onEn
  * State of a connection, recycled from a pool. Every number is a 32-bit integer unless a comment says otherwise: V8
  * stores those in the object itself. Sequence numbers are signed.
  */
-export class TcpConnection {
+export class TcpConnection extends PackedFields {
   /** Slot in the table of flows, which holds addresses and ports. */
   slot = -1;
-  state: number = tcpState.closed;
   /** For the layer below, which chooses it: the emulated host. */
   path = 0;
   /** Folded sum of the pseudo-header without the length. */
   pseudoSum = 0;
-  isV6 = false;
   settings: TcpSettings = defaultTcpSettings;
   events: TcpEvents = noEvents;
-  /** For the application above. */
-  user: unknown = undefined;
   /** Its segments are signed with it (RFC 2385); undefined: they are not. */
   signatureKey: Uint8Array | undefined = undefined;
   /** Half-open connections count against the backlog of their listener, which has this index; -1: opened by us. */
@@ -73,7 +71,6 @@ export class TcpConnection {
   /** Sequence and acknowledgement numbers of the segment that last updated the window. */
   sndWl1 = 0;
   sndWl2 = 0;
-  sndShift = 0;
   /** Largest payload of a segment, options of every segment already subtracted. */
   mss = 536;
   /** Largest segment the peer announced. */
@@ -88,37 +85,26 @@ export class TcpConnection {
   shape: SegmentShape | undefined = undefined;
   /** Sequence number of a byte of urgent data to be sent, valid if hasUrgentOut. */
   urgentOut = 0;
-  hasUrgentOut = false;
-  isFinQueued = false;
-  /** Every byte up to and including the FIN was sent once. */
-  isFinSent = false;
-  wantsSent = false;
 
   // Receiving.
   irs = 0;
   rcvNxt = 0;
   /** Right edge of the window announced last. */
   rcvAdvertised = 0;
-  rcvShift = 0;
   /** Bytes received in order and held while reading is paused. */
   rcvHeld = 0;
   rcvHead: Piece | undefined = undefined;
   rcvTail: Piece | undefined = undefined;
-  isPaused = false;
-  isFinReceived = false;
   /** Sequence number of the byte of urgent data that is on its way, valid if hasUrgent. */
   urgentAt = 0;
-  hasUrgent = false;
   /** Data that came out of order, sorted by sequence number, without overlaps. */
   earlyHead: Piece | undefined = undefined;
   /** Start of the run of early data that grew last: the first SACK block. */
   earlyLatest = 0;
   /** Sequence number of a FIN that came out of order, valid if hasEarlyFin. */
   earlyFin = 0;
-  hasEarlyFin = false;
   /** Bytes received in order since the last acknowledgement. */
   unacknowledged = 0;
-  mustAck = false;
   /** Largest payload received: the size of a full segment of the peer. */
   rcvMss = 0;
   /** Range to be reported as received twice (RFC 2883); empty if equal. */
@@ -126,44 +112,25 @@ export class TcpConnection {
   duplicateEnd = 0;
 
   // Options in use.
-  usesTimestamps = false;
-  usesSack = false;
-  usesEcn = false;
-  usesScale = false;
   tsOffset = 0;
   tsRecent = 0;
   /** Tick at which tsRecent was set. */
   tsRecentAt = 0;
-  /** ECN: answer congestion with ECE until CWR arrives. */
-  echoesCongestion = false;
-  /** ECN: the next new data carries CWR. */
-  mustSendCwr = false;
 
   // Round-trip time, in microseconds.
   srtt = 0;
   rttVar = 0;
   minRtt = 0;
   rtoMs = 1000;
-  backoff = 0;
 
   // Congestion control, in bytes.
   cwnd = 0;
   ssthresh = 0;
-  phase: number = recoveryPhase.open;
+  /** From the first loss on. */
+  history: CongestionHistory | undefined = undefined;
   /** Loss recovery ends when this is acknowledged. */
   recoveryPoint = 0;
   dupAcks = 0;
-  /** Bytes acknowledged since cwnd grew last (appropriate byte counting). */
-  cwndCredit = 0;
-  prrDelivered = 0;
-  prrOut = 0;
-  recoveryFlight = 0;
-  /** CUBIC (RFC 9438): windows in segments, floating point; start of the epoch as a tick, 0: none. */
-  cubicMax = 0;
-  cubicK = 0;
-  cubicEpoch = 0;
-  cubicRenoWindow = 0;
-  cubicOrigin = 0;
 
   // Scoreboard of sent segments.
   sentHead: SentSegment | undefined = undefined;
@@ -176,33 +143,21 @@ export class TcpConnection {
   rackEnd = 0;
   rackRtt = 0;
   rackReorderWindow = 1;
-  hasReordering = false;
   /** Highest byte selectively acknowledged. */
   highestSacked = 0;
   /** End of the data a tail-loss probe is out for, valid if isProbing. */
   probeEnd = 0;
-  isProbing = false;
-  /** The probe repeated data instead of sending new data. */
-  isProbeRepeat = false;
 
   // Timers: ticks at which they fire, 0: not set.
   retransmitAt = 0;
-  retransmitUse: number = retransmitTimer.none;
   delayedAckAt = 0;
   keepAliveAt = 0;
-  /** Unanswered repetitions of what is sent, or keep-alive probes. */
-  retries = 0;
   lastReceivedAt = 0;
 
-  // Lists of the stack.
-  isDirty = false;
-  isBlocked = false;
   nextFree: TcpConnection | undefined = undefined;
 
   // Counters.
   retransmits = 0;
-  bytesSent = 0;
-  bytesReceived = 0;
 
   /** Bytes queued by the application that are not acknowledged. */
   get queuedBytes(): number {
@@ -219,14 +174,12 @@ export class TcpConnection {
 // because a connection may end while it is in one.
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table of fields
 export const resetConnection = (c: TcpConnection): void => {
+  c.resetPacked();
   c.slot = -1;
-  c.state = tcpState.closed;
   c.path = 0;
   c.pseudoSum = 0;
-  c.isV6 = false;
   c.settings = defaultTcpSettings;
   c.events = noEvents;
-  c.user = undefined;
   c.signatureKey = undefined;
   c.listener = -1;
   c.iss = 0;
@@ -237,7 +190,6 @@ export const resetConnection = (c: TcpConnection): void => {
   c.maxSndWnd = 0;
   c.sndWl1 = 0;
   c.sndWl2 = 0;
-  c.sndShift = 0;
   c.mss = 536;
   c.peerMss = 536;
   c.pathMtu = 1500;
@@ -246,58 +198,32 @@ export const resetConnection = (c: TcpConnection): void => {
   c.sendCursor = undefined;
   c.shape = undefined;
   c.urgentOut = 0;
-  c.hasUrgentOut = false;
-  c.isFinQueued = false;
-  c.isFinSent = false;
-  c.wantsSent = false;
   c.irs = 0;
   c.rcvNxt = 0;
   c.rcvAdvertised = 0;
-  c.rcvShift = 0;
   c.rcvHeld = 0;
   c.rcvHead = undefined;
   c.rcvTail = undefined;
-  c.isPaused = false;
-  c.isFinReceived = false;
   c.urgentAt = 0;
-  c.hasUrgent = false;
   c.earlyHead = undefined;
   c.earlyLatest = 0;
   c.earlyFin = 0;
-  c.hasEarlyFin = false;
   c.unacknowledged = 0;
-  c.mustAck = false;
   c.rcvMss = 0;
   c.duplicateStart = 0;
   c.duplicateEnd = 0;
-  c.usesTimestamps = false;
-  c.usesSack = false;
-  c.usesEcn = false;
-  c.usesScale = false;
   c.tsOffset = 0;
   c.tsRecent = 0;
   c.tsRecentAt = 0;
-  c.echoesCongestion = false;
-  c.mustSendCwr = false;
   c.srtt = 0;
   c.rttVar = 0;
   c.minRtt = 0;
   c.rtoMs = 1000;
-  c.backoff = 0;
   c.cwnd = 0;
   c.ssthresh = 0;
-  c.phase = recoveryPhase.open;
+  c.history = undefined;
   c.recoveryPoint = 0;
   c.dupAcks = 0;
-  c.cwndCredit = 0;
-  c.prrDelivered = 0;
-  c.prrOut = 0;
-  c.recoveryFlight = 0;
-  c.cubicMax = 0;
-  c.cubicK = 0;
-  c.cubicEpoch = 0;
-  c.cubicRenoWindow = 0;
-  c.cubicOrigin = 0;
   c.sentHead = undefined;
   c.sentTail = undefined;
   c.sackedBytes = 0;
@@ -307,18 +233,11 @@ export const resetConnection = (c: TcpConnection): void => {
   c.rackEnd = 0;
   c.rackRtt = 0;
   c.rackReorderWindow = 1;
-  c.hasReordering = false;
   c.highestSacked = 0;
   c.probeEnd = 0;
-  c.isProbing = false;
-  c.isProbeRepeat = false;
   c.retransmitAt = 0;
-  c.retransmitUse = retransmitTimer.none;
   c.delayedAckAt = 0;
   c.keepAliveAt = 0;
-  c.retries = 0;
   c.lastReceivedAt = 0;
   c.retransmits = 0;
-  c.bytesSent = 0;
-  c.bytesReceived = 0;
 };

@@ -1,4 +1,5 @@
 import { checksumOf, sumBytes } from '../bytes/checksum.ts';
+import { historyOf } from './congestion.ts';
 import { recoveryPhase, retransmitTimer, type TcpConnection, tcpState } from './connection.ts';
 import type { TcpContext } from './context.ts';
 import { flowWords, portsWord } from './flow-key.ts';
@@ -245,7 +246,7 @@ const repeatLost = (context: TcpContext, c: TcpConnection): boolean => {
     const bytes = distance(segment.end, segment.seq);
     segment.marks |= sentMark.retransmitted;
     c.retransmittedBytes += bytes;
-    c.prrOut += bytes;
+    historyOf(c).prrOut += bytes;
     if (c.retransmitUse !== retransmitTimer.timeout) armRetransmit(context, c);
   }
   return true;
@@ -301,8 +302,7 @@ const noteShaped = (context: TcpContext, c: TcpConnection, { offset, length, cou
   if (disguise?.isUrgent) segment.marks = sentMark.urgent;
   appendSent(c, segment);
   c.sndNxt = end;
-  c.bytesSent += bytes;
-  if (c.phase >= recoveryPhase.recovery) c.prrOut += bytes;
+  if (c.phase >= recoveryPhase.recovery) historyOf(c).prrOut += bytes;
 };
 
 /** Sends one segment of new data, or a FIN. Returns false if none can be sent now. */
@@ -324,8 +324,7 @@ const sendNext = (context: TcpContext, c: TcpConnection): boolean => {
   }
   appendSent(c, segment);
   c.sndNxt = end;
-  c.bytesSent += length;
-  if (c.phase >= recoveryPhase.recovery) c.prrOut += length;
+  if (c.phase >= recoveryPhase.recovery) historyOf(c).prrOut += length;
   return true;
 };
 

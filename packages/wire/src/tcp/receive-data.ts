@@ -50,7 +50,6 @@ const take = (context: TcpContext, c: TcpConnection, bytes: Uint8Array, start: n
   let taken = end - start;
   if (c.isPaused || c.rcvHead !== undefined) taken = hold(context, c, bytes, start, end);
   c.rcvNxt = (c.rcvNxt + taken) | 0;
-  c.bytesReceived += taken;
   c.unacknowledged += taken;
   if (!c.isPaused && c.rcvHead === undefined) c.events.onData(c, bytes, start, end);
   return taken === end - start && c.state !== tcpState.closed;

@@ -1,4 +1,4 @@
-import { growWindow, reduceThreshold } from './congestion.ts';
+import { growWindow, historyOf, reduceThreshold } from './congestion.ts';
 import { recoveryPhase, retransmitTimer, type TcpConnection } from './connection.ts';
 import type { TcpContext } from './context.ts';
 import { setRetransmitTimer } from './output.ts';
@@ -47,20 +47,22 @@ const enterRecovery = (context: TcpContext, c: TcpConnection): void => {
   if (c.phase !== recoveryPhase.windowReduced) reduceThreshold(c);
   c.phase = recoveryPhase.recovery;
   c.recoveryPoint = c.sndNxt;
-  c.recoveryFlight = Math.max(distance(c.sndNxt, c.sndUna), 1);
-  c.prrDelivered = 0;
-  c.prrOut = 0;
+  const history = historyOf(c);
+  history.recoveryFlight = Math.max(distance(c.sndNxt, c.sndUna), 1);
+  history.prrDelivered = 0;
+  history.prrOut = 0;
   c.isProbing = false;
   context.counters.fastRecoveries++;
 };
 
 /** Proportional rate reduction (RFC 6937) with the slow start reduction bound. */
 const reduceProportionally = (c: TcpConnection, delivered: number, isFirst: boolean): void => {
-  c.prrDelivered += delivered;
+  const history = historyOf(c);
+  history.prrDelivered += delivered;
   const { pipe, ssthresh } = c;
   let send: number;
-  if (pipe > ssthresh) send = Math.ceil((c.prrDelivered * ssthresh) / c.recoveryFlight) - c.prrOut;
-  else send = Math.min(ssthresh - pipe, Math.max(c.prrDelivered - c.prrOut, delivered) + c.mss);
+  if (pipe > ssthresh) send = Math.ceil((history.prrDelivered * ssthresh) / history.recoveryFlight) - history.prrOut;
+  else send = Math.min(ssthresh - pipe, Math.max(history.prrDelivered - history.prrOut, delivered) + c.mss);
   c.cwnd = pipe + Math.max(send, isFirst ? c.mss : 0);
 };
 
@@ -99,7 +101,7 @@ export const enterLoss = (context: TcpContext, c: TcpConnection): void => {
   // A peer may discard what it acknowledged selectively: after a second timeout nothing counts as received.
   markAllLost(c, c.usesSack && c.backoff > 0);
   c.cwnd = c.mss;
-  c.cwndCredit = 0;
+  historyOf(c).credit = 0;
   c.dupAcks = 0;
   c.isProbing = false;
   context.counters.timeouts++;

@@ -2,6 +2,7 @@ import type { TcpConnection } from './connection.ts';
 
 /** Granularity of the clock of timers, microseconds. */
 const granularityUs = 1000;
+const maxDoublings = 16;
 
 /** Takes a sample in microseconds into the estimate and computes the timeout (RFC 6298). */
 export const sampleRtt = (c: TcpConnection, rttUs: number): void => {
@@ -21,4 +22,4 @@ export const sampleRtt = (c: TcpConnection, rttUs: number): void => {
 
 /** The timeout with exponential back-off. */
 export const backedOffRto = (c: TcpConnection): number =>
-  Math.min(c.rtoMs * 2 ** Math.min(c.backoff, 16), c.settings.maxRtoMs);
+  Math.min(c.rtoMs * (1 << Math.min(c.backoff, maxDoublings)), c.settings.maxRtoMs);

@@ -154,6 +154,25 @@ describe('windows', () => {
     expect(lengths).toEqual([1000, 1000, 1000]);
   });
 
+  it('that shrink below what is in flight stop new data only', () => {
+    const next = establish({}, 10_000);
+    const [stack] = peer.wire.stacks;
+    const c = recorder.connection as TcpConnection;
+    stack.send(c, new Uint8Array(4000));
+    expect(peer.take().map(({ data }) => data.length)).toEqual([1000, 1000, 1000, 1000]);
+    peer.send(key, { flags: ack, seq: peerIss + 1, ack: next + 1000, window: 500 });
+    stack.send(c, new Uint8Array(2000));
+    peer.wire.run(30 * second);
+    // What was sent is repeated; nothing is sent beyond it.
+    const ends = peer.take().map(({ seq, data }) => seq + data.length - next);
+    expect(ends.length).toBeGreaterThan(2);
+    expect(Math.max(...ends)).toBe(4000);
+    peer.send(key, { flags: ack, seq: peerIss + 1, ack: next + 4000, window: 10_000 });
+    peer.wire.run(second);
+    expect(peer.take().at(-1)).toMatchObject({ seq: next + 5000, data: new Uint8Array(1000) });
+    expect(recorder.isClosed).toBe(false);
+  });
+
   it('of ours close while reading is paused and open again', () => {
     const next = establish({ window: 4000, windowScale: false, delayedAckMs: 0 });
     const [stack] = peer.wire.stacks;

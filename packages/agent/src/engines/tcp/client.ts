@@ -11,7 +11,7 @@ import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.t
 import type { Message, Transport } from '../../net/transport/transport.ts';
 import { changeRate, LoadDrivenClient } from '../load-driven-client.ts';
 import { TcpMeters } from './meters.ts';
-import { type SessionOwner, TcpSession } from './session.ts';
+import { type SessionOwner, type SessionPlan, TcpSession } from './session.ts';
 
 type Context = EngineContext<TcpClientConfig>;
 
@@ -36,7 +36,9 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
   readonly #nextMessage: () => Message;
   readonly #drawn: DrawnTexts | undefined;
   readonly #spent = new Set<number>();
-  readonly #active = new Map<number, TcpSession>();
+  /** By slot. */
+  readonly #active: (TcpSession | undefined)[] = [];
+  #activeCount = 0;
   readonly #sessions: LoadDriver;
   readonly #messages: LoadDriver;
   readonly #choose;
@@ -64,7 +66,7 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
       port: target.port,
       weight: target.weight,
       address: context.addressOf(target.host),
-      meters: new TcpMeters(samples.target(`${target.host}:${target.port}`)),
+      plan: this.#planOf(new TcpMeters(samples.target(`${target.host}:${target.port}`))),
     }));
     this.#choose = chooserOf(endpoints, config.rotation);
     const lag = samples.histogram(generatorLoadMetrics.scheduleLag);
@@ -82,7 +84,7 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
       ...shared,
       load: messageLoad(config, meanBytes),
       limit: Number.POSITIVE_INFINITY,
-      begin: (slot, _, now) => this.#active.get(slot)?.send(now),
+      begin: (slot, _, now) => this.#active[slot]?.send(now),
     });
     this.lifecycle = this.#createLife();
   }
@@ -105,7 +107,7 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
   }
 
   protected override async release(): Promise<void> {
-    for (const session of this.#active.values()) session.abandon();
+    for (const session of this.#active) session?.abandon();
     await this.#transport.close();
     await this.#sources.close();
   }
@@ -118,12 +120,15 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
   }
 
   onReady(session: TcpSession, now: number): void {
-    if (this.#active.get(session.slot) === session) this.#messages.offer(session.slot, now);
+    if (this.#active[session.slot] === session) this.#messages.offer(session.slot, now);
   }
 
   onEnd(session: TcpSession, hasFailed: boolean): void {
     const { slot } = session;
-    this.#active.delete(slot);
+    if (this.#active[slot] === session) {
+      this.#active[slot] = undefined;
+      this.#activeCount--;
+    }
     this.#messages.withdraw(slot);
     this.lifecycle.settle();
     if (this.lifecycle.isEnding || this.#sessions.isExhausted || this.#spent.has(slot)) return;
@@ -134,13 +139,16 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
   }
 
   #open(slot: number, intended: number): void {
-    const { address, port, meters } = this.#choose(slot);
+    const { address, port, plan } = this.#choose(slot);
     const route = { address, port, ...this.#sources.next(slot) };
-    const transport = this.#transport;
+    if (this.#active[slot] === undefined) this.#activeCount++;
+    this.#active[slot] = new TcpSession(slot, plan, { route, intended });
+  }
+
+  #planOf(meters: TcpMeters): SessionPlan {
     const drawMessage = this.#drawn && ((user: number) => this.#drawMessage(user));
-    const messages = { nextMessage: this.#nextMessage, drawMessage };
-    const plan = { config: this.#config, transport, ...messages, meters, route, intended };
-    this.#active.set(slot, new TcpSession(slot, plan, this));
+    const transport = this.#transport;
+    return { config: this.#config, transport, nextMessage: this.#nextMessage, drawMessage, meters, owner: this };
   }
 
   #drawMessage(slot: number): Buffer | undefined {
@@ -153,7 +161,8 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
   /** Closes connections that are more than wanted. */
   #closeExcess(now: number): void {
     let left = this.#sessions.excessAt(now);
-    for (const session of this.#active.values()) {
+    for (const session of this.#active) {
+      if (session === undefined) continue;
       if (left-- <= 0) return;
       session.leave();
     }
@@ -176,14 +185,14 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
       sweepMs: 100,
       drainMs,
       sweep: (now) => {
-        for (const session of this.#active.values()) session.sweep(now);
+        for (const session of this.#active) session?.sweep(now);
         this.#closeExcess(now);
         this.#countRetransmits(retransmitReads);
       },
-      isDone: () => (this.#sessions.isExhausted || this.#drawn?.areSpent === true) && this.#active.size === 0,
-      isIdle: () => this.#active.size === 0,
+      isDone: () => (this.#sessions.isExhausted || this.#drawn?.areSpent === true) && this.#activeCount === 0,
+      isIdle: () => this.#activeCount === 0,
       retire: () => {
-        for (const session of this.#active.values()) session.leave();
+        for (const session of this.#active) session?.leave();
       },
     });
   }

@@ -4,8 +4,8 @@ import { type PlanScope, pointerIn } from '../core/plan-scope.ts';
 /** The part of a stack that is the same for all its hosts. */
 export type StackSettings = Pick<HostStack, 'vlan' | 'header' | 'tcp'>;
 
-const customerTag = 0x8100;
-const serviceTag = 0x88a8;
+/** 802.1Q, 802.1ad, and outer tags of equipment from before that. */
+const tagTypes = [0x8100, 0x88a8, 0x9100];
 const maxTags = 2;
 
 /** What the entry says of VLAN tags, IP headers and TCP; what the stack cannot do is reported as an issue. */
@@ -22,10 +22,7 @@ const vlanOf = (scope: PlanScope): HostStack['vlan'] => {
   if (tags.length > maxTags) refuse(maxTags, '', `emulated hosts have at most ${maxTags} VLAN tags`);
   return tags.slice(0, maxTags).map(({ id, pcp, tpid }, index) => {
     const type = Number.parseInt(tpid, 16);
-    const isOuter = index === 0 && tags.length > 1;
-    if (type !== customerTag && !(isOuter && type === serviceTag)) {
-      refuse(index, '/tpid', isOuter ? 'an outer tag has 0x88a8 or 0x8100' : 'a single or inner tag has 0x8100');
-    }
+    if (!tagTypes.includes(type)) refuse(index, '/tpid', 'tags of emulated hosts have 0x8100, 0x88a8 or 0x9100');
     return { id, pcp, tpid: type };
   });
 };

@@ -287,13 +287,8 @@ describe('the stack is refused', () => {
     ],
     [
       'with a third tag or tags of other types',
-      { ipLayer: { vlan: [{ id: 1, tpid: '0x9100' }, { id: 2, tpid: '0x88a8' }, { id: 3 }] } },
+      { ipLayer: { vlan: [{ id: 1, tpid: '0x9200' }, { id: 2, tpid: '0x0800' }, { id: 3 }] } },
       ['ipLayer/vlan/2 NOT_SUPPORTED', 'ipLayer/vlan/0/tpid NOT_SUPPORTED', 'ipLayer/vlan/1/tpid NOT_SUPPORTED'],
-    ],
-    [
-      'with a single service tag',
-      { ipLayer: { vlan: [{ id: 1, tpid: '0x88a8' }] } },
-      ['ipLayer/vlan/0/tpid NOT_SUPPORTED'],
     ],
     [
       'with another congestion control',
