@@ -34,6 +34,10 @@ export interface ClientContext extends AttackContext, ConnectionSettings {
   /** Host of HTTP proofs where the attempt names none. */
   readonly proofHost?: string;
   readonly proofPath: string;
+  /** Version of HTTP proofs. */
+  readonly proofVersion: '1.1' | '2';
+  /** Set when HTTP proofs are gRPC calls of this method. */
+  readonly proofGrpcPath?: string;
   readonly pool: ConnectionPool;
   /** Set when cookies are kept. */
   readonly cookies?: CookieJar;
