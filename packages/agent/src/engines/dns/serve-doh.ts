@@ -42,7 +42,7 @@ interface Question {
 }
 
 /** One connection over HTTP/2. */
-class DohServerConnection implements ConnectionEvents, H2Events {
+export class DohServerConnection implements ConnectionEvents, H2Events {
   readonly #connection: Connection;
   readonly #deps: DohDeps;
   readonly #h2: H2Connection;
