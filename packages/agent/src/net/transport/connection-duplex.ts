@@ -1,12 +1,10 @@
 import { Duplex } from 'node:stream';
 import type { Chunk, Connection, ConnectionEvents } from './transport.ts';
 
-/**
- * A connection of a transport as a stream of Node, for protocols that Node serves. Nothing holds back a peer that reads
- * slowly: for short messages only.
- */
+/** A connection of a transport as a stream of Node, for protocols that Node serves. A peer that writes is not held back. */
 export class ConnectionDuplex extends Duplex implements ConnectionEvents {
   readonly #connection: Connection;
+  #written: (() => void) | undefined;
   #hasEnded = false;
 
   constructor(connection: Connection) {
@@ -20,20 +18,35 @@ export class ConnectionDuplex extends Duplex implements ConnectionEvents {
     this.push(Buffer.from(bytes.subarray(start, end)));
   }
 
+  onSent(): void {
+    const done = this.#written;
+    this.#written = undefined;
+    done?.();
+  }
+
   onEnd(): void {
-    this.#end();
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.push(null);
   }
 
   onClose(code: string | undefined): void {
-    this.#end();
-    this.destroy(code === undefined ? undefined : Object.assign(new Error(code), { code }));
+    this.onEnd();
+    // A stream that is read to its end closes by itself.
+    if (code !== undefined) this.destroy(Object.assign(new Error(code), { code }));
+    else if (this.readableEnded) this.destroy();
+    else this.once('end', () => this.destroy());
   }
 
   override _read(): void {}
 
   override _write(bytes: Buffer, _encoding: string, done: () => void): void {
+    if (bytes.length === 0) {
+      done();
+      return;
+    }
+    this.#written = done;
     this.#connection.writeCopy(bytes);
-    done();
   }
 
   override _final(done: () => void): void {
@@ -44,11 +57,5 @@ export class ConnectionDuplex extends Duplex implements ConnectionEvents {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#connection.close();
     done(error);
-  }
-
-  #end(): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.push(null);
   }
 }

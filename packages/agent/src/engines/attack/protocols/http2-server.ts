@@ -1,5 +1,5 @@
 import { constants, performServerHandshake, type ServerHttp2Stream } from 'node:http2';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { ServerContext, ServerOutcome } from '../driver.ts';
 import { hashOfBytes } from '../proof.ts';
 import { grpcParts, isGrpc } from './grpc-proof.ts';
@@ -22,7 +22,7 @@ interface Http2ServerDeps {
 }
 
 /** Serves an HTTP/2 connection and reports its requests. */
-export const receiveHttp2 = (socket: Socket, deps: Http2ServerDeps): void => {
+export const receiveHttp2 = (socket: Duplex, deps: Http2ServerDeps): void => {
   const session = performServerHandshake(socket);
   session.on('error', () => {});
   session.on('stream', (stream, _headers, _flags, rawHeaders) => {
