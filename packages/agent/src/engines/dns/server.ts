@@ -5,7 +5,7 @@ import type { DatagramEvents, DatagramSocket } from '../../net/datagram/datagram
 import { aborted } from '../../net/loop/aborted.ts';
 import { countError } from '../../net/metrics/count-error.ts';
 import { createQuicPath } from '../../net/quic/quic-path.ts';
-import { createSecureServer, tlsMetrics } from '../../net/secure-path.ts';
+import { createSecureServer, tlsObserver } from '../../net/secure-path.ts';
 import type { Connection, ConnectionEvents, Listener, Transport } from '../../net/transport/transport.ts';
 import { Deframer, frame } from './framing.ts';
 import { Resolver } from './resolver.ts';
@@ -45,7 +45,7 @@ const createStreams = (context: Context, kind: StreamKind): Transport => {
   const path = { path: config.dataPath, note, hostNetwork };
   if (kind === 'tcp') return createStreamTransport(path, streamOptions);
   const onHandshakeError = (code: string) => countError(samples, 'dns', code);
-  const observer = { ...tlsMetrics(samples, 'dns'), onHandshakeError };
+  const observer = { ...tlsObserver(context, 'dns'), onHandshakeError };
   const { tls, listen } = config;
   const alpn = kind === 'doh' ? dohProtocols : tls.alpn;
   return createSecureServer(tls, { ...path, ...observer, alpn, listen }, streamOptions);
@@ -93,7 +93,7 @@ const openQuic = async (context: Context, resolver: Resolver, opened: Opened): P
   const wanted = config.listen.filter(({ transport }) => transport === 'doq');
   if (wanted.length === 0) return;
   const onError = (code: string) => countError(samples, 'dns', code);
-  const observer = { ...tlsMetrics(samples, 'dns'), onHandshakeError: onError };
+  const observer = { ...tlsObserver(context, 'dns'), onHandshakeError: onError };
   const server = createQuicPath(context).createServer(config.tls, {
     ...observer,
     alpn: ['doq'],
