@@ -235,11 +235,15 @@ const server: Contest = {
 
 const [few, many] = [500, 4500];
 
-/** Memory of both sides with connections that are used once in two seconds, opened one after the other. */
+/** Opened a second: slowly enough that few are in their handshake at once. */
+const opens = 450;
+
+/** Memory of both sides with connections that are opened one after the other and then used in turn. */
 const memoryWith = async (connections: number): Promise<{ client: number; server: number }> => {
   const { targets, pid, close } = await startServer(small);
-  const config = { role: 'client', targets, tls, connections, load: { rate: connections / 2 } };
-  const running = execute('taskset', ['-c', '0', ...jobProgram, JSON.stringify({ engine: 'http', config, seconds })]);
+  const config = { role: 'client', targets, tls, connections, load: { rate: opens } };
+  const job = JSON.stringify({ engine: 'http', config, seconds: many / opens });
+  const running = execute('taskset', ['-c', '0', ...jobProgram, job]);
   const highest = { client: 0, server: 0 };
   const look = setInterval(() => {
     const { child } = running;

@@ -103,8 +103,13 @@ const failWith = (error: string | undefined): void => {
 export const runJob = (options: JobOptions): Promise<Totals> => startJob(options).totals;
 
 /** Starts a server and resolves once it listens. */
-export const startServer = async (engine: string, config: object): Promise<Started> => {
-  const server = startJob({ engine, config: { role: 'server', ...config }, duration: { mode: 'continuous' } });
+export const startServer = async (
+  engine: string,
+  config: object,
+  options: Pick<JobOptions, 'writesKeys'> = {},
+): Promise<Started> => {
+  const job = { engine, config: { role: 'server', ...config }, duration: { mode: 'continuous' } } as const;
+  const server = startJob({ ...job, ...options });
   await server.started;
   return server;
 };

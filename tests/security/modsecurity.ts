@@ -14,9 +14,39 @@ interface ModSecurityOptions {
   readonly port: number;
   readonly upstream: string;
   readonly isSecure?: boolean;
+  /** gRPC calls over HTTP/2 without TLS; how refusals are written. */
+  readonly grpc?: 'page' | 'status';
   /** Another port with the same rules, in front of a server of its own that marks its answers. */
   readonly plainPort?: number;
 }
+
+/** Nothing in the Core Rule Set reads messages of gRPC: a rule of the one who runs it does. */
+const grpcRules = [
+  `SecRule REQUEST_HEADERS:Content-Type "@beginsWith application/grpc" "id:'200010',phase:1,pass,nolog,ctl:ruleRemoveById=920420"`,
+  `SecRule REQUEST_BODY "@detectXSS" "id:'200011',phase:2,t:none,t:utf8toUnicode,deny,status:403,nolog"`,
+  `SecRule REQUEST_BODY "@rx (?i)unions+(alls+)?select" "id:'200012',phase:2,t:none,deny,status:403,nolog"`,
+];
+
+/** Where requests go, and what becomes of those that the rules stop. */
+const passing = ({ isSecure, upstream, grpc }: ModSecurityOptions): string => {
+  if (grpc === undefined)
+    return `location / {
+          proxy_pass ${isSecure ? 'https' : 'http'}://${upstream};
+          proxy_set_header Host $http_host;
+          proxy_http_version 1.1;
+        }`;
+  const refusal = `error_page 403 = /refused;
+        location = /refused {
+          internal;
+          modsecurity off;
+          default_type application/grpc;
+          add_header grpc-status 7 always;
+          add_header grpc-message "not allowed" always;
+          return 200;
+        }`;
+  return `${grpc === 'status' ? refusal : ''}
+        location / { grpc_pass grpc://${upstream}; }`;
+};
 
 /** For clients that are not ours: what the rules let through is answered by nginx itself. */
 const plainServers = (port: number, engine: string, rules: string) => `
@@ -41,7 +71,7 @@ const plainServers = (port: number, engine: string, rules: string) => `
 
 /** An independent web application firewall: nginx with ModSecurity and the OWASP Core Rule Set. */
 export const startModSecurity = async (lab: Lab, options: ModSecurityOptions) => {
-  const { engine, port, upstream, isSecure = false, plainPort } = options;
+  const { engine, port, isSecure = false, plainPort, grpc } = options;
   const name = `modsecurity-${engine}`;
   const rules = lab.file(
     `${name}.conf`,
@@ -59,6 +89,7 @@ export const startModSecurity = async (lab: Lab, options: ModSecurityOptions) =>
       'SecAuditEngine Off',
       'Include /etc/modsecurity/crs/crs-setup.conf',
       'Include /usr/share/modsecurity-crs/rules/*.conf',
+      ...(grpc === undefined ? [] : grpcRules),
     ].join('\n'),
   );
   const config = lab.file(
@@ -78,14 +109,10 @@ export const startModSecurity = async (lab: Lab, options: ModSecurityOptions) =>
       uwsgi_temp_path ${lab.folder};
       scgi_temp_path ${lab.folder};
       server {
-        ${isSecure ? secureLines(lab, port) : `listen ${port};`}
+        ${isSecure ? secureLines(lab, port) : `listen ${port}${grpc === undefined ? '' : ' http2'};`}
         modsecurity ${engine === 'Off' ? 'off' : 'on'};
         ${engine === 'Off' ? '' : `modsecurity_rules_file ${rules};`}
-        location / {
-          proxy_pass ${isSecure ? 'https' : 'http'}://${upstream};
-          proxy_set_header Host $http_host;
-          proxy_http_version 1.1;
-        }
+        ${passing(options)}
       }${plainPort === undefined ? '' : plainServers(plainPort, engine, rules)}
     }`,
   );

@@ -101,6 +101,30 @@ describe('nginx with ModSecurity and the Core Rule Set between our two agents', 
     expect(attempts[0]?.request).toMatch(/HTTP\/2/);
   });
 
+  it.each(['page', 'status'] as const)(
+    'is tested by gRPC calls, where it takes nothing else and refuses with a %s',
+    async (grpc) => {
+      const stop = await startModSecurity(lab, { engine: 'On', port, upstream, grpc });
+      const modules = ['sql-injection', 'xss'].map((name) => ({ name, placeholders: ['grpc'], maxRequests: 15 }));
+      const benign = { enabled: true, sample: 20, placeholders: ['grpc'] };
+      const { attempts, rates, security } = await attack(lab, {
+        values: few({ modules, benign }),
+        to: addresses.device,
+        port,
+      });
+      await stop();
+      const counts = tally(attempts);
+      expect(rates.coverage.value, JSON.stringify(counts)).toBe(1);
+      expect(rates.blockRate.value, JSON.stringify(counts)).toBeGreaterThan(0.3);
+      expect(counts['passed'], JSON.stringify(counts)).toBeGreaterThan(0);
+      expect(counts['benign passed'], JSON.stringify(counts)).toBeGreaterThanOrEqual(18);
+      expect(security.mechanisms).toEqual([{ mechanism: 'block-page', count: expect.any(Number) }]);
+      const stopped = attempts.filter(({ kind, outcome }) => kind === 'waf' && outcome === 'blocked');
+      expect(new Set(stopped.map(({ client }) => client.status))).toEqual(new Set([grpc === 'page' ? 403 : 200]));
+      expect(attempts.every(({ changes }) => changes.length === 0)).toBe(true);
+    },
+  );
+
   it('is compared with its previous run', async () => {
     const stop = await startModSecurity(lab, { engine: 'On', port, upstream });
     const first = await attack(lab, { values: few(), to: addresses.device, port });

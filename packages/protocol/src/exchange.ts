@@ -54,6 +54,7 @@ export const HttpAnswer = Type.Object(
     headers: Type.Array(Header),
     body: Type.Optional(Content),
     chunked: Type.Optional(Type.Boolean()),
+    trailers: Type.Optional(Type.Array(Header, { description: 'After the body, over HTTP/2 only.' })),
   },
   closed,
 );

@@ -5,8 +5,8 @@ import { word } from './word.ts';
 const closed = { additionalProperties: false } as const;
 
 /**
- * Tables of a run beside its metrics. `exchanges` are requests with their answers, `keys` lines of Wireshark's tables, `ike`
- * or `esp` by state.
+ * Tables of a run beside its metrics. `exchanges` are requests with their answers, `keys` lines of Wireshark's tables, `ike`,
+ * `esp` or `tls` by state.
  */
 export const resultTables = [
   ...(['sessions', 'neighbours', 'routes', 'sas', 'tunnels', 'ports', 'flows', 'exchanges'] as const),

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -66,6 +66,28 @@ describe('dns server queried by dig', () => {
     expect((await dig('+short', '+tls', '-p', String(ports['dot']), 'example.test')).trim()).toBe('192.0.2.7');
     expect((await dig('+short', '+https', '-p', String(ports['doh']), 'example.test')).trim()).toBe('192.0.2.7');
     expect((await dig('+short', '+https-get', '-p', String(ports['doh']), 'example.test')).trim()).toBe('192.0.2.7');
+  });
+
+  it.each(['--http1.1', '--http2'])('answers by HTTPS and refuses what is no query: curl %s', async (version) => {
+    const at = (path: string) => `https://127.0.0.1:${ports['doh']}${path}`;
+    const shown = ['-w', '%{http_version} %{http_code} %{content_type}'];
+    const curl = async (...args: string[]) => (await execute('curl', ['-sk', version, ...shown, ...args])).stdout;
+    const folder = mkdtempSync(join(tmpdir(), 'rushhour-doh-'));
+    const query = join(folder, 'query');
+    writeFileSync(query, Buffer.from('abcd01000001000000000000076578616d706c6504746573740000010001', 'hex'));
+    const body = ['--data-binary', `@${query}`];
+    const typed = ['-H', 'content-type: application/dns-message', ...body];
+    const number = version === '--http2' ? '2' : '1.1';
+    const answer = join(folder, 'answer');
+    expect(await curl(...typed, '-o', answer, at('/dns-query'))).toBe(`${number} 200 application/dns-message`);
+    expect(readFileSync(answer).subarray(-4).toString('hex')).toBe('c0000207');
+    const both = await curl(...typed, '-o', answer, '-o', answer, at('/dns-query'), at('/dns-query'));
+    expect(both).toBe(`${number} 200 application/dns-message`.repeat(2));
+    expect(await curl(...typed, at('/other'))).toBe(`${number} 404 `);
+    expect(await curl(...body, at('/dns-query'))).toBe(`${number} 415 `);
+    expect(await curl('-X', 'PUT', ...typed, at('/dns-query'))).toBe(`${number} 405 `);
+    expect(await curl(at('/dns-query?dns=AAAA'))).toBe(`${number} 400 `);
+    rmSync(folder, { recursive: true });
   });
 
   it('answers NXDOMAIN and empty answers', async () => {

@@ -1,5 +1,5 @@
 import type { DataPath, Listen, TlsClientSettings, TlsServerSettings } from '@rushhour/protocol';
-import type { Samples } from '../engine.ts';
+import type { EngineContext, Samples } from '../engine.ts';
 import { createStreamTransport, noteIgnoredTuning, type PathOptions, streamPathName } from './data-path.ts';
 import { alertName } from './openssl/alerts.ts';
 import { findOpenssl } from './openssl/library.ts';
@@ -11,7 +11,7 @@ import { createNodeTlsTransport } from './transport/node-transport.ts';
 import type { ConnectionOptions, Transport } from './transport/transport.ts';
 
 /** Why TLS has to use Node's own sockets; undefined if it does not. */
-const fallbackReason = (path: DataPath | undefined): string | undefined => {
+export const fallbackReason = (path: DataPath | undefined): string | undefined => {
   if (path === 'node') return 'the data path node was asked for';
   const found = findOpenssl();
   return 'reason' in found ? found.reason : undefined;
@@ -21,8 +21,25 @@ const fallbackReason = (path: DataPath | undefined): string | undefined => {
 export const securePathName = (): string =>
   fallbackReason(undefined) === undefined ? `OpenSSL on ${streamPathName()}` : 'node:tls';
 
-/** Counts alerts and early data by the names `<engine>.alerts.<direction>.<alert>`. */
-export const tlsMetrics = (samples: Samples, engine: string): TlsObserver => {
+type Observed = Pick<EngineContext<unknown>, 'samples' | 'host' | 'putRow' | 'core'>;
+
+const maxKeyLines = 20_000;
+/** Rows before these are those of IPsec. */
+const firstKeyRow = 100_000;
+
+/** Reports secrets as rows of the table `keys`, those of each core in rows of their own. */
+const createKeyReport = ({ host, putRow, core }: Observed): TlsObserver['onKeyLine'] => {
+  if (!host.writesKeys) return undefined;
+  let lines = 0;
+  return (line) => {
+    if (lines >= maxKeyLines || line.startsWith('EXPORTER_SECRET')) return;
+    putRow('keys', { index: firstKeyRow + lines++ * core.count + core.index, state: 'tls', cells: { line } });
+  };
+};
+
+/** Counts alerts and early data by the names `<engine>.alerts.<direction>.<alert>`, and reports keys where they are wanted. */
+export const tlsObserver = (context: Observed, engine: string): TlsObserver => {
+  const { samples } = context;
   const counters = { sent: [], received: [] } as Record<'sent' | 'received', ReturnType<Samples['counter']>[]>;
   return {
     onAlert(direction, alert) {
@@ -31,6 +48,7 @@ export const tlsMetrics = (samples: Samples, engine: string): TlsObserver => {
       known[alert].add(1);
     },
     onEarlyData: (isAccepted) => samples.counter(`${engine}.earlyData.${isAccepted ? 'accepted' : 'rejected'}`).add(1),
+    onKeyLine: createKeyReport(context),
   };
 };
 

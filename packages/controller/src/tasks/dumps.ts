@@ -9,7 +9,7 @@ import { allows } from '../people/permissions.ts';
 import type { Blobs } from '../store/blobs/blobs.ts';
 import type { Executor } from '../store/engine/database.ts';
 import { dumpsOf, findDump, type RunDumpRecord } from '../store/runs/run-dumps.ts';
-import { keyLinesOf } from '../store/runs/run-keys.ts';
+import { type KeyKind, keyLinesOf } from '../store/runs/run-keys.ts';
 import { runs } from '../store/runs/runs.ts';
 import type { Store } from '../store/store.ts';
 import { findTask } from '../store/tasks/tasks.ts';
@@ -57,11 +57,14 @@ const filtered = (content: Readable, filter: string): Readable => {
   }
 };
 
+/** Names of the files as Wireshark and others know them. */
+const keyFiles = { ike: 'ikev2_decryption_table', esp: 'esp_sa', tls: 'sslkeylogfile.txt' } as const;
+
 /** Keys are as secret as private keys: reading them needs the same permission; both access and refusal are audited. */
 const readKeys = async (
   store: Store,
   caller: Caller,
-  { dump, kind }: { readonly dump: RunDumpRecord; readonly kind: 'ike' | 'esp' },
+  { dump, kind }: { readonly dump: RunDumpRecord; readonly kind: KeyKind },
 ) => {
   const { id, runID, agentID } = dump;
   const permission = 'certificates.private';
@@ -75,8 +78,7 @@ const readKeys = async (
     tx.touch('runs', runID);
     tx.note({ dump: id, keys: kind, lines: lines.length });
   });
-  const file = kind === 'ike' ? 'ikev2_decryption_table' : 'esp_sa';
-  const disposition = `attachment; filename="${file}"`;
+  const disposition = `attachment; filename="${keyFiles[kind]}"`;
   return {
     type: 'text/plain',
     body: Readable.from([lines.map((line) => `${line}\n`).join('')], { objectMode: false }),

@@ -70,6 +70,10 @@ export const AttackClientConfig = Type.Object(
         }),
         host: Type.Optional(Type.String({ maxLength: 255, description: 'Host and server name of proofs by HTTP.' })),
         basePath: Type.String({ default: '/', description: 'Path of proofs by HTTP.' }),
+        version: word(['1.1', '2'], { default: '1.1', description: 'Version of proofs by HTTP.' }),
+        grpcPath: Type.Optional(
+          Type.String({ minLength: 1, description: 'Proofs are gRPC calls of this method, over HTTP/2.' }),
+        ),
       },
       { ...closed, default: {} },
     ),

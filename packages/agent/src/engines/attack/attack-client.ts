@@ -99,6 +99,8 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
       pool: new ConnectionPool(),
       ...(config.control.host !== undefined && { proofHost: config.control.host }),
       proofPath: config.control.basePath,
+      proofVersion: config.control.version,
+      ...(config.control.grpcPath !== undefined && { proofGrpcPath: config.control.grpcPath }),
       ...(config.followCookies && { cookies: new CookieJar() }),
       tls: clientTlsOptions(config.tls),
       elapsedMs: () => Math.max(0, performance.now() - this.#startedAt),

@@ -1,7 +1,8 @@
 import type { AttackServerConfig, Attempt } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
-import { serverTlsOptions } from '../../net/tls/tls-options.ts';
+import { tlsObserver } from '../../net/secure-path.ts';
+import { withCertificate } from '../../net/tls/tls-options.ts';
 import { Contents, readAttempts } from './contents.ts';
 import type { AttackListener, ServerContext, ServerOutcome } from './driver.ts';
 import { parseToken } from './proof.ts';
@@ -15,7 +16,7 @@ export const prepareAttackServer = async (
   engine: string,
   context: EngineContext<AttackServerConfig>,
 ): Promise<PreparedEngine> => {
-  const { config, samples, signal } = context;
+  const { config, samples, signal, note, hostNetwork } = context;
   const contents = new Contents(config.files);
   const attempts = new Map(readAttempts(config.attempts).map((attempt) => [attempt.id, attempt]));
   const received = samples.counter(`${engine}.received`);
@@ -24,9 +25,9 @@ export const prepareAttackServer = async (
   const arrived = new Set<number>();
   const { runToken, proofKey, marker, keepAlive } = config;
   const serverContext: ServerContext = {
-    ...{ runToken, proofKey, marker, keepAlive },
-    tls: serverTlsOptions(config.tls, config.listen),
-    hostNetwork: context.hostNetwork,
+    ...{ runToken, proofKey, marker, keepAlive, hostNetwork },
+    secure: { note, ...tlsObserver(context, engine) },
+    tls: withCertificate(config.tls, config.listen),
     elapsedMs: () => Math.max(0, performance.now() - startedAt),
     bytesOf: (content) => contents.bytesOf(content),
     attemptOf(token) {

@@ -1,4 +1,3 @@
-import type { TlsOptions } from 'node:tls';
 import type {
   AttackListen,
   Attempt,
@@ -6,8 +5,10 @@ import type {
   Content,
   ExchangeProtocol,
   ServerObservation,
+  TlsServerSettings,
 } from '@rushhour/protocol';
 import type { HostNetwork } from '../../net/host-network.ts';
+import type { SecureSocketsOptions } from '../../net/secure-sockets.ts';
 import type { AttackRoute, ConnectionSettings } from './client-connection.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import type { CookieJar } from './cookie-jar.ts';
@@ -34,6 +35,10 @@ export interface ClientContext extends AttackContext, ConnectionSettings {
   /** Host of HTTP proofs where the attempt names none. */
   readonly proofHost?: string;
   readonly proofPath: string;
+  /** Version of HTTP proofs. */
+  readonly proofVersion: '1.1' | '2';
+  /** Set when HTTP proofs are gRPC calls of this method. */
+  readonly proofGrpcPath?: string;
   readonly pool: ConnectionPool;
   /** Set when cookies are kept. */
   readonly cookies?: CookieJar;
@@ -73,7 +78,9 @@ export interface ProofOutcome {
 export type ServerOutcome = Omit<ServerObservation, 'side'>;
 
 export interface ServerContext extends AttackContext {
-  readonly tls: TlsOptions;
+  readonly tls: TlsServerSettings;
+  /** What else sessions of TLS need. */
+  readonly secure: Omit<SecureSocketsOptions, 'alpn' | 'listen'>;
   readonly hostNetwork?: HostNetwork | undefined;
   /** The attempt of a token; undefined for tokens of other entries. */
   attemptOf(token: string): { readonly attempt: Attempt; readonly step: number; readonly isBare: boolean } | undefined;

@@ -9,7 +9,7 @@ import { chooserOf } from '../../net/load/rotation.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import type { QuicClient } from '../../net/quic/quic-client.ts';
 import { createQuicPath } from '../../net/quic/quic-path.ts';
-import { createSecureClient, tlsMetrics } from '../../net/secure-path.ts';
+import { createSecureClient, tlsObserver } from '../../net/secure-path.ts';
 import type { Transport } from '../../net/transport/transport.ts';
 import { changeRate, LoadDrivenClient } from '../load-driven-client.ts';
 import { DohTransport } from './doh-transport.ts';
@@ -39,19 +39,20 @@ interface TransportDeps {
 
 const streamOptions = { noDelay: true, keepAliveSec: 0, readSize: 'small', closesImmediately: true } as const;
 
-const createStreams = ({ config, note, hostNetwork, samples }: Context): Transport | undefined => {
+const createStreams = (context: Context): Transport | undefined => {
+  const { config, note, hostNetwork } = context;
   const path = { path: config.dataPath, note, hostNetwork };
   if (config.transport === 'tcp') return createStreamTransport(path, streamOptions);
   if (config.transport === 'udp' || config.transport === 'doq') return undefined;
   const { tls } = config;
   const alpn = config.transport === 'doh' ? ['h2'] : tls.alpn;
-  return createSecureClient(tls, { ...path, alpn, ...tlsMetrics(samples, 'dns') }, streamOptions);
+  return createSecureClient(tls, { ...path, alpn, ...tlsObserver(context, 'dns') }, streamOptions);
 };
 
 const createQuic = (context: Context): QuicClient | undefined => {
-  const { config, samples } = context;
+  const { config } = context;
   if (config.transport !== 'doq') return undefined;
-  return createQuicPath(context).createClient(config.tls, ['doq'], tlsMetrics(samples, 'dns'));
+  return createQuicPath(context).createClient(config.tls, ['doq'], tlsObserver(context, 'dns'));
 };
 
 /** Sends queries at the configured load over the configured number of channels. */

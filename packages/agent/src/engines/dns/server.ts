@@ -1,63 +1,20 @@
-import {
-  createSecureServer as createSecureH2Server,
-  type Http2ServerRequest,
-  type Http2ServerResponse,
-} from 'node:http2';
-import type { Server } from 'node:net';
 import type { DnsServerConfig } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine, Samples } from '../../engine.ts';
 import { createDatagramTransport, createStreamTransport } from '../../net/data-path.ts';
 import type { DatagramEvents, DatagramSocket } from '../../net/datagram/datagram-transport.ts';
 import { aborted } from '../../net/loop/aborted.ts';
-import { countError, errorCodeOf } from '../../net/metrics/count-error.ts';
+import { countError } from '../../net/metrics/count-error.ts';
 import { createQuicPath } from '../../net/quic/quic-path.ts';
-import { createSecureServer, tlsMetrics } from '../../net/secure-path.ts';
-import { serverTlsOptions } from '../../net/tls/tls-options.ts';
-import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
+import { createSecureServer, tlsObserver } from '../../net/secure-path.ts';
 import type { Connection, ConnectionEvents, Listener, Transport } from '../../net/transport/transport.ts';
 import { Deframer, frame } from './framing.ts';
 import { Resolver } from './resolver.ts';
+import { createDohAcceptor, dohProtocols } from './serve-doh.ts';
 import { serveDoq } from './serve-doq.ts';
 
 type Context = EngineContext<DnsServerConfig>;
 
 const maxBytes = 65_535;
-
-const refuse = (response: Http2ServerResponse, status: number): void => {
-  response.writeHead(status).end();
-};
-
-const readBody = (request: Http2ServerRequest, onBody: (body: Buffer) => void): void => {
-  const parts: Buffer[] = [];
-  let length = 0;
-  request.on('data', (bytes: Buffer) => {
-    length += bytes.length;
-    if (length <= maxBytes) parts.push(bytes);
-  });
-  request.on('end', () => onBody(length > maxBytes ? Buffer.alloc(0) : Buffer.concat(parts)));
-};
-
-/** DNS over HTTPS (RFC 8484): POST with the message as body, GET with it in `dns`. HTTP/2 or HTTP/1.1. */
-const createDohServer = (config: DnsServerConfig, resolver: Resolver, samples: Samples): Server => {
-  const options = serverTlsOptions(config.tls, config.listen, ['h2', 'http/1.1']);
-  const server = createSecureH2Server({ ...options, allowHTTP1: true }, (request, response) => {
-    const url = new URL(request.url ?? '/', 'https://localhost');
-    if (url.pathname !== config.path) return refuse(response, 404);
-    const answer = (message: Buffer) => {
-      if (message.length < 12) return refuse(response, 400);
-      resolver.resolve(message, 'stream', (bytes) => {
-        response.writeHead(200, { 'content-type': 'application/dns-message', 'content-length': bytes.length });
-        response.end(Buffer.from(bytes));
-      });
-    };
-    if (request.method === 'GET') return answer(Buffer.from(url.searchParams.get('dns') ?? '', 'base64url'));
-    if (request.method !== 'POST') return refuse(response, 405);
-    if (request.headers['content-type'] !== 'application/dns-message') return refuse(response, 415);
-    readBody(request, answer);
-  });
-  server.on('session', (session) => session.on('error', (error) => countError(samples, 'dns', errorCodeOf(error))));
-  return server;
-};
 
 const serveStream = (connection: Connection, resolver: Resolver, samples: Samples): ConnectionEvents => {
   const deframer = new Deframer();
@@ -78,17 +35,20 @@ const serveStream = (connection: Connection, resolver: Resolver, samples: Sample
   };
 };
 
+type StreamKind = 'tcp' | 'dot' | 'doh';
+
 const streamOptions = { noDelay: true, keepAliveSec: 0, readSize: 'small', closesImmediately: false } as const;
 
-/** TCP or TLS. */
-const createStreams = (context: Context, kind: 'tcp' | 'dot'): Transport => {
+/** TCP, TLS or HTTPS. */
+const createStreams = (context: Context, kind: StreamKind): Transport => {
   const { config, samples, note, hostNetwork } = context;
   const path = { path: config.dataPath, note, hostNetwork };
   if (kind === 'tcp') return createStreamTransport(path, streamOptions);
   const onHandshakeError = (code: string) => countError(samples, 'dns', code);
-  const observer = { ...tlsMetrics(samples, 'dns'), onHandshakeError };
+  const observer = { ...tlsObserver(context, 'dns'), onHandshakeError };
   const { tls, listen } = config;
-  return createSecureServer(tls, { ...path, ...observer, alpn: tls.alpn, listen }, streamOptions);
+  const alpn = kind === 'doh' ? dohProtocols : tls.alpn;
+  return createSecureServer(tls, { ...path, ...observer, alpn, listen }, streamOptions);
 };
 
 const answersAtOnce = 256;
@@ -111,22 +71,21 @@ const datagramEvents = (socket: DatagramSocket, resolver: Resolver, samples: Sam
 interface Opened {
   readonly transports: { close(): Promise<void> }[];
   readonly listeners: Listener[];
-  readonly servers: Server[];
 }
 
 const openStreams = async (context: Context, resolver: Resolver, opened: Opened): Promise<void> => {
   const { config, samples, core } = context;
-  for (const kind of ['tcp', 'dot'] as const) {
+  const onError = (code: string) => countError(samples, 'dns', code);
+  const acceptDoh = createDohAcceptor({ path: config.path, resolver, onError });
+  for (const kind of ['tcp', 'dot', 'doh'] as const) {
     const wanted = config.listen.filter(({ transport }) => transport === kind);
     if (wanted.length === 0) continue;
     const transport = createStreams(context, kind);
     opened.transports.push(transport);
-    const accept = (connection: Connection) => serveStream(connection, resolver, samples);
+    const accept = kind === 'doh' ? acceptDoh : (connection: Connection) => serveStream(connection, resolver, samples);
     for (const { host, port } of wanted)
       opened.listeners.push(await transport.listen({ host, port, isShared: core.count > 1 }, accept));
   }
-  const overHttps = config.listen.filter(({ transport }) => transport === 'doh');
-  opened.servers.push(...(await listenAll(overHttps, () => createDohServer(config, resolver, samples), context)));
 };
 
 const openQuic = async (context: Context, resolver: Resolver, opened: Opened): Promise<void> => {
@@ -134,7 +93,7 @@ const openQuic = async (context: Context, resolver: Resolver, opened: Opened): P
   const wanted = config.listen.filter(({ transport }) => transport === 'doq');
   if (wanted.length === 0) return;
   const onError = (code: string) => countError(samples, 'dns', code);
-  const observer = { ...tlsMetrics(samples, 'dns'), onHandshakeError: onError };
+  const observer = { ...tlsObserver(context, 'dns'), onHandshakeError: onError };
   const server = createQuicPath(context).createServer(config.tls, {
     ...observer,
     alpn: ['doq'],
@@ -153,12 +112,11 @@ export const prepareDnsServer = async (context: Context): Promise<PreparedEngine
   const { config, samples, signal, note, core } = context;
   const resolver = new Resolver(config, samples);
   const datagrams = createDatagramTransport({ path: config.dataPath, note, hostNetwork: context.hostNetwork });
-  const opened: Opened = { transports: [], listeners: [], servers: [] };
+  const opened: Opened = { transports: [], listeners: [] };
   const close = async () => {
     await datagrams.close();
     await Promise.all(opened.listeners.map((listener) => listener.close()));
     await Promise.all(opened.transports.map((transport) => transport.close()));
-    await closeServers(opened.servers);
   };
   const options = { sendBatch: { count: answersAtOnce, bytes: maxBytes }, receiveBufferBytes, usesSegmentation: true };
   try {

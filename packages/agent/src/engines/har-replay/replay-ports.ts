@@ -1,15 +1,16 @@
 import { createServer as createHttp } from 'node:http';
-import { createServer as createH2, createSecureServer } from 'node:http2';
+import { createServer as createH2 } from 'node:http2';
 import { createServer as createTcp, type Server, type Socket } from 'node:net';
-import type { TlsOptions } from 'node:tls';
 import { errorCodeOf } from '../../net/metrics/count-error.ts';
+import type { SecureSocket, SecureSockets } from '../../net/secure-sockets.ts';
 import type { NodeReply, NodeRequest } from './node-reply.ts';
 
 const handshakeByte = 0x16;
 const keepAliveMs = 75_000;
 
 export interface PortDeps {
-  readonly tls: TlsOptions;
+  /** Begins TLS; sockets are given to `onSecure` after their handshake. */
+  readonly createSecure: (onSecure: (socket: SecureSocket) => void) => SecureSockets;
   readonly onRequest: (request: NodeRequest, reply: NodeReply) => void;
   readonly onSocket: (socket: Socket) => void;
   readonly onError: (code: string) => void;
@@ -23,14 +24,21 @@ const isPreface = (bytes: Buffer): boolean | undefined => {
   return preface.startsWith(text) ? undefined : false;
 };
 
+/** What listens on the ports. */
+export interface ReplayPorts {
+  create(): Server;
+  close(): Promise<void>;
+}
+
 /** Servers that accept HTTP/1.1 and HTTP/2, with and without TLS, on one port. */
-export const createReplayPorts = ({ tls, onRequest, onSocket, onError }: PortDeps): (() => Server) => {
+export const createReplayPorts = ({ createSecure, onRequest, onSocket, onError }: PortDeps): ReplayPorts => {
   const reportError = (error: Error) => onError(errorCodeOf(error));
   const plain = createHttp({ noDelay: true, maxHeaderSize: 262_144, keepAliveTimeout: keepAliveMs }, onRequest);
-  const h2 = createH2(onRequest).on('sessionError', reportError);
-  const secure = createSecureServer({ ...tls, allowHTTP1: true, maxHeaderListPairs: 2000 }, onRequest);
-  Object.assign(secure, { keepAliveTimeout: keepAliveMs });
-  secure.on('sessionError', reportError).on('tlsClientError', reportError);
+  const h2 = createH2({ maxHeaderListPairs: 2000 }, onRequest).on('sessionError', reportError);
+  const secure = createSecure((socket) => {
+    socket.on('error', reportError);
+    (socket.alpnProtocol === 'h2' ? h2 : plain).emit('connection', socket);
+  });
   plain.on('clientError', (error, socket) => {
     reportError(error);
     socket.destroy();
@@ -39,9 +47,9 @@ export const createReplayPorts = ({ tls, onRequest, onSocket, onError }: PortDep
   const hand = (socket: Socket, first: Buffer): boolean => {
     const isH2 = isPreface(first);
     if (isH2 === undefined) return false;
-    const server = first[0] === handshakeByte ? secure : isH2 ? h2 : plain;
     socket.off('error', reportError);
-    server.emit('connection', socket);
+    if (first[0] === handshakeByte) secure.take(socket);
+    else (isH2 ? h2 : plain).emit('connection', socket);
     return true;
   };
 
@@ -52,10 +60,11 @@ export const createReplayPorts = ({ tls, onRequest, onSocket, onError }: PortDep
     if (first === null || !hand(socket, first)) socket.once('readable', () => look(socket));
   };
 
-  return () =>
+  const create = () =>
     createTcp({ noDelay: true }, (socket) => {
       onSocket(socket);
       socket.on('error', reportError);
       socket.once('readable', () => look(socket));
     });
+  return { create, close: () => secure.close() };
 };

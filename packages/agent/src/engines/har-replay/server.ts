@@ -6,12 +6,14 @@ import { aborted } from '../../net/loop/aborted.ts';
 import { countError, errorCodeOf } from '../../net/metrics/count-error.ts';
 import { createQuicPath } from '../../net/quic/quic-path.ts';
 import type { QuicServer } from '../../net/quic/quic-server.ts';
-import { serverTlsOptions, withCertificate } from '../../net/tls/tls-options.ts';
+import { tlsObserver } from '../../net/secure-path.ts';
+import { createSecureSockets } from '../../net/secure-sockets.ts';
+import { withCertificate } from '../../net/tls/tls-options.ts';
 import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
 import { H3ReplayServer } from './h3-replay-server.ts';
 import { type ByteCounters, ByteMeter } from './http-connection.ts';
 import { readNodeRequest, sendNodeReply } from './node-reply.ts';
-import { createReplayPorts } from './replay-ports.ts';
+import { createReplayPorts, type ReplayPorts } from './replay-ports.ts';
 import { Responder } from './responder.ts';
 
 type Context = EngineContext<HarReplayServerConfig>;
@@ -67,10 +69,16 @@ const openHttp3 = async ({ config, hostNetwork, core }: Context, deps: Deps): Pr
   return server;
 };
 
-const openPorts = ({ config }: Context, bytes: ReturnType<typeof createByteWatch>, { responder, onError }: Deps) => {
+const openPorts = (context: Context, bytes: ReturnType<typeof createByteWatch>, { responder, onError }: Deps) => {
+  const { config, note } = context;
   const alpn = config.tls.alpn.length > 0 ? config.tls.alpn : ['h2', 'http/1.1'];
   return createReplayPorts({
-    tls: serverTlsOptions(withNames(config), config.listen, alpn),
+    createSecure: (onSecure) =>
+      createSecureSockets(
+        withNames(config),
+        { alpn, listen: config.listen, note, onHandshakeError: onError, ...tlsObserver(context, 'har-replay') },
+        onSecure,
+      ),
     onRequest: (request, reply) => {
       reply.on('error', (error: Error) => onError(errorCodeOf(error)));
       responder
@@ -96,14 +104,16 @@ export const prepareReplayServer = async (context: Context): Promise<PreparedEng
     onError: (code) => countError(samples, 'har-replay', code),
   };
   const bytes = createByteWatch(deps.counters);
-  const opened: { servers: Server[]; quic?: QuicServer | undefined } = { servers: [] };
+  const opened: { servers: Server[]; ports?: ReplayPorts; quic?: QuicServer | undefined } = { servers: [] };
   const close = async () => {
     bytes.close();
     await opened.quic?.close();
     await closeServers(opened.servers);
+    await opened.ports?.close();
   };
   try {
-    opened.servers = await listenAll(config.listen, openPorts(context, bytes, deps), context);
+    opened.ports = openPorts(context, bytes, deps);
+    opened.servers = await listenAll(config.listen, opened.ports.create, context);
     opened.quic = await openHttp3(context, deps);
   } catch (error) {
     await close();

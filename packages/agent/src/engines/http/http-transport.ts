@@ -3,11 +3,12 @@ import type { EngineContext } from '../../engine.ts';
 import { createStreamTransport } from '../../net/data-path.ts';
 import type { QuicClient } from '../../net/quic/quic-client.ts';
 import { createQuicPath } from '../../net/quic/quic-path.ts';
-import { createSecureClient, tlsMetrics } from '../../net/secure-path.ts';
+import { createSecureClient, tlsObserver } from '../../net/secure-path.ts';
 import type { Transport } from '../../net/transport/transport.ts';
 
 /** The transport of a client: plain or by TLS. */
-const createHttpTransport = ({ config, note, hostNetwork, samples }: EngineContext<HttpClientConfig>): Transport => {
+const createHttpTransport = (context: EngineContext<HttpClientConfig>): Transport => {
+  const { config, note, hostNetwork } = context;
   const { tls, tuning, journeys, webSocket } = config;
   const path = { path: config.dataPath, note, hostNetwork };
   const isH2 = config.version === '2';
@@ -21,7 +22,7 @@ const createHttpTransport = ({ config, note, hostNetwork, samples }: EngineConte
   const isSafe =
     journeys === undefined && webSocket === undefined && (config.method === 'GET' || config.method === 'HEAD');
   const earlyData = tls.earlyData === true && isSafe;
-  return createSecureClient({ ...tls, earlyData }, { ...path, alpn, ...tlsMetrics(samples, 'http') }, options);
+  return createSecureClient({ ...tls, earlyData }, { ...path, alpn, ...tlsObserver(context, 'http') }, options);
 };
 
 /** TCP or QUIC, as the version of HTTP needs it. */
@@ -30,8 +31,8 @@ export type HttpPath =
   | { readonly kind: 'quic'; readonly transport: QuicClient };
 
 export const createHttpPath = (context: EngineContext<HttpClientConfig>): HttpPath => {
-  const { config, samples } = context;
+  const { config } = context;
   if (config.version !== '3') return { kind: 'tcp', transport: createHttpTransport(context) };
-  const quic = createQuicPath(context).createClient(config.tls, ['h3'], tlsMetrics(samples, 'http'));
+  const quic = createQuicPath(context).createClient(config.tls, ['h3'], tlsObserver(context, 'http'));
   return { kind: 'quic', transport: quic };
 };

@@ -5,7 +5,7 @@ import { chooserOf } from '../../net/load/rotation.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { IndexedSet } from '../../net/loop/indexed-set.ts';
 import { createQuicPath } from '../../net/quic/quic-path.ts';
-import { createSecureServer, tlsMetrics } from '../../net/secure-path.ts';
+import { createSecureServer, tlsObserver } from '../../net/secure-path.ts';
 import type { Connection, ConnectionEvents, Listener, Transport } from '../../net/transport/transport.ts';
 import { GrpcServerConnection, nextAnswerOf } from './grpc/grpc-server-connection.ts';
 import { GrpcMeters } from './grpc/meters.ts';
@@ -20,12 +20,13 @@ import { createWebSocketServer } from './websocket/ws-server.ts';
 
 type Context = EngineContext<HttpServerConfig>;
 
-const createTransport = ({ config, note, hostNetwork, samples }: Context, meters: ServerMeters): Transport => {
+const createTransport = (context: Context, meters: ServerMeters): Transport => {
+  const { config, note, hostNetwork } = context;
   const { dataPath, tls, tuning, listen } = config;
   const path = { path: dataPath, note, hostNetwork };
   const options = { noDelay: true, keepAliveSec: 0, readSize: 'small', closesImmediately: false, tuning } as const;
   if (tls === undefined) return createStreamTransport(path, options);
-  const observer = { ...tlsMetrics(samples, 'http'), onHandshakeError: (code: string) => meters.error(code) };
+  const observer = { ...tlsObserver(context, 'http'), onHandshakeError: (code: string) => meters.error(code) };
   const alpn = config.version === '2' ? ['h2'] : tls.alpn;
   return createSecureServer(tls, { ...path, ...observer, alpn, listen }, options);
 };
@@ -96,8 +97,8 @@ const createTcpService = (context: Context, meters: ServerMeters): Service => {
 };
 
 const createQuicService = (context: Context, meters: ServerMeters): Service => {
-  const { config, samples } = context;
-  const observer = { ...tlsMetrics(samples, 'http'), onHandshakeError: (code: string) => meters.error(code) };
+  const { config } = context;
+  const observer = { ...tlsObserver(context, 'http'), onHandshakeError: (code: string) => meters.error(code) };
   const server = createQuicPath(context).createServer(config.tls, {
     ...observer,
     alpn: ['h3'],

@@ -6,7 +6,7 @@ import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { countError } from '../../net/metrics/count-error.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
-import { createSecureClient, tlsMetrics } from '../../net/secure-path.ts';
+import { createSecureClient, tlsObserver } from '../../net/secure-path.ts';
 import type { HandshakeFacts, Transport } from '../../net/transport/transport.ts';
 import { changeRate, LoadDrivenClient } from '../load-driven-client.ts';
 import { Handshake } from './handshake.ts';
@@ -38,12 +38,14 @@ interface Endpoint {
   hasTicket: boolean;
 }
 
-const createTransport = ({ config, note, hostNetwork, samples }: Context): Transport =>
-  createSecureClient(
+const createTransport = (context: Context): Transport => {
+  const { config, note, hostNetwork } = context;
+  return createSecureClient(
     config.tls,
-    { path: config.dataPath, note, hostNetwork, alpn: config.tls.alpn, ...tlsMetrics(samples, 'tls') },
+    { path: config.dataPath, note, hostNetwork, alpn: config.tls.alpn, ...tlsObserver(context, 'tls') },
     { noDelay: true, keepAliveSec: 0, readSize: 'small', closesImmediately: false },
   );
+};
 
 /** Performs TLS handshakes at the configured load. */
 class TlsClient extends LoadDrivenClient {

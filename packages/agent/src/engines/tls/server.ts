@@ -2,7 +2,7 @@ import type { TlsServerConfig } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { countError } from '../../net/metrics/count-error.ts';
-import { createSecureServer, tlsMetrics } from '../../net/secure-path.ts';
+import { createSecureServer, tlsObserver } from '../../net/secure-path.ts';
 import type { Connection, ConnectionEvents, Listener } from '../../net/transport/transport.ts';
 
 /** Accepts TLS handshakes and closes when the client closes. */
@@ -15,7 +15,7 @@ export const prepareTlsServer = async (context: EngineContext<TlsServerConfig>):
   const transport = createSecureServer(
     config.tls,
     {
-      ...tlsMetrics(samples, 'tls'),
+      ...tlsObserver(context, 'tls'),
       path: config.dataPath,
       note,
       hostNetwork,

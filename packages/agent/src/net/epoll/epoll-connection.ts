@@ -83,6 +83,7 @@ export class EpollConnection extends SocketConnection implements Watcher {
       } else this.isSending = true;
       return;
     }
+    out.settle();
   }
 
   protected override shutDown(): void {

@@ -26,6 +26,8 @@ const declarations = {
   SSL_CTX_get_cert_store: 'uintptr_t SSL_CTX_get_cert_store(uintptr_t context)',
   SSL_CTX_add_client_CA: 'int SSL_CTX_add_client_CA(uintptr_t context, uintptr_t certificate)',
   SSL_CTX_set_max_early_data: 'int SSL_CTX_set_max_early_data(uintptr_t context, uint32_t bytes)',
+  SSL_CTX_set_keylog_callback: 'void SSL_CTX_set_keylog_callback(uintptr_t context, uintptr_t callback)',
+  SSL_get_SSL_CTX: 'uintptr_t SSL_get_SSL_CTX(uintptr_t session)',
   SSL_new: 'uintptr_t SSL_new(uintptr_t context)',
   SSL_free: 'void SSL_free(uintptr_t session)',
   SSL_set_bio: 'void SSL_set_bio(uintptr_t session, uintptr_t input, uintptr_t output)',

@@ -1,5 +1,6 @@
 import type { Chunk, Connection, ConnectionEvents, HandshakeFacts, Message } from '../transport/transport.ts';
 import { alertName, alertOfReason, plainAlertIn, verifyFailure } from './alerts.ts';
+import type { OnKeyLine } from './key-log.ts';
 import { requireOpenssl } from './library.ts';
 import type { TlsContext } from './tls-context.ts';
 import { plainBytes, type TlsPipes } from './tls-pipes.ts';
@@ -19,6 +20,8 @@ export interface TlsObserver {
   readonly onAlert?: ((direction: 'sent' | 'received', alert: number) => void) | undefined;
   /** On a client: what became of the data in its first flight. */
   readonly onEarlyData?: ((isAccepted: boolean) => void) | undefined;
+  /** A secret of a session; where captures are to be decrypted. */
+  readonly onKeyLine?: OnKeyLine | undefined;
 }
 
 export interface TlsConnectionDeps extends TlsObserver {

@@ -2,6 +2,7 @@ import { hkdfSync } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import type { TlsClientSettings, TlsServerSettings, TlsVersion } from '@rushhour/protocol';
 import { scratch } from '../kernel/memory.ts';
+import { forgetKeys, listenForKeys, type OnKeyLine } from './key-log.ts';
 import { type Openssl, requireOpenssl } from './library.ts';
 
 const control = {
@@ -57,6 +58,8 @@ export interface TlsContextOptions {
   readonly alpn: readonly string[];
   /** Chain and key to present, as PEM. */
   readonly identity?: { readonly certificate: string; readonly privateKey: string } | undefined;
+  /** Gets the secrets of sessions. */
+  readonly onKeyLine?: OnKeyLine | undefined;
   /** For QUIC, which is always TLS 1.3 and has no early data here. */
   readonly isQuic?: boolean;
   /** Servers of TLS 1.2 without RFC 5746 are taken as well; there is no renegotiation in any case. */
@@ -92,6 +95,7 @@ export class TlsContext {
       if (options.alpn.length > 0) this.#setAlpn(options.alpn);
       this.#setSessions();
       this.#setTrust();
+      if (options.onKeyLine !== undefined) listenForKeys(this.address, options.onKeyLine);
     } catch (error) {
       this.release();
       throw error;
@@ -102,6 +106,7 @@ export class TlsContext {
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
+    forgetKeys(this.address);
     this.#openssl.SSL_CTX_free(this.address);
   }
 

@@ -51,7 +51,11 @@ const onlyOneSide = (): never => {
 /** TLS over another transport, for the side that connects. */
 export const createTlsClientTransport = (inner: Transport, options: TlsClientOptions): Transport => {
   const { settings, alpn, ...observer } = options;
-  const context = new TlsContext(settings, { alpn, identity: identityOf(settings) }, false);
+  const context = new TlsContext(
+    settings,
+    { alpn, identity: identityOf(settings), onKeyLine: options.onKeyLine },
+    false,
+  );
   const deps: TlsConnectionDeps = { ...observer, pipes: tlsPipes(), context };
   const tickets = settings.resumption === 'none' ? undefined : new TicketStore();
   const prepare = createSessionPreparer(settings);
@@ -101,7 +105,11 @@ class PendingHandshakes {
 /** TLS over another transport, for the side that listens. */
 export const createTlsServerTransport = (inner: Transport, options: TlsServerOptions): Transport => {
   const { settings, alpn, ...observer } = options;
-  const context = new TlsContext(settings, { alpn, identity: identityOf(settings) }, true);
+  const context = new TlsContext(
+    settings,
+    { alpn, identity: identityOf(settings), onKeyLine: options.onKeyLine },
+    true,
+  );
   const deps: TlsConnectionDeps = { ...observer, pipes: tlsPipes(), context };
   const pending = new PendingHandshakes();
   return {

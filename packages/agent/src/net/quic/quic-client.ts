@@ -123,7 +123,7 @@ export const createQuicClient = (options: QuicClientOptions): QuicClient => {
   const { settings, alpn } = options;
   const context = new TlsContext(
     { ...settings, versions: ['1.3'], earlyData: false },
-    { alpn, identity: identityOf(settings), isQuic: true },
+    { alpn, identity: identityOf(settings), isQuic: true, onKeyLine: options.onKeyLine },
     false,
   );
   const group = new EndpointGroup();

@@ -176,7 +176,7 @@ export const createQuicServer = (options: QuicServerOptions): QuicServer => {
   const { settings, alpn } = options;
   const context = new TlsContext(
     { ...settings, versions: ['1.3'], earlyData: false },
-    { alpn, identity: identityOf(settings), isQuic: true },
+    { alpn, identity: identityOf(settings), isQuic: true, onKeyLine: options.onKeyLine },
     true,
   );
   const group = new EndpointGroup();

@@ -21,7 +21,10 @@ const takeBlock = (): Block => {
   return freeBlocks.pop() as Block;
 };
 
-/** Unsent data of one connection, as chunks of memory the kernel can read. Small messages are combined. */
+/**
+ * Unsent data of one connection, as chunks of memory the kernel can read. Small messages are combined in a block, which
+ * is held only while there is something to send.
+ */
 export class SendQueue {
   /** The unsent rest of the current chunk. */
   address = 0;
@@ -31,11 +34,27 @@ export class SendQueue {
   /** Bytes of `#first` already copied out. */
   #offset = 0;
   #block: Block | undefined;
+  /** Bytes of the block that the kernel may still read. */
+  #filled = 0;
+  /** The chunk that was loaded last is no part of the block. */
+  #isDirect = false;
 
   push(message: Message): void {
     if (this.#first === undefined) this.#first = message;
     else if (this.#more === undefined) this.#more = [message];
     else this.#more.push(message);
+  }
+
+  /** Copies bytes to the end of the current chunk; false if they have to be pushed. */
+  append(bytes: Uint8Array): boolean {
+    if (this.#first !== undefined || this.#isDirect || bytes.length > blockBytes - this.#filled) return false;
+    this.#block ??= takeBlock();
+    const { memory, offset } = this.#block;
+    memory.bytes.set(bytes, offset + this.#filled);
+    if (this.length === 0) this.address = memory.addressOf(offset + this.#filled, bytes.length);
+    this.length += bytes.length;
+    this.#filled += bytes.length;
+    return true;
   }
 
   /** True if nothing is queued beyond the current chunk. */
@@ -52,6 +71,7 @@ export class SendQueue {
       this.address = first.address + this.#offset;
       this.length = first.bytes.length - this.#offset;
       this.#offset = 0;
+      this.#isDirect = true;
       this.#first = this.#takeNext();
       return this.length > 0 || this.load();
     }
@@ -64,13 +84,30 @@ export class SendQueue {
     this.length -= count;
   }
 
+  /** The last `count` bytes were not sent after all. False if they are gone. */
+  retract(count: number): boolean {
+    if (!this.#isDirect && this.#filled === 0) return false;
+    this.address -= count;
+    this.length += count;
+    return true;
+  }
+
+  /** The kernel has read everything that was loaded: the block can serve others. */
+  settle(): void {
+    if (this.length > 0) return;
+    this.#isDirect = false;
+    this.#filled = 0;
+    if (this.#block === undefined) return;
+    freeBlocks.push(this.#block);
+    this.#block = undefined;
+  }
+
   /** Discards everything. The kernel must no longer read from it. */
   clear(): void {
     this.length = 0;
     this.#first = undefined;
     this.#more = undefined;
-    if (this.#block !== undefined) freeBlocks.push(this.#block);
-    this.#block = undefined;
+    this.settle();
   }
 
   #takeNext(): Message | undefined {
@@ -95,6 +132,8 @@ export class SendQueue {
     }
     this.address = memory.addressOf(offset, filled);
     this.length = filled;
+    this.#filled = filled;
+    this.#isDirect = false;
     return filled > 0;
   }
 }

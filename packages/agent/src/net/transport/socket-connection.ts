@@ -84,7 +84,8 @@ export abstract class SocketConnection implements Connection, IndexedMember, Con
   }
 
   writeCopy(bytes: Uint8Array): void {
-    this.write({ bytes: new Uint8Array(bytes), address: 0 });
+    if (!this.out.append(bytes)) this.out.push({ bytes: new Uint8Array(bytes), address: 0 });
+    this.#scheduleFlush();
   }
 
   close(): void {
@@ -138,7 +139,7 @@ export abstract class SocketConnection implements Connection, IndexedMember, Con
   protected opened(): void {
     this.isOpen = true;
     this.events.onOpen(this.#scheduler.now);
-    if (!this.out.isDrained || this.#isClosing) this.#scheduleFlush();
+    if (this.out.length > 0 || !this.out.isDrained || this.#isClosing) this.#scheduleFlush();
   }
 
   protected received(chunk: Chunk): void {

@@ -75,6 +75,11 @@ export class Ring {
     this.#waitAddress = this.#wait.addressOf(0, 24);
   }
 
+  /** Requests wait for the next submission. */
+  get hasUnsubmitted(): boolean {
+    return this.#unsubmitted > 0;
+  }
+
   /** Adds a request; the result is the handle for the `set` calls. Submits pending requests if the queue is full. */
   request(operation: number, fd: number, token: number): number {
     if (this.#unsubmitted > this.#sqMask) this.#makeRoom();

@@ -51,6 +51,11 @@ export class UringConnection extends SocketConnection implements CompletionHandl
     this.#receive();
   }
 
+  /** Nothing of what was sent without waiting has come back. */
+  settle(): void {
+    if (!this.isSending) this.out.settle();
+  }
+
   complete(requestKind: number, result: number, flags: number): void {
     if (requestKind === kind.recv) this.#received(result, flags);
     else if (requestKind === kind.send) this.#sentPartially(result);
@@ -80,6 +85,7 @@ export class UringConnection extends SocketConnection implements CompletionHandl
       ring.setFlags(at, sqeFlag.skipSuccess, 0);
       this.#optimisticBytes = out.length;
       out.advance(out.length);
+      this.#poller.settleLater(this);
     } else {
       ring.setOperationFlags(at, waitAll | noSignal);
       this.isSending = true;
@@ -148,10 +154,8 @@ export class UringConnection extends SocketConnection implements CompletionHandl
       this.#broken(-result);
       return;
     }
-    const rest = this.#optimisticBytes - Math.max(0, result);
-    this.out.length = rest;
-    this.out.address -= rest;
-    this.#sendWaiting();
+    if (this.out.retract(this.#optimisticBytes - Math.max(0, result))) this.#sendWaiting();
+    else this.#broken(errno.ENOBUFS);
   }
 
   #sendWaiting(): void {
@@ -174,6 +178,7 @@ export class UringConnection extends SocketConnection implements CompletionHandl
   }
 
   #drained(): void {
+    this.out.settle();
     if (this.out.isDrained) this.events.onSent?.(this.#poller.now);
     this.continueSending();
   }

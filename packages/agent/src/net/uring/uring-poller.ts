@@ -24,6 +24,11 @@ export interface CompletionHandler {
   complete(requestKind: number, result: number, flags: number): void;
 }
 
+/** Something that keeps memory until the kernel has read it. */
+interface Settling {
+  settle(): void;
+}
+
 /** The ring of this thread with its buffers and registered files. */
 export class UringPoller implements Poller, FlushScheduler {
   readonly ring = new Ring();
@@ -38,6 +43,8 @@ export class UringPoller implements Poller, FlushScheduler {
   /** Slots freed during dispatch: they are reused only after it, so that late completions do not reach a new owner. */
   #freed: number[] = [];
   readonly #tasks = new PreWaitTasks();
+  /** Those that have sent something in this iteration. */
+  readonly #settling: Settling[] = [];
   now = performance.now();
 
   get fd(): number {
@@ -48,10 +55,12 @@ export class UringPoller implements Poller, FlushScheduler {
     this.#tasks.run();
     this.ring.submitAndWait(this.#tasks.isEmpty ? ms : 0);
     this.now = performance.now();
+    const isSubmitted = !this.ring.hasUnsubmitted;
     const freed = this.#freed;
     this.#freed = [];
     const count = this.ring.drainCompletions(this.#complete);
     for (const slot of freed) this.#free.push(slot);
+    if (isSubmitted) this.#settle();
     this.buffers.small.publish();
     this.buffers.large.publish();
     return count > 0;
@@ -79,6 +88,11 @@ export class UringPoller implements Poller, FlushScheduler {
     this.#tasks.defer(action);
   }
 
+  /** Calls `settle` once the kernel has executed the requests made until now, and their failures were reported. */
+  settleLater(target: Settling): void {
+    this.#settling.push(target);
+  }
+
   takeSlot(handler: CompletionHandler): number {
     const slot = this.#free.pop() ?? this.#handlers.length;
     this.#handlers[slot] = handler;
@@ -92,6 +106,12 @@ export class UringPoller implements Poller, FlushScheduler {
 
   tokenOf(slot: number, requestKind: number): number {
     return (slot << kindBits) | requestKind;
+  }
+
+  #settle(): void {
+    const settling = this.#settling;
+    for (let index = 0; index < settling.length; index++) (settling[index] as Settling).settle();
+    settling.length = 0;
   }
 
   readonly #complete = (token: number, result: number, flags: number): void => {

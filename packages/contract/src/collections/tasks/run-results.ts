@@ -186,9 +186,9 @@ export const runResultRoutes = {
     params: Type.Object({ ...RunParams.properties, dumpId: Id }),
     query: Type.Object({
       filter: optional.text(1024, 'Only these packets: `tcp`, `udp`, `host ADDRESS`, `port NUMBER`, joined by `and`'),
-      keys: optional.oneOf(['ike', 'esp'], {
+      keys: optional.oneOf(['ike', 'esp', 'tls'], {
         description:
-          'Instead of packets the keys of the agent, as Wireshark reads them: `ikev2_decryption_table` or `esp_sa`; needs `certificates.private` and is audited',
+          'Instead of packets the keys of the agent, as Wireshark reads them: `ikev2_decryption_table`, `esp_sa`, or the key log of TLS and QUIC; needs `certificates.private` and is audited',
       }),
     }),
     download: ['application/x-pcapng', 'text/plain'],

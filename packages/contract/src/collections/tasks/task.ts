@@ -78,7 +78,7 @@ export const Dumps = StrictComponent('Dumps', {
   keep: optional.oneOf(['first', 'newest'], {
     description: 'Which packets stay when there are more than the settings allow',
   }),
-  keys: optional.flag('Keep the keys of IPsec, so that the dumps can be decrypted'),
+  keys: optional.flag('Keep the keys of IPsec, TLS and QUIC, so that the dumps can be decrypted'),
 });
 
 const aggregations = ['min', 'max', 'avg', 'p50', 'p90', 'p95', 'p99', 'p999', 'sum', 'rate', 'last', 'count'] as const;

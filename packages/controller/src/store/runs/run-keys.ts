@@ -2,6 +2,9 @@ import type { Executor } from '../engine/database.ts';
 import type { SecretLocation, Secrets } from '../engine/secrets.ts';
 import { type RunRow, runRowPage } from './run-rows.ts';
 
+/** What keys are of: IKE, ESP, or sessions of TLS and QUIC. */
+export type KeyKind = 'ike' | 'esp' | 'tls';
+
 type KeyRow = Pick<RunRow, 'runID' | 'agentID' | 'orderIndex' | 'rowIndex'>;
 
 const locationOf = ({ runID, agentID, orderIndex, rowIndex }: KeyRow): SecretLocation => ({
@@ -18,11 +21,11 @@ export const sealKeyRows = (secrets: Secrets, rows: readonly RunRow[]): readonly
       : row,
   );
 
-/** Keys of an agent in a run, as lines of Wireshark's table of this kind. */
+/** Keys of an agent in a run, as lines of the file of this kind that Wireshark reads. */
 export const keyLinesOf = async (
   read: Executor,
   secrets: Secrets,
-  { runID, agentID, kind }: { readonly runID: number; readonly agentID: number; readonly kind: 'ike' | 'esp' },
+  { runID, agentID, kind }: { readonly runID: number; readonly agentID: number; readonly kind: KeyKind },
 ): Promise<string[]> => {
   const all = { tableName: 'keys', search: '', limit: Number.MAX_SAFE_INTEGER, offset: 0 } as const;
   const { rows } = await runRowPage(read, { ...all, runID, agentID, state: kind });

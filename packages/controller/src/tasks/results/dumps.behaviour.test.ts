@@ -73,12 +73,12 @@ describe('packet dumps of a run', () => {
     expect(await world.controller.store.read.run({ name: '', sql }, [])).toHaveLength(2);
   });
 
-  it('come with the keys of IPsec for those who may read private keys; keys are stored sealed and audited', async () => {
+  it('come with the keys of IPsec and TLS for those who may read private keys; keys are stored sealed and audited', async () => {
     const run = await world.begin({}, { status: 7 });
     const params = { id: run.taskId, runId: run.runId };
     await announce(run, capture());
     const dumpId = (await api().dumps({ params })).data[0]?.id ?? 0;
-    const read = (keys: 'ike' | 'esp', client = world.administrator.client) =>
+    const read = (keys: 'ike' | 'esp' | 'tls', client = world.administrator.client) =>
       client.tasks.dump({ params: { ...params, dumpId }, query: { keys } });
     await expect(read('esp')).rejects.toMatchObject({ status: 404 });
     const { store } = world.controller;
@@ -86,11 +86,15 @@ describe('packet dumps of a run', () => {
     const rows = [
       { ...of, rowIndex: 0, state: 'ike', cells: { line: 'an IKE key' } },
       { ...of, rowIndex: 1, state: 'esp', cells: { line: 'an ESP key' } },
+      { ...of, rowIndex: 100_000, state: 'tls', cells: { line: 'CLIENT_RANDOM 01 02' } },
     ];
     await store.database.transaction((tx) => putRunRows(tx, sealKeyRows(store.secrets, rows)));
     expect(Buffer.from(await (await read('esp')).arrayBuffer()).toString()).toBe('an ESP key\n');
     const whole = await read('ike');
     expect(whole.headers.get('content-disposition')).toContain('ikev2_decryption_table');
+    const session = await read('tls');
+    expect(session.headers.get('content-disposition')).toContain('sslkeylogfile.txt');
+    expect(await session.text()).toBe('CLIENT_RANDOM 01 02\n');
     expect((await api().run({ params, query: {} })).data.tables).toBeUndefined();
     const stored = await store.read.run({ name: '', sql: 'SELECT cells FROM "runRows"' }, []);
     expect(JSON.stringify(stored)).not.toContain('an ESP key');
@@ -98,8 +102,8 @@ describe('packet dumps of a run', () => {
     const reader = await world.controller.signInWith(world.administrator, granted);
     await expect(read('esp', reader.client)).rejects.toEqual(refused(403, 'FORBIDDEN'));
     const audited = await store.read.run({ name: '', sql: 'SELECT * FROM audit' }, []);
-    const disclosures = audited.filter((row) => /"keys\\?":\\?"(ike|esp)/.test(JSON.stringify(row)));
-    expect(disclosures).toHaveLength(2);
+    const disclosures = audited.filter((row) => /"keys\\?":\\?"(ike|esp|tls)/.test(JSON.stringify(row)));
+    expect(disclosures).toHaveLength(3);
   });
 
   it('are 409 before they are here, and 404 where they are not', async () => {

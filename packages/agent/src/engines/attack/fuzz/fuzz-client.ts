@@ -57,6 +57,8 @@ class FuzzClient implements PreparedEngine {
       tls: clientTlsOptions(config.tls),
       ...(config.control.host !== undefined && { proofHost: config.control.host }),
       proofPath: config.control.basePath,
+      proofVersion: config.control.version,
+      ...(config.control.grpcPath !== undefined && { proofGrpcPath: config.control.grpcPath }),
       elapsedMs: () => Math.max(0, performance.now() - this.#startedAt),
       bytesOf: (content) => contents.bytesOf(content),
     };

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { ServedSocket } from '../../../net/secure-sockets.ts';
 import { type LineConnection, type LineSession, nonceOfName } from './line-server.ts';
 
 const waitMs = 10_000;
@@ -85,7 +86,7 @@ const transfer = async (
 };
 
 /** A minimal FTP server. Only user names that are tokens can log in. */
-export const createFtpSession = (socket: Socket): LineSession => {
+export const createFtpSession = (socket: ServedSocket): LineSession => {
   let passive: Passive | undefined;
   return {
     greeting: '220 receiver.test',

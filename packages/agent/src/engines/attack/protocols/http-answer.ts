@@ -1,7 +1,7 @@
 import type { HttpAnswer } from '@rushhour/protocol';
 import type { AttackContext } from '../driver.ts';
 import { proofOf } from '../proof.ts';
-import { answerHash, pairsOf, writeMessage } from './http-form.ts';
+import { answerFields, answerHash, pairsOf, writeMessage } from './http-form.ts';
 
 export interface Asked {
   readonly token: string;
@@ -18,10 +18,11 @@ const bodyOf = (answer: HttpAnswer, { token, request, context }: Asked): Buffer 
   return answer.body === undefined ? Buffer.from(textOf(token)) : context.bytesOf(answer.body);
 };
 
-interface AnswerParts {
+export interface AnswerParts {
   readonly status: number;
   /** Including headers added by the server. */
-  readonly headers: readonly { readonly name: string; readonly value: string }[];
+  readonly headers: HttpAnswer['headers'];
+  readonly trailers: HttpAnswer['headers'];
   readonly body: Buffer;
   readonly hash: string;
 }
@@ -38,8 +39,8 @@ export const answerParts = (answer: HttpAnswer, asked: Asked): AnswerParts => {
     ...(context.marker ? [{ name: 'X-Traffic-Test', value: `${token};${proofOf(context.proofKey, token)}` }] : []),
     { name: 'Content-Type', value: 'text/html; charset=utf-8' },
   ].filter(({ name }) => !own.has(name.toLowerCase()));
-  const hash = answerHash(answer, { status, headers: pairsOf(answer.headers), body });
-  return { status, headers: [...added, ...answer.headers], body, hash };
+  const hash = answerHash(answer, { status, headers: pairsOf(answerFields(answer)), body });
+  return { status, headers: [...added, ...answer.headers], trailers: answer.trailers ?? [], body, hash };
 };
 
 /** The answer in HTTP/1.1 format. */

@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import type { HttpAnswer, HttpRequest, MessageChange } from '@rushhour/protocol';
-import { hopHeaders, pairsOf } from './http-form.ts';
+import { answerFields, hopHeaders, pairsOf } from './http-form.ts';
 
 type Pairs = readonly (readonly [name: string, value: string])[];
 
@@ -180,7 +180,7 @@ export const answerChanges = (
     : [change('response body', isAddition(body, seen.body) ? 'added' : 'changed', sizes(body, seen.body))];
   return [
     ...status,
-    ...headerChanges('response header', pairsOf(answer.headers), seen.headers),
+    ...headerChanges('response header', pairsOf(answerFields(answer)), seen.headers),
     ...coded,
     ...bodies,
   ].slice(0, maxChanges);

@@ -1,35 +1,21 @@
-import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attempt, HttpExchange, MessageChange } from '@rushhour/protocol';
 import { ClientConnection } from '../client-connection.ts';
-import type { AttackRoute, ClientContext, ClientOutcome, ProofOutcome } from '../driver.ts';
-import { arrivalOf, joinedHash, proofOf, tokenOf } from '../proof.ts';
+import type { AttackRoute, ClientContext, ClientOutcome } from '../driver.ts';
+import { joinedHash, proofOf, tokenOf } from '../proof.ts';
 import { type Asked, answerParts } from './http-answer.ts';
 import { answerChanges, isHarmless, withoutCoding } from './http-changes.ts';
 import { answerHash, exactBytes, markerHeader, pairsOf, requestHash, statusIn, writeMessage } from './http-form.ts';
-import { type HttpMessage, HttpReader, headerIn } from './http-reader.ts';
+import { hostIn, hostOf, serverNamed } from './http-names.ts';
+import { type HttpMessage, headerIn } from './http-reader.ts';
 import { askHttp2 } from './http2-client.ts';
 import { plainHeaders } from './http2-form.ts';
+import { type Answer, readAnswer } from './read-answer.ts';
 
 type Step = HttpExchange['steps'][number];
 
 const excerptBytes = 2048;
 const maxChanges = 16;
-const agentName = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Safari/537.36';
-
-const hostOf = ({ host, port, isTls }: AttackRoute): string => {
-  const name = host.includes(':') ? `[${host}]` : host;
-  return port === (isTls ? 443 : 80) ? name : `${name}:${port}`;
-};
-
-const hostIn = ({ request: { headers } }: Step): string | undefined =>
-  headers.find(({ name }) => name.trim().toLowerCase() === 'host')?.value.trim();
-
-/** Server name for TLS of a Host header. */
-const serverNamed = (host = ''): Pick<AttackRoute, 'serverName'> => {
-  const name = host.replace(/:\d+$/, '');
-  return /^(?=.{1,253}$)[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name) && isIP(name) === 0 ? { serverName: name } : {};
-};
 
 const framing = /^(connection|content-length|transfer-encoding|upgrade|expect)$/i;
 
@@ -55,44 +41,6 @@ const requestOf = (step: Step, body: Buffer, token: string, route: AttackRoute, 
   const written = { startLine: `${method} ${path} HTTP/${version}`, headers, body, isChunked: chunked, added };
   const bytes = writeMessage(written);
   return hasLength ? bytes : Buffer.from(bytes.toString('latin1').replace('Content-Length: 0\r\n', ''), 'latin1');
-};
-
-interface Answer extends HttpMessage {
-  /** The connection can be reused: no extra bytes, and the server keeps it alive. */
-  readonly isKept: boolean;
-}
-
-const answerOf = (message: HttpMessage, reader: HttpReader): Answer => {
-  const isKept = message.startLine.startsWith('HTTP/1.1') && !/\bclose\b/i.test(headerIn(message, 'connection') ?? '');
-  return { ...message, isKept: isKept && reader.begun === undefined };
-};
-
-/** The head and as much of the body as came. */
-const cutShort = ({ begun }: HttpReader): Answer | undefined =>
-  begun?.head && { ...begun.head, body: begun.bytes, bytes: begun.head.bytes + begun.bytes.length, isKept: false };
-
-/** Reads one answer; undefined without one, and when one that `isWhole` requires is incomplete. */
-const readAnswer = async (
-  connection: ClientConnection,
-  method: string,
-  isWhole: (answer: Answer) => boolean = () => true,
-): Promise<Answer | undefined> => {
-  const reader = new HttpReader('answer', (startLine) => method !== 'HEAD' && !/^HTTP\/\S+ (204|304)/.test(startLine));
-  try {
-    for (;;) {
-      const isMore = await connection.more();
-      const [message] = reader.feed(connection.take());
-      if (message !== undefined) return answerOf(message, reader);
-      const last = !isMore && connection.end === 'fin' ? reader.finish() : undefined;
-      if (last !== undefined) return { ...last, isKept: false };
-      if (!isMore) {
-        const cut = cutShort(reader);
-        return cut === undefined || isWhole(cut) ? undefined : cut;
-      }
-    }
-  } catch {
-    return undefined;
-  }
 };
 
 interface StepResults {
@@ -125,8 +73,10 @@ const judgeAnswer = (results: StepResults, { answer: expected }: Step, received:
   results.isOurs = isOurAnswer(received, asked.token, asked.context as ClientContext) || hash === wanted;
   if (results.isOurs) results.changes.push(...answerChanges({ answer: expected, body: wantedBody }, seen, coding));
   if (results.isOurs && hash === wanted) return;
+  const call = received.headers.filter(([name]) => /^grpc-(status|message)$/.test(name));
+  const fields = call.map(([name, value]) => `${name}: ${value}\n`).join('');
   results.excerpt = Buffer.from(
-    `${received.startLine}\n${received.body.toString('latin1', 0, excerptBytes)}`,
+    `${received.startLine}\n${fields}${received.body.toString('latin1', 0, excerptBytes)}`,
     'latin1',
   );
 };
@@ -275,57 +225,3 @@ const outcomeOf = ({ ip, port, connect, end, ttfbMs, ownError }: Sides, results:
   ...(ownError !== undefined && { error: ownError }),
   ...(results.excerpt !== undefined && { excerpt: results.excerpt.toString('base64') }),
 });
-
-/** Host of a proof: that of the attempt before it, the configured one, or a name. A numeric Host is an anomaly of its own. */
-const proofHostOf = (route: AttackRoute, context: ClientContext, after: Attempt | undefined): string => {
-  const [step] = after?.exchange.protocol === 'http' ? after.exchange.steps : [];
-  const named = (step && hostIn(step)) ?? context.proofHost;
-  if (named !== undefined && named !== '') return named;
-  return isIP(route.host) === 0 ? hostOf(route) : neutralHost;
-};
-
-const neutralHost = 'server.test';
-
-/** A harmless request with a nonce that only our own server can answer. */
-export const proveHttp = async (
-  nonce: string,
-  route: AttackRoute,
-  context: ClientContext,
-  after?: Attempt,
-): Promise<ProofOutcome> => {
-  const host = proofHostOf(route, context, after);
-  const connection = await ClientConnection.open({ ...route, ...serverNamed(host) }, context);
-  const path = context.proofPath.endsWith('/') ? `${context.proofPath}status` : context.proofPath;
-  const asked = after === undefined ? '' : `&id=${after.id}`;
-  const bytes = writeMessage({
-    startLine: `GET ${path}?proof=${nonce}${asked} HTTP/1.1`,
-    headers: [],
-    body: Buffer.alloc(0),
-    isChunked: false,
-    added: [
-      { name: 'Host', value: host },
-      { name: 'User-Agent', value: agentName },
-      { name: 'Accept', value: '*/*' },
-      { name: 'Connection', value: 'close' },
-    ],
-  });
-  const plain = Buffer.from(bytes.toString('latin1').replace('Content-Length: 0\r\n', ''), 'latin1');
-  const answer = connection.isOpen && (await connection.write(plain)) ? await readAnswer(connection, 'GET') : undefined;
-  const { ip, connect, end } = connection;
-  connection.close();
-  if (answer === undefined) return { ip, isGood: false, detail: `no answer: connect ${connect}, end ${end}` };
-  return judgeProof(answer, { nonce, after, ip }, context);
-};
-
-const judgeProof = (
-  answer: Answer,
-  { nonce, after, ip }: { nonce: string; after: Attempt | undefined; ip: string },
-  { proofKey }: ClientContext,
-): ProofOutcome => {
-  const { body } = withoutCoding({ mode: 'canned', status: 200, headers: [] }, answer.headers, answer.body);
-  const text = body.toString('latin1');
-  // A device may add to the answer; the proof itself cannot be made by anything else.
-  const hasArrived = after !== undefined && text.includes(proofOf(proofKey, arrivalOf(nonce, after.id)));
-  const isGood = hasArrived || text.includes(proofOf(proofKey, nonce));
-  return { ip, isGood, hasArrived, detail: isGood ? '' : `an answer with status ${statusIn(answer)} that is not ours` };
-};

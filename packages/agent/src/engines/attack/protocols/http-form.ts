@@ -47,9 +47,15 @@ const comparable = (wanted: Named, found: Pairs): string => {
 export const requestHash = (wanted: HttpRequest, seen: { line: string; headers: Pairs; body: Uint8Array }): string =>
   sha256Of(seen.line, '\n', comparable(wanted.headers, seen.headers), '\n', seen.body);
 
+/** The fields of an answer before and after its body: a path may move them. */
+export const answerFields = ({ headers, trailers = [] }: HttpAnswer): HttpAnswer['headers'] => [
+  ...headers,
+  ...trailers,
+];
+
 /** Equal on both ends unless the answer was changed in transit. */
 export const answerHash = (wanted: HttpAnswer, seen: { status: number; headers: Pairs; body: Uint8Array }): string =>
-  sha256Of(String(seen.status), '\n', comparable(wanted.headers, seen.headers), '\n', seen.body);
+  sha256Of(String(seen.status), '\n', comparable(answerFields(wanted), seen.headers), '\n', seen.body);
 
 /** Method and target of a request line, without the version. */
 export const lineOf = ({ startLine }: Pick<HttpMessage, 'startLine'>): string =>

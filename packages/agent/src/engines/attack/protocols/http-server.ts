@@ -1,5 +1,5 @@
-import type { Socket } from 'node:net';
 import type { AttackListen } from '@rushhour/protocol';
+import type { ServedSocket } from '../../../net/secure-sockets.ts';
 import type { AttackListener, ServerContext, ServerOutcome } from '../driver.ts';
 import { hashOfBytes } from '../proof.ts';
 import { answerBytes } from './http-answer.ts';
@@ -28,7 +28,7 @@ const plainAnswer = (status: number, text: string): Buffer =>
 
 /** One connection to our server. */
 class HttpServerConnection {
-  readonly #socket: Socket;
+  readonly #socket: ServedSocket;
   readonly #context: ServerContext;
   readonly #requestMatcher: RequestMatcher;
   readonly #reader = new HttpReader('request');
@@ -37,7 +37,7 @@ class HttpServerConnection {
   #isReported = false;
   #end: ServerOutcome['end'] = 'none';
 
-  constructor(socket: Socket, requestMatcher: RequestMatcher, context: ServerContext) {
+  constructor(socket: ServedSocket, requestMatcher: RequestMatcher, context: ServerContext) {
     this.#socket = socket;
     this.#context = context;
     this.#requestMatcher = requestMatcher;
@@ -148,11 +148,8 @@ class HttpServerConnection {
 
 export const listenHttp = (endpoint: AttackListen, context: ServerContext): Promise<AttackListener> => {
   const requestMatcher = new RequestMatcher(endpoint.service, context);
+  const receive = (socket: ServedSocket) => new HttpServerConnection(socket, requestMatcher, context);
   // A peer that offers both versions gets HTTP/1.1.
-  const tls = { ALPNProtocols: ['http/1.1', 'h2'], ...context.tls };
-  return listenConnections(
-    endpoint,
-    { ...context, tls },
-    (socket) => new HttpServerConnection(socket, requestMatcher, context),
-  );
+  const { alpn } = context.tls;
+  return listenConnections(endpoint, context, receive, alpn.length > 0 ? alpn : ['http/1.1', 'h2']);
 };

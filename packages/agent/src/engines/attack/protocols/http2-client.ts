@@ -10,6 +10,7 @@ import type { AttackRoute, ClientContext, ClientOutcome } from '../driver.ts';
 /** A received response. */
 export interface Http2Answer {
   readonly status: number;
+  /** Those after the body included. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
 }
@@ -81,12 +82,16 @@ const exchange = (session: ClientHttp2Session, request: Http2Request, progress: 
     return;
   }
   const parts: Buffer[] = [];
+  let trailers: Http2Answer['headers'] = [];
   stream.on('response', (headers) => {
     progress.ttfbMs = performance.now() - startedAt;
     stream.on('end', () => {
       const status = Number(headers[':status'] ?? 0);
-      progress.answer = { status, headers: headersOf(headers), body: Buffer.concat(parts) };
+      progress.answer = { status, headers: [...headersOf(headers), ...trailers], body: Buffer.concat(parts) };
     });
+  });
+  stream.on('trailers', (fields) => {
+    trailers = headersOf(fields);
   });
   stream.on('data', (part: Buffer) => {
     progress.rxBytes += part.length;

@@ -1,8 +1,10 @@
 import { constants, performServerHandshake, type ServerHttp2Stream } from 'node:http2';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { ServerContext, ServerOutcome } from '../driver.ts';
 import { hashOfBytes } from '../proof.ts';
-import { answerParts } from './http-answer.ts';
+import { grpcParts, isGrpc } from './grpc-proof.ts';
+import { type AnswerParts, answerParts } from './http-answer.ts';
+import { markerHeader } from './http-form.ts';
 import type { HttpMessage } from './http-reader.ts';
 import { pairsIn, plainHeaders } from './http2-form.ts';
 import { judgeRequest, proofIn } from './judge-request.ts';
@@ -20,7 +22,7 @@ interface Http2ServerDeps {
 }
 
 /** Serves an HTTP/2 connection and reports its requests. */
-export const receiveHttp2 = (socket: Socket, deps: Http2ServerDeps): void => {
+export const receiveHttp2 = (socket: Duplex, deps: Http2ServerDeps): void => {
   const session = performServerHandshake(socket);
   session.on('error', () => {});
   session.on('stream', (stream, _headers, _flags, rawHeaders) => {
@@ -44,6 +46,21 @@ const messageOf = (raw: readonly string[], body: Buffer): HttpMessage => {
   return { startLine: `${pseudo(':method')} ${pseudo(':path')} HTTP/2`, headers, body, bytes };
 };
 
+const respond = (stream: ServerHttp2Stream, { status, headers, trailers, body }: Omit<AnswerParts, 'hash'>): void => {
+  stream.respond({ ':status': status, ...plainHeaders(headers) }, { waitForTrailers: trailers.length > 0 });
+  stream.on('wantTrailers', () => stream.sendTrailers(plainHeaders(trailers)));
+  stream.end(body);
+};
+
+const respondProof = (stream: ServerHttp2Stream, message: HttpMessage, proof: string): void => {
+  if (isGrpc(message)) {
+    respond(stream, { ...grpcParts, headers: [...grpcParts.headers, { name: markerHeader, value: proof }] });
+    return;
+  }
+  const headers = [{ name: 'content-type', value: 'text/plain' }];
+  respond(stream, { status: 200, headers, trailers: [], body: Buffer.from(proof) });
+};
+
 const answer = (
   stream: ServerHttp2Stream,
   message: HttpMessage,
@@ -52,8 +69,7 @@ const answer = (
   if (stream.destroyed) return;
   const proof = proofIn(message, context);
   if (proof !== undefined) {
-    stream.respond({ ':status': 200, 'content-type': 'text/plain' });
-    stream.end(proof);
+    respondProof(stream, message, proof);
     return;
   }
   const known = requestMatcher.find(message);
@@ -65,15 +81,14 @@ const answer = (
     return;
   }
   const { seen, noted, rxSha256, answer: wanted, asked } = judgeRequest(message, known, context);
-  const { status, headers, body, hash } = answerParts(wanted, asked);
+  const { hash, ...parts } = answerParts(wanted, asked);
   const isSilent = wanted.mode === 'silent';
   context.record({
     ...common,
     ...{ attempt: known.attempt.id, step: known.step, correlation: known.correlation, seen, rxSha256 },
     ...noted,
-    ...(isSilent ? { sentBytes: 0, sentSha256: '' } : { sentBytes: body.length, sentSha256: hash }),
+    ...(isSilent ? { sentBytes: 0, sentSha256: '' } : { sentBytes: parts.body.length, sentSha256: hash }),
   });
   if (isSilent) return;
-  stream.respond({ ':status': status, ...plainHeaders(headers) });
-  stream.end(body);
+  respond(stream, parts);
 };

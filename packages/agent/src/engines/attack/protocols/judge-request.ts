@@ -2,17 +2,22 @@ import type { HttpExchange } from '@rushhour/protocol';
 import type { ServerContext } from '../driver.ts';
 import { arrivalOf, proofOf, tokenOf } from '../proof.ts';
 import { isHarmless, requestChanges } from './http-changes.ts';
-import { framedBody, lineOf, pairsOf, requestHash } from './http-form.ts';
-import type { HttpMessage } from './http-reader.ts';
+import { framedBody, lineOf, markerHeader, pairsOf, requestHash } from './http-form.ts';
+import { type HttpMessage, headerIn } from './http-reader.ts';
 import type { MatchedRequest } from './request-matcher.ts';
 
 type Step = HttpExchange['steps'][number];
 
-const nonceIn = ({ startLine }: Pick<HttpMessage, 'startLine'>) =>
-  /[?&]proof=([0-9a-f]{32})(?:&id=(\d{1,9}))?(?:&| |$)/.exec(startLine);
+/** In the target, or in the marker of a call. */
+const nonceIn = (message: Pick<HttpMessage, 'startLine' | 'headers'>) =>
+  /[?&]proof=([0-9a-f]{32})(?:&id=(\d{1,9}))?(?:&| |$)/.exec(message.startLine) ??
+  /^proof=([0-9a-f]{32})(?:&id=(\d{1,9}))?$/.exec(headerIn(message, markerHeader) ?? '');
 
 /** The answer to a proof request; undefined for other requests. It also tells whether an attempt has arrived. */
-export const proofIn = (message: Pick<HttpMessage, 'startLine'>, context: ServerContext): string | undefined => {
+export const proofIn = (
+  message: Pick<HttpMessage, 'startLine' | 'headers'>,
+  context: ServerContext,
+): string | undefined => {
   const [, nonce, id] = nonceIn(message) ?? [];
   if (nonce === undefined) return undefined;
   const attempt = Number(id ?? -1);

@@ -1,5 +1,5 @@
-import type { Socket } from 'node:net';
 import type { AttackListen, Attempt, FileExchange } from '@rushhour/protocol';
+import type { ServedSocket } from '../../../net/secure-sockets.ts';
 import type { AttackListener, ServerContext, ServerOutcome } from '../driver.ts';
 import { hashOfBytes, proofOf, tokenOf } from '../proof.ts';
 import { listenConnections, plainIp } from './listen-connections.ts';
@@ -18,7 +18,7 @@ type Taking = { readonly ending: Buffer } | { readonly length: number };
 
 /** A server connection of a line-based protocol with data blocks. Reports its outcome once. */
 export class LineConnection {
-  readonly socket: Socket;
+  readonly socket: ServedSocket;
   readonly #context: ServerContext;
   readonly #session: LineSession;
   readonly #ends: Pick<ServerOutcome, 'ip' | 'port' | 'peerIp' | 'peerPort'>;
@@ -35,7 +35,7 @@ export class LineConnection {
   /** Bytes the client must receive unchanged: the file or the last reply. */
   sent: Buffer = Buffer.alloc(0);
 
-  constructor(socket: Socket, session: LineSession, context: ServerContext) {
+  constructor(socket: ServedSocket, session: LineSession, context: ServerContext) {
     this.socket = socket;
     this.#session = session;
     this.#context = context;
@@ -180,7 +180,7 @@ export class LineConnection {
 export const listenLines = (
   endpoint: AttackListen,
   context: ServerContext,
-  createSession: (socket: Socket) => LineSession,
+  createSession: (socket: ServedSocket) => LineSession,
 ): Promise<AttackListener> =>
   listenConnections(endpoint, context, (socket) => new LineConnection(socket, createSession(socket), context));
 

@@ -1,6 +1,6 @@
-import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer, type Server } from 'node:net';
 import type { AttackListen } from '@rushhour/protocol';
+import { createSecureSockets, type ServedSocket } from '../../../net/secure-sockets.ts';
 import { closeServers, listenAll } from '../../../net/transport/listen-all.ts';
 import type { AttackListener, ServerContext } from '../driver.ts';
 
@@ -16,24 +16,29 @@ export const plainIp = (address: string | undefined): string => address?.replace
 /** Listens on TCP, or TLS if configured. Connections still open at the end report their outcome. */
 export const listenConnections = async (
   endpoint: AttackListen,
-  { tls, hostNetwork }: Pick<ServerContext, 'tls' | 'hostNetwork'>,
-  receive: (socket: Socket) => ReportingConnection,
+  { tls, hostNetwork, secure: options }: Pick<ServerContext, 'tls' | 'hostNetwork' | 'secure'>,
+  receive: (socket: ServedSocket) => ReportingConnection,
+  alpn: readonly string[] = tls.alpn,
 ): Promise<AttackListener> => {
   const connections = new Set<ReportingConnection>();
-  const onConnection = (socket: Socket) => {
+  const onConnection = (socket: ServedSocket) => {
     const connection = receive(socket);
     connections.add(connection);
     socket.on('close', () => connections.delete(connection));
   };
-  const create = (): Server => {
-    if (!endpoint.isTls) return createServer({ allowHalfOpen: true, noDelay: true }, onConnection);
-    return createTlsServer(tls, onConnection).on('tlsClientError', () => {});
-  };
+  const secure = endpoint.isTls
+    ? createSecureSockets(tls, { ...options, alpn, listen: [endpoint] }, onConnection)
+    : undefined;
+  const create = (): Server =>
+    createServer({ allowHalfOpen: secure === undefined, noDelay: true }, (socket) =>
+      secure === undefined ? onConnection(socket) : secure.take(socket),
+    );
   const servers = await listenAll([endpoint], create, { core: { count: 1 }, hostNetwork });
   return {
     async close() {
       for (const connection of connections) connection.report();
       await closeServers(servers);
+      await secure?.close();
     },
   };
 };

@@ -1,6 +1,6 @@
-import type { Socket } from 'node:net';
 import type { AttackListen, Attempt, RawExchange } from '@rushhour/protocol';
 import { bindAll, closeSockets } from '../../../net/datagram/bind-all.ts';
+import type { ServedSocket } from '../../../net/secure-sockets.ts';
 import type { AttackListener, ServerContext, ServerOutcome } from '../driver.ts';
 import { hashOfBytes } from '../proof.ts';
 import { listenConnections, plainIp } from './listen-connections.ts';
@@ -43,7 +43,7 @@ const greetingOf = ([first, ...others]: readonly ExpectedAttempt[]): Buffer => {
 
 /** A server connection that compares the received bytes with all expected attempts. */
 class RawConnection {
-  readonly #socket: Socket;
+  readonly #socket: ServedSocket;
   readonly #context: ServerContext;
   readonly #all: readonly ExpectedAttempt[];
   readonly #ends: Pick<ServerOutcome, 'ip' | 'port' | 'peerIp' | 'peerPort'>;
@@ -55,7 +55,7 @@ class RawConnection {
   #end: ServerOutcome['end'] = 'none';
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(socket: Socket, { all, greeting }: Expected, context: ServerContext) {
+  constructor(socket: ServedSocket, { all, greeting }: Expected, context: ServerContext) {
     this.#socket = socket;
     this.#context = context;
     this.#all = all;

@@ -1,5 +1,5 @@
 import type { MetricDescription } from '../../../collections/tasks/plugins.ts';
-import { counter, errorsOf, family, gauge, latency } from '../metrics.ts';
+import { alertsOf, counter, errorsOf, family, gauge, latency } from '../metrics.ts';
 
 const share = (name: string, description: string, better: 'higher' | 'lower') =>
   gauge(name, `${description}; known when the run has ended`, { unit: '%', better });
@@ -34,5 +34,6 @@ export const attackMetrics = (engine: string): MetricDescription[] => [
     'higher',
   ),
   latency(`${engine}.latency`, 'Attempts'),
+  ...alertsOf(engine),
   errorsOf(engine),
 ];

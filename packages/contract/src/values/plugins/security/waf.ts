@@ -5,7 +5,7 @@ import { attackHttpParams, headers } from '../members/http-params.ts';
 import { idsOf } from '../members/reference.ts';
 import { tlsParams } from '../members/tls-params.ts';
 import { socketMembers } from '../members/traffic-members.ts';
-import { item, listOf, valuesOf } from '../members/values.ts';
+import { item, listOf, optionalText, valuesOf } from '../members/values.ts';
 import { definePlugin } from '../plugin.ts';
 import { attackMetrics } from './attack-metrics.ts';
 import { blockPolicy, calibration, clientIpRotation, packetForm, seed, words } from './block-policy.ts';
@@ -103,6 +103,21 @@ const schema = valuesOf({
         headers: headers('Headers'),
         hosts: words('Names of hosts', 100),
         tls: flag('By TLS'),
+        grpc: section('Calls of the place grpc, which go over HTTP/2', {
+          method: Type.String({
+            default: '/search.SearchService/Search',
+            maxLength: 512,
+            pattern: '^/[A-Za-z_][A-Za-z0-9_.]*/[A-Za-z_][A-Za-z0-9_]*$',
+            description: 'Service and method',
+          }),
+          proto: optionalText(
+            'Description of the method: a whole `.proto` file in the syntax proto3, without imports; else the message is ours, with payloads in a field and in a message inside',
+            { maxLength: 131_072 },
+          ),
+          messageJson: optionalText('Content of the message of `proto` as JSON; {{payload}} in its texts is replaced', {
+            maxLength: 16_384,
+          }),
+        }),
         keepAlive: flag('More than one request on a connection', true),
         followCookies: flag('Send cookies back'),
       }),

@@ -7,7 +7,7 @@ import { tcpOptions } from '../members/tcp-configuration.ts';
 import { tlsParams } from '../members/tls-params.ts';
 import { socketMembers } from '../members/traffic-members.ts';
 import { item, listOf, milliseconds, optionalInteger, optionalText, valuesOf } from '../members/values.ts';
-import { bytes, counter, errorsOf, family, gauge, latency, loadMetricsOf } from '../metrics.ts';
+import { alertsOf, bytes, counter, errorsOf, family, gauge, latency, loadMetricsOf } from '../metrics.ts';
 import { definePlugin } from '../plugin.ts';
 
 const texts = (description: string, maxItems = 1000) =>
@@ -134,6 +134,7 @@ export const harReplay = definePlugin({
     },
   ],
   metrics: [
+    ...alertsOf('har-replay'),
     counter('har-replay.pages', 'Pages played', { better: 'higher' }),
     counter('har-replay.requests', 'Requests sent', { better: 'higher' }),
     counter('har-replay.ok', 'Answers as recorded', { better: 'higher' }),

@@ -8,6 +8,7 @@ import type {
   SealedFile,
   TlsClientSettings,
 } from '@rushhour/protocol';
+import { isGrpcCall } from '../../../security/content/waf/grpc-call.ts';
 import { patternProblem } from '../../../security/verdicts/alerts/syslog-pattern.ts';
 import { answerPatternProblem } from '../../../security/verdicts/block-page.ts';
 import type { Detection, PlannedAttempts } from '../../core/attempt-files.ts';
@@ -202,6 +203,7 @@ const clientOf = (scope: PlanScope, plan: AttackPlan, part: ClientPart, shared: 
       recoveryMs: recoverySeconds * 1000,
       ...(plan.host !== undefined && { host: plan.host }),
       basePath: plan.basePath ?? '/',
+      ...proofsOf(plan.attempts),
     },
     ...bareOf(plan, targets),
     share: part.position,
@@ -209,6 +211,18 @@ const clientOf = (scope: PlanScope, plan: AttackPlan, part: ClientPart, shared: 
   };
   const estimate = { connections: plan.concurrency, opens: rate, ...estimateTcp({ rate, ...exchangeBytes }) };
   return { config, hasRate: true, estimate };
+};
+
+/** Proofs go as attempts do: a device may take nothing but HTTP/2, or nothing but gRPC calls, on their port. */
+const proofsOf = (
+  attempts: AttackPlan['attempts'],
+): Partial<Pick<AttackClientConfig['control'], 'version' | 'grpcPath'>> => {
+  const requests = attempts.flatMap(({ exchange }) =>
+    exchange.protocol === 'http' ? exchange.steps.map(({ request }) => request) : [],
+  );
+  const [first] = requests;
+  if (first === undefined || !requests.every(({ version }) => version === '2')) return {};
+  return { version: '2', ...(requests.every(isGrpcCall) && { grpcPath: first.path }) };
 };
 
 /** The path without the device, where the plan names one and the attempts are recognised by their marker. */

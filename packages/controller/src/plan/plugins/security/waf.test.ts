@@ -92,6 +92,72 @@ describe('the plan of a web application firewall test', () => {
     expect(paths('comment-split')).toEqual(["/?q=a'%3Cb%3E%2F**%2Fc"]);
   });
 
+  describe('in gRPC calls', () => {
+    const calls = (http: object = {}, more: object = {}) =>
+      waf({
+        modules: [{ name: 'grpc', maxRequests: 5 }],
+        benign: { sample: 3, placeholders: ['grpc'] },
+        http,
+        ...more,
+      });
+    const bodyOf = (attempt: Attempt) => {
+      const body = requestOf(attempt)?.body;
+      return Buffer.from(body !== undefined && 'data' in body ? body.data : '', 'base64');
+    };
+
+    it('has payloads in fields of messages, over HTTP/2, answered with a status and proven by calls', () => {
+      const { attempts, client, issues } = calls({ hosts: ['api.test'] });
+      expect(issues).toEqual(['warning wafModules/modules/0/maxRequests REQUESTS_CUT']);
+      expect(attempts).toHaveLength(8);
+      for (const attempt of attempts) {
+        const body = bodyOf(attempt);
+        expect(body[0]).toBe(0);
+        expect(body.readUInt32BE(1)).toBe(body.length - 5);
+        if (attempt.kind === 'waf') expect(body.toString().split(attempt.payload as string)).toHaveLength(3);
+        expect(requestOf(attempt)).toMatchObject({
+          method: 'POST',
+          path: '/search.SearchService/Search',
+          version: '2',
+        });
+        expect((attempt.exchange as HttpExchange).steps[0]?.answer.trailers).toEqual([
+          { name: 'grpc-status', value: '0' },
+        ]);
+      }
+      const check = createSchemaCheck(Attempt);
+      expect(attempts.flatMap((attempt) => check(structuredClone(attempt)))).toEqual([]);
+      expect(client['control']).toMatchObject({ version: '2', grpcPath: '/search.SearchService/Search' });
+      expect(waf({ modules: [{ name: 'xss' }] }).client['control']).not.toHaveProperty('grpcPath');
+    });
+
+    it('are of the method that a description has', () => {
+      const proto =
+        'syntax = "proto3"; package shop; message Q { int32 page = 1; repeated string words = 2; } message A {} service Search { rpc Find(Q) returns (A); }';
+      const grpc = { method: '/shop.Search/Find', proto, messageJson: '{"page": 2, "words": ["a {{payload}}"]}' };
+      const { attempts, issues } = calls(
+        { grpc },
+        { modules: [{ name: 'xss', placeholders: ['grpc'], maxRequests: 1 }] },
+      );
+      expect(issues).toEqual(['warning wafModules/modules/0/maxRequests REQUESTS_CUT']);
+      const attack = attempts.find(({ kind }) => kind === 'waf') as Attempt;
+      const text = `a ${attack.payload}`;
+      const message = Buffer.concat([Buffer.of(8, 2, 0x12, Buffer.byteLength(text)), Buffer.from(text)]);
+      expect(bodyOf(attack).subarray(5).equals(message)).toBe(true);
+      const path = 'wafModules/http/grpc';
+      const issuesOf = (more: object) => calls({ grpc: { ...grpc, ...more } }).issues;
+      expect(issuesOf({ messageJson: '{"page": 2}' })).toContain(`${path}/messageJson MESSAGE_INVALID`);
+      expect(issuesOf({ messageJson: '{"words": "{{payload}}"' })).toContain(`${path}/messageJson MESSAGE_INVALID`);
+      expect(issuesOf({ method: '/shop.Search/Other' })).toContain(`${path}/proto PROTO_INVALID`);
+      expect(issuesOf({ messageJson: '{"page": "{{payload}}"}' })).toContain(`${path}/proto PROTO_INVALID`);
+      expect(calls({ grpc: { messageJson: '{}' } }).issues).toContain(`${path}/messageJson NOT_SUPPORTED`);
+    });
+
+    it('say when a device has to take both versions on one port', () => {
+      const { issues, client } = waf({ modules: [{ name: 'xss', placeholders: ['grpc', 'form'], maxRequests: 500 }] });
+      expect(issues).toContain('warning wafModules/http/versions MIXED_VERSIONS');
+      expect(client['control']).not.toHaveProperty('version');
+    });
+  });
+
   it('plays the signatures of a module as attempts of that module', () => {
     const http = (path: string, more: object = {}) => ({
       requests: [{ idx: 0, kind: 'http', method: 'GET', path }],

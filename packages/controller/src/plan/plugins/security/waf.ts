@@ -1,18 +1,14 @@
 import { type WafValues, wafPlugin } from '@rushhour/contract';
 import { seededRandom, shuffled } from '@rushhour/pools';
 
-import type { Attempt, HttpAnswer, HttpRequest } from '@rushhour/protocol';
+import type { Attempt, HttpRequest } from '@rushhour/protocol';
 import { benignTexts } from '../../../security/content/waf/benign.ts';
 import { siteRequest, siteRequestCount } from '../../../security/content/waf/benign-sites.ts';
 import { encoders } from '../../../security/content/waf/encoders.ts';
+import { answerTo, type GrpcForm } from '../../../security/content/waf/grpc-call.ts';
 import { familyPayloads } from '../../../security/content/waf/payload-families.ts';
 import { payloadSets } from '../../../security/content/waf/payloads.ts';
-import {
-  naturalPlaceholders,
-  type PlaceholderOptions,
-  placeholderRequests,
-  requestOf,
-} from '../../../security/content/waf/placeholders.ts';
+import { naturalPlaceholders, type PlaceholderOptions, requestOf } from '../../../security/content/waf/placeholders.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 
 import { endsByItself, planner } from '../../core/planner.ts';
@@ -22,19 +18,19 @@ import { dictionaryValues } from '../payloads.ts';
 import { type AttackPlan, planAttack } from './attack.ts';
 import { carriedHeaders } from './attempt-headers.ts';
 import { inPackets } from './packet-form.ts';
+import { grpcFormOf } from './waf-grpc.ts';
 import { signatureAttempts } from './waf-signatures.ts';
 
-type Modules = WafValues['wafModules'];
+type Modules = WafValues['wafModules'] & { readonly grpc: GrpcForm };
 type Module = Modules['modules'][number];
 type Draft = Omit<Attempt, 'id'>;
 
 const defaultPort = { plain: 18_081, tls: 18_444 } as const;
-const answer: HttpAnswer = { mode: 'canned', status: 200, headers: [] };
 
 /** Attacks in many forms and harmless requests among them. */
 const planWaf = (scope: PlanScope, values: WafValues): Traffic => {
   const { tlsParams } = values;
-  const wafModules = withHttpParams(values);
+  const wafModules = { ...withHttpParams(values), grpc: grpcFormOf(scope, values.wafModules.http.grpc) };
   const prepared = wafModules.modules.flatMap((module, index) => prepareModule(scope, wafModules, module, index) ?? []);
   const isValid = fits(scope, wafModules, prepared);
   const made = isValid ? prepared.flatMap((one) => attacksOf(wafModules, one)) : [];
@@ -68,7 +64,7 @@ const planWaf = (scope: PlanScope, values: WafValues): Traffic => {
 };
 
 /** Members of `httpParams` hold where `wafModules.http` says nothing. */
-const withHttpParams = ({ wafModules, httpParams }: WafValues): Modules => {
+const withHttpParams = ({ wafModules, httpParams }: WafValues): WafValues['wafModules'] => {
   const { http, modules } = wafModules;
   const hosts = http.hosts.length > 0 || httpParams.host === undefined ? http.hosts : [httpParams.host];
   const taken = new Set(http.headers.map(({ name }) => name.toLowerCase()));
@@ -87,24 +83,25 @@ const withHttpParams = ({ wafModules, httpParams }: WafValues): Modules => {
 const rotationOf = (wanted: string): NonNullable<AttackPlan['addressRotation']> =>
   wanted === 'perRequest' ? 'perAttempt' : (wanted as 'none' | 'onShun');
 
-const reportUnsupported = (scope: PlanScope, { http, modules }: Modules): void => {
-  const caveat = (message: string, ...parts: readonly (string | number)[]) =>
-    scope.issues.caveat(pointerIn(scope, 'wafModules', ...parts), 'NOT_SUPPORTED', message);
-  if (http.methods.length > 0) caveat('the place of a payload decides the method', 'http', 'methods');
-  modules.forEach(({ placeholders }, index) => {
-    const unknown = placeholders.filter((placeholder) => placeholderRequests[placeholder] === undefined);
-    if (unknown.length > 0) {
-      caveat(`${unknown.join(', ')} cannot be carried and is left out`, 'modules', index, 'placeholders');
-    }
-  });
+const reportUnsupported = (scope: PlanScope, { http, modules, benign }: Modules): void => {
+  if (http.methods.length > 0) {
+    const message = 'the place of a payload decides the method';
+    scope.issues.caveat(pointerIn(scope, 'wafModules', 'http', 'methods'), 'NOT_SUPPORTED', message);
+  }
+  const used = new Set([...modules, ...(benign.enabled ? [benign] : [])].flatMap(({ placeholders }) => placeholders));
+  if (used.size > 1 && used.has('grpc') && http.versions.includes('1.1')) {
+    const message = 'gRPC calls go over HTTP/2 and other places over HTTP/1.1: a device must take both on this port';
+    scope.issues.caveat(pointerIn(scope, 'wafModules', 'http', 'versions'), 'MIXED_VERSIONS', message);
+  }
 };
 
-const placeholderOptions = ({ http }: Modules, ordinal: number): PlaceholderOptions => {
+const placeholderOptions = ({ http, grpc }: Modules, ordinal: number): PlaceholderOptions => {
   const host = http.hosts[ordinal % Math.max(1, http.hosts.length)];
   return {
     basePath: http.basePath,
     headers: [...(host === undefined ? [] : [{ name: 'Host', value: host }]), ...http.headers],
     version: http.versions[ordinal % Math.max(1, http.versions.length)] ?? '1.1',
+    grpc,
   };
 };
 
@@ -131,15 +128,14 @@ interface Form {
 
 /** How many forms there are of so many payloads, and the n-th of them: they are never all made. */
 const formsOf = ({ encoders: wanted, placeholders, padKb }: Module, payloads: number) => {
-  const usable = placeholders.filter((placeholder) => placeholderRequests[placeholder] !== undefined);
   const pads = padKb.length === 0 ? [0] : padKb;
-  const count = payloads * wanted.length * usable.length * pads.length;
+  const count = payloads * wanted.length * placeholders.length * pads.length;
   const at = (n: number): Form => {
-    const [perPlaceholder, perEncoder] = [pads.length, pads.length * usable.length];
+    const [perPlaceholder, perEncoder] = [pads.length, pads.length * placeholders.length];
     return {
       payload: Math.floor(n / (perEncoder * wanted.length)),
       encoder: wanted[Math.floor(n / perEncoder) % wanted.length] as string,
-      placeholder: usable[Math.floor(n / perPlaceholder) % usable.length] as string,
+      placeholder: placeholders[Math.floor(n / perPlaceholder) % placeholders.length] as string,
       padKb: pads[n % perPlaceholder] as number,
     };
   };
@@ -244,7 +240,7 @@ const attackOf = (
     techniques: [...(set?.techniques ?? [])],
     direction: 'c2s',
     service: 'http',
-    exchange: { protocol: 'http', steps: [{ request, answer }] },
+    exchange: { protocol: 'http', steps: [{ request, answer: answerTo(request) }] },
   };
 };
 
@@ -279,7 +275,7 @@ const benignDraft = (kind: string, index: number, variant: string, request: Http
   techniques: [],
   direction: 'c2s',
   service: 'http',
-  exchange: { protocol: 'http', steps: [{ request, answer }] },
+  exchange: { protocol: 'http', steps: [{ request, answer: answerTo(request) }] },
 });
 
 const benignOf = (scope: PlanScope, wafModules: Modules): Draft[] => {
@@ -293,11 +289,10 @@ const benignOf = (scope: PlanScope, wafModules: Modules): Draft[] => {
     })),
   );
   const texts = dictionaryIds.length === 0 ? benignTexts : own;
-  const usable = placeholders.filter((placeholder) => placeholderRequests[placeholder] !== undefined);
-  const picked = chosen(texts.length * usable.length, sample, seededRandom(wafModules.seed));
+  const picked = chosen(texts.length * placeholders.length, sample, seededRandom(wafModules.seed));
   return picked.flatMap((n, ordinal) => {
     const index = n % texts.length;
-    const placeholder = usable[Math.floor(n / texts.length)] as string;
+    const placeholder = placeholders[Math.floor(n / texts.length)] as string;
     const { kind, text } = texts[index] as (typeof texts)[number];
     const request = requestOf(placeholder, { text, isUrlSafe: false }, placeholderOptions(wafModules, ordinal));
     if (request === undefined) return [];

@@ -1,12 +1,14 @@
 import type { WafValues } from '@rushhour/contract';
 import type { HttpRequest } from '@rushhour/protocol';
 import type { Encoded } from './encoders.ts';
+import { defaultGrpc, type GrpcForm, grpcBody, grpcCallHeaders } from './grpc-call.ts';
 
 /** A request that carries a text somewhere; the rest of it is what browsers send. */
 export interface PlaceholderOptions {
   readonly basePath: string;
   readonly headers: HttpRequest['headers'];
   readonly version: HttpRequest['version'];
+  readonly grpc?: GrpcForm;
 }
 
 export const defaultHeaders: HttpRequest['headers'] = [
@@ -15,8 +17,9 @@ export const defaultHeaders: HttpRequest['headers'] = [
   { name: 'Accept-Language', value: 'en-GB,en;q=0.7' },
 ];
 
-type Draft = Omit<HttpRequest, 'version' | 'headers'> & { readonly headers?: HttpRequest['headers'] };
-type RequestBuilder = (value: Encoded, base: string) => Draft;
+type Draft = Omit<HttpRequest, 'version' | 'headers'> & Partial<Pick<HttpRequest, 'version' | 'headers'>>;
+type RequestBuilder = (value: Encoded, base: string, grpc: GrpcForm) => Draft;
+type Position = WafValues['wafModules']['modules'][number]['placeholders'][number];
 
 /** What URLs cannot hold is escaped, and nothing else. */
 const urlText = ({ text, isUrlSafe }: Encoded): string => (isUrlSafe ? text : encodeURIComponent(safeText(text)));
@@ -50,8 +53,8 @@ const soap = (value: Encoded): string =>
 /** Stands for a place where a whole signature is played instead of a payload. */
 export const signaturePlaceholder = 'signature';
 
-/** Places by name; one that is not here is not supported. */
-export const placeholderRequests: Readonly<Record<string, RequestBuilder>> = {
+/** Places by name. */
+export const placeholderRequests: Readonly<Record<Position, RequestBuilder>> = {
   'url-path': (value, base) => ({ method: 'GET', path: `${base.replace(/\/$/, '')}/${urlText(value)}` }),
   'url-param': (value, base) => ({ method: 'GET', path: `${base}?q=${urlText(value)}` }),
   header: (value, base) => ({
@@ -81,10 +84,15 @@ export const placeholderRequests: Readonly<Record<string, RequestBuilder>> = {
     const query = `query { search(text: ${JSON.stringify(safeText(value.text))}) { id name } }`;
     return withBody(base, 'application/json', JSON.stringify({ query }));
   },
+  grpc: (value, base, { method, messageOf }) => ({
+    method: 'POST',
+    path: `${base.replace(/\/$/, '')}${method}`,
+    version: '2',
+    headers: grpcCallHeaders,
+    body: { data: grpcBody(messageOf(safeText(value.text))).toString('base64') },
+  }),
   raw: (value, base) => withBody(base, 'application/octet-stream', value.text),
 };
-
-type Position = WafValues['wafModules']['modules'][number]['placeholders'][number];
 
 const naturalByModule: Readonly<Record<string, Position[]>> = {
   'path-traversal': ['url-path', 'url-param'],
@@ -95,7 +103,7 @@ const naturalByModule: Readonly<Record<string, Position[]>> = {
   'xml-injection': ['xml-body'],
   graphql: ['graphql'],
   rest: ['json-body', 'url-path'],
-  grpc: ['raw'],
+  grpc: ['grpc'],
   'large-body': ['form', 'json-body'],
   'mail-injection': ['form'],
   'nosql-injection': ['json-request', 'url-param'],
@@ -104,16 +112,17 @@ const naturalByModule: Readonly<Record<string, Position[]>> = {
 /** Places where attacks of a module are seen in practice. */
 export const naturalPlaceholders = (module: string): Position[] => naturalByModule[module] ?? ['url-param'];
 
-/** Where a method of its own makes no sense it is left as it is. */
+/** Where a method of its own makes no sense it is left as it is; a version of its own stays. */
 export const requestOf = (
   placeholder: string,
   value: Encoded,
-  { basePath, headers, version }: PlaceholderOptions,
+  { basePath, headers, version, grpc = defaultGrpc }: PlaceholderOptions,
 ): HttpRequest | undefined => {
-  const draft = placeholderRequests[placeholder]?.(value, basePath);
+  const draft = placeholderRequests[placeholder as Position]?.(value, basePath, grpc);
   if (draft === undefined) return undefined;
   const own = draft.headers ?? [];
   const taken = new Set([...own, ...headers].map(({ name }) => name.toLowerCase()));
-  const defaults = defaultHeaders.filter(({ name }) => !taken.has(name.toLowerCase()));
-  return { ...draft, version, headers: [...defaults, ...headers, ...own] };
+  // What browsers say of themselves is no part of a call.
+  const defaults = defaultHeaders.filter(({ name }) => placeholder !== 'grpc' && !taken.has(name.toLowerCase()));
+  return { version, ...draft, headers: [...defaults, ...headers, ...own] };
 };

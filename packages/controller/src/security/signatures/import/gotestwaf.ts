@@ -1,4 +1,5 @@
 import type { CveDraft, SigRequest } from '@rushhour/contract';
+import { grpcBody, grpcCallHeaders, textMessage } from '../../content/waf/grpc-call.ts';
 import { withoutCallbacks } from './callback-hosts.ts';
 import { categoryOf } from './category.ts';
 import {
@@ -164,18 +165,7 @@ const envelope = `<?xml version="1.0" encoding="UTF-8"?>
 </soapenv:Envelope>`;
 
 /** A message of gRPC with one text, as base64. */
-const grpcMessage = (payload: string) => {
-  const text = Buffer.from(payload);
-  const length: number[] = [];
-  for (let rest = text.length; ; rest >>>= 7) {
-    length.push(rest > 0x7f ? (rest & 0x7f) | 0x80 : rest);
-    if (rest <= 0x7f) break;
-  }
-  const message = Buffer.concat([Buffer.from([0x0a, ...length]), text]);
-  const prefix = Buffer.alloc(5);
-  prefix.writeUInt32BE(message.length, 1);
-  return Buffer.concat([prefix, message]).toString('base64');
-};
+const grpcMessage = (payload: string) => grpcBody(textMessage(payload)).toString('base64');
 
 const positions: Readonly<Record<string, (options: Members) => Placed>> = {
   urlpath: () => ({ request: http({ path: '{{payload}}' }), put: (payload) => targetOf(`/${payload}`) }),
@@ -211,11 +201,7 @@ const positions: Readonly<Record<string, (options: Members) => Placed>> = {
       method: 'POST',
       path: '/encoder.ServiceFooBar/foo',
       version: '2',
-      headers: [
-        { name: 'Content-Type', value: 'application/grpc' },
-        { name: 'TE', value: 'trailers' },
-        { name: 'User-Agent', value: 'grpc-go/1.58.3' },
-      ],
+      headers: grpcCallHeaders,
       body: '{{base64_decode(payload)}}',
     }),
     put: grpcMessage,
