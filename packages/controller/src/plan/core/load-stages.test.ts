@@ -37,7 +37,7 @@ describe('searches in an order', () => {
       entry(2, { targets: [{ ...ends.targets[0], ports: '19002' }] }),
     ]);
     expect(jobs.map(secondsOf)).toEqual([2 * seconds, seconds, seconds]);
-    const rateOf = ({ config }: { config: object }) => (config as { load: { rate: number } }).load.rate;
+    const rateOf = ({ config }: { config: unknown }) => (config as { load: { rate: number } }).load.rate;
     expect(jobs.map((job) => Math.round(rateOf(job) * 100) / 100)).toEqual([0.01, 100, 100]);
   });
 });
