@@ -103,7 +103,7 @@ async function makeEntries(client: Client, projectID: number, { client: from, se
     { name: 'cart', path: '/cart/{{token}}', checks: [{ kind: 'json', name: '$.items', value: '3' }] },
   ];
   const journeys = [{ name: 'Shopping', variables: [{ name: 'name', value: 'ada' }], steps }];
-  const responses = [{ body: { type: 'text', data: '{"token":"t-81","items":2}' } }];
+  const responses = [{ body: { type: 'text', text: '{"token":"t-81","items":2}' } }];
   const journey = await make('Shop visit', '18182', { requestsPerSecond: 20, httpParams: { journeys, responses } });
   return { search, journey };
 }
