@@ -71,7 +71,7 @@ const Message = ({ title, content }: { title: string; content: string }) => (
     <Text size="xs" fw={600}>
       {title}
     </Text>
-    <Code block mah={400} mt={4} className={classes['message'] ?? ''}>
+    <Code block tabIndex={0} mah={400} mt={4} className={classes['message'] ?? ''}>
       {content}
     </Code>
   </Grid.Col>
