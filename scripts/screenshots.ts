@@ -74,18 +74,49 @@ async function makeRuns(client: Client, projectID: number, agentMap: Ends) {
   });
   await client.tasks.start({ params: { id: attacks }, body: { labels: { device: 'edge-waf 3.1' } } });
   await untilStatus(client, attacks, finished);
+  const { search, journey } = await makeEntries(client, projectID, agentMap);
   await client.tasks.schedule({ body: { id: nightly, cron: '0 2 * * *' } });
   await client.tasks.schedule({ body: { id: passed, cron: '0 2 * * 1-5' } });
   await client.tasks.start({ params: { id: live } });
   await untilStatus(client, live, [4]);
   // Long enough for a meaningful chart.
   await new Promise((resolve) => setTimeout(resolve, 25_000));
-  return { passed, failed, live, attacks };
+  return { passed, failed, live, attacks, search, journey };
+}
+
+/** A search that has ended, and a journey that can be tried. */
+async function makeEntries(client: Client, projectID: number, { client: from, server: to }: Ends) {
+  const make = async (comment: string, port: string, values: object) => {
+    const ends = { sources: [{ agent: { id: from } }], targets: [{ agent: { id: to }, ports: port }] };
+    const configuration = [{ plugin: { id: 1 }, values: { ...ends, ...values } }];
+    return (await client.tasks.create({ body: { comment, projectID, configuration } as never })).data;
+  };
+  const conditions = [{ metric: 'http.latency', aggregation: 'p95', operator: '<=', value: 250_000 }];
+  const goal = { start: 100, max: 6400, resolutionPct: 20, trialSec: 2, settleSec: 0, while: conditions };
+  const search = await make('Highest request rate', '18181', { duration: { goal } });
+  await client.tasks.start({ params: { id: search }, body: { labels: { device: 'edge-fw 9.1' } } });
+  await untilStatus(client, search, finished);
+  const login = { method: 'POST', path: '/login', body: { type: 'text', text: '{"name":"{{name}}"}' } };
+  const steps = [
+    { name: 'sign in', ...login, extract: [{ variable: 'token', from: 'json', expression: '$.token' }] },
+    { kind: 'think', thinkMs: 2000 },
+    { name: 'cart', path: '/cart/{{token}}', checks: [{ kind: 'json', name: '$.items', value: '3' }] },
+  ];
+  const journeys = [{ name: 'Shopping', variables: [{ name: 'name', value: 'ada' }], steps }];
+  const responses = [{ body: { type: 'text', text: '{"token":"t-81","items":2}' } }];
+  const journey = await make('Shop visit', '18182', { requestsPerSecond: 20, httpParams: { journeys, responses } });
+  return { search, journey };
+}
+
+/** Shows what a journey of the editor does. */
+async function tryJourney(page: Page) {
+  await page.getByRole('button', { name: 'Try', exact: true }).click();
+  await page.getByRole('dialog').getByText('failed check').waitFor();
 }
 
 type DemoIds = Awaited<ReturnType<typeof fillWithDemoData>> & Awaited<ReturnType<typeof makeRuns>>;
 
-function shotsOf({ passed, live, attacks, application, certificates, networks }: DemoIds): Shot[] {
+function shotsOf({ passed, live, attacks, search, journey, application, certificates, networks }: DemoIds): Shot[] {
   const shown = (text: string) => (page: Page) => page.getByText(text).filter({ visible: true }).first().waitFor();
   return [
     { name: 'overview', path: '/', ready: shown('left') },
@@ -93,7 +124,10 @@ function shotsOf({ passed, live, attacks, application, certificates, networks }:
     { name: 'run-live', path: `/tasks/${live}`, ready: shown('Stop') },
     { name: 'run-result', path: `/tasks/${passed}`, ready: shown('Verdict') },
     { name: 'security', path: `/tasks/${attacks}`, ready: shown('Balanced score') },
+    { name: 'search', path: `/tasks/${search}`, ready: shown('Trials: Search') },
     { name: 'editor', path: `/tasks/${passed}/edit`, ready: shown('Ready') },
+    { name: 'journey', path: `/tasks/${journey}/edit`, ready: tryJourney },
+    { name: 'templates', path: '/resources/taskTemplates', ready: shown('RFC 9411') },
     { name: 'tasks', path: '/resources/tasks', ready: shown('Baseline') },
     { name: 'group', path: '/resources/groups/2', ready: shown('Permissions') },
     { name: 'network', path: `/resources/networks?edit=${networks[0]}`, ready: shown('10.20.0.2') },

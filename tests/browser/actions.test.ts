@@ -111,6 +111,66 @@ describe('choices of records', () => {
   });
 });
 
+describe('choices of other records', () => {
+  it('offer campaigns where campaigns are meant', async () => {
+    const { client } = lab.system;
+    const { data } = await client.compromisedHost.list({ query: { count: 1 } });
+    const name = data[0]?.name ?? '';
+    await client.dictionaries.create({ body: { name: `${name} of words`, type: 'list', values: ['a'] } as never });
+    const { page, problems, context } = await lab.signedIn(
+      '/new?template=Command%20and%20control%20of%20compromised%20hosts',
+    );
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByRole('combobox', { name: 'Campaign' }).fill(name);
+    await page.getByRole('option', { name, exact: true }).waitFor();
+    await expect.poll(() => page.getByRole('option').allTextContents()).toEqual([name]);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it('offer files of the category that is meant', async () => {
+    const { client } = lab.system;
+    const recording = { log: { version: '1.2', creator: { name: 'lab', version: '1' }, entries: [] } };
+    const upload = (name: string, category: string, text: string) =>
+      client.files.create({ body: { name, category, content: Buffer.from(text).toString('base64') } as never });
+    await upload('visit of the lab', 'har', JSON.stringify(recording));
+    await upload('words of the lab', 'other', 'words');
+    const { page, problems, context } = await lab.signedIn(
+      '/new?template=Website%20visits%20from%20a%20HAR%20recording',
+    );
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByRole('combobox', { name: 'Recording' }).fill('of the lab');
+    await page.getByRole('option', { name: 'visit of the lab' }).waitFor();
+    await expect.poll(() => page.getByRole('option').allTextContents()).toEqual(['visit of the lab']);
+    // The editor asks for the same.
+    await page.goto(`${lab.system.url}/tasks/new`);
+    await page.getByRole('button', { name: 'Add traffic' }).click();
+    await page.getByRole('menuitem', { name: 'HAR replay', exact: true }).click();
+    await page.getByRole('combobox', { name: 'File' }).first().fill('of the lab');
+    await page.getByRole('option', { name: 'visit of the lab' }).waitFor();
+    await expect.poll(() => page.getByRole('option').allTextContents()).toEqual(['visit of the lab']);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('labels', () => {
+  it('are written as people write them', async () => {
+    const { page, problems, context } = await lab.signedIn('/resources/cve?edit=new');
+    const dialog = page.getByRole('dialog');
+    // Some of them are folded.
+    for (const label of ['CVE IDs', 'CWE IDs', 'CVSS score']) {
+      await dialog.getByText(label, { exact: true }).waitFor({ state: 'attached' });
+    }
+    // Names split at their capitals end in single letters: “Cwe i ds”.
+    expect(await dialog.locator('label').allTextContents()).not.toContainEqual(
+      expect.stringMatching(/ [a-z] [a-z]{1,2}\b/),
+    );
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
 describe('the benchmark of RFC 2544', () => {
   it('is among the test types and takes less than an hour unless told otherwise', async () => {
     const { page, problems, context } = await lab.signedIn('/new');

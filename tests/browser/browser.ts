@@ -48,13 +48,16 @@ export const contrastViolations = (page: Page) => violationsOf(page, { ...cheap,
 
 export const signIn = async (page: Page, { email, password }: { email: string; password: string }) => {
   const form = page.getByLabel('Email');
-  await form.waitFor().catch(async (cause) => {
+  const explained = (what: string) => async (cause: unknown) => {
     const shown = (await page.locator('body').textContent()) ?? '';
-    throw new Error(`there is no sign-in form at ${page.url()}: ${shown.slice(0, 500)}`, { cause });
-  });
+    throw new Error(`${what} at ${page.url()}: ${shown.slice(0, 500)}`, { cause });
+  };
+  await form.waitFor().catch(explained('there is no sign-in form'));
   await form.fill(email);
   await page.getByLabel('Password', { exact: false }).first().fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
+  // Otherwise the next step would wait for a page that never comes, and its error would say nothing about the reason.
+  await form.waitFor({ state: 'detached' }).catch(explained('the sign-in did not end'));
 };
 
 /** Navigates without reloading the interface, and waits until the page is rendered with its data. */

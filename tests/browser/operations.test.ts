@@ -241,8 +241,8 @@ describe('a new test', () => {
     await drag([0.5, 0.75], [0.75, 0.75]);
     expect(Number((await seconds.inputValue()).replaceAll(/\D/g, ''))).toBe(15);
     const thresholds = page.getByRole('region', { name: 'Thresholds' });
-    await thresholds.getByText('sum of http.ko == 0').waitFor();
-    await thresholds.getByText('p99 of http.latency <= 1.00 s').waitFor();
+    await thresholds.getByText('sum of http.ko = 0').waitFor();
+    await thresholds.getByText('p99 of http.latency ≤ 1.00 s').waitFor();
     await page.getByText(/^2 agents · .*bit\/s · 0:15$/).waitFor();
     await page.getByRole('slider', { name: 'Duration' }).press('ArrowRight');
     expect(await seconds.inputValue()).toBe('17 s');

@@ -194,6 +194,27 @@ describe('a security run', () => {
   });
 });
 
+it('the page of a search shows its trials while it runs, and what was found', async () => {
+  const goal = { start: 20, max: 40, resolutionPct: 50, trialSec: 2, settleSec: 0 };
+  const { data: id } = await lab.system.client.tasks.create({
+    body: httpTask(lab.client, lab.server, { requestsPerSecond: undefined, duration: { goal } }) as never,
+  });
+  await lab.system.client.tasks.start({ params: { id } });
+  const { page, problems, context } = await lab.signedIn(`/tasks/${id}`);
+  const searching = page.getByText('Searching', { exact: true });
+  await page.getByRole('img', { name: /^Offered load of each trial: Trial 1: 20 \/s, passed/ }).waitFor();
+  await searching.waitFor();
+  // The next trials appear without reloading the page.
+  await page.getByRole('img', { name: /Trial 2: 40 \/s, passed/ }).waitFor();
+  await untilStatus(lab.system.client, id, [7]);
+  await page.getByText('≥ 40 /s, requests').waitFor();
+  await searching.waitFor({ state: 'detached' });
+  await page.getByRole('heading', { name: 'Trials: Search for the limit' }).waitFor();
+  await page.getByRole('cell', { name: 'passed, repeated' }).waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 it('the page of a run of access sessions shows how many are in which step', async () => {
   const { client } = lab.system;
   const profileOf = async (protocol: string, config: object) => {

@@ -119,6 +119,54 @@ describe('a task with a goal', () => {
     expect(await report('csv')).toContain('requestsPerSecond');
   });
 
+  it('comes after others where it has an order, and reports all tests of RFC 9411 in one place', async () => {
+    const fixed = { start: 20, max: 20, resolutionPct: 50, trialSec: 2, settleSec: 0, maxFailedPct: 5 };
+    const arrivals: number[][] = [[], []];
+    const ports = await Promise.all(
+      arrivals.map((times) =>
+        listen(
+          createServer((_, response) => {
+            times.push(performance.now());
+            response.end('ok');
+          }),
+        ),
+      ),
+    );
+    const configuration = [
+      entryOf(ports[0] ?? 0, {
+        duration: { goal: { ...fixed, order: 4, metric: 'sessionsPerSecond', rfc9411: '7.2' } },
+        keepAlive: { enabled: false },
+      }),
+      entryOf(ports[1] ?? 0, { duration: { goal: { ...fixed, metric: 'requestsPerSecond', rfc9411: '7.3' } } }),
+    ];
+    const { id, result } = await runToEnd(system.client, { comment: 'in order', configuration });
+    expect(result).toMatchObject({ status: 7, stopReason: 'goal' });
+    const { data } = await system.client.tasks.run({ params: { id, runId: result.id } });
+    const [second, first] = data.goals ?? [];
+    expect([first?.best, second?.best]).toEqual([20, 20]);
+    expect(second?.trials[0]?.fromSec).toBeGreaterThan(first?.trials.at(-1)?.toSec ?? Number.NaN);
+    // While one of them searches, the other sends next to nothing.
+    const [late = [], early = []] = arrivals;
+    const lastEarly = early.at(-3) ?? 0;
+    expect(late.filter((at) => at < lastEarly).length).toBeLessThan(5);
+    expect(late.length).toBeGreaterThan(40);
+    expect(data.rfc9411).toMatchObject([
+      { section: '7.2', metric: 'sessionsPerSecond', initial: 20, target: 20, result: 20, sustainSec: 2 },
+      { section: '7.3', metric: 'requestsPerSecond', result: 20, maxFailedPct: 5 },
+    ]);
+    expect(data.rfc9411?.[0]?.kpis.map(({ name }) => name)).toContain('Time to first byte');
+    const answer = await system.client.tasks.report({ params: { id, runId: result.id }, query: { format: 'html' } });
+    const html = await answer.text();
+    for (const words of [
+      '<h2>RFC 9411</h2>',
+      'Test objectives',
+      'TCP connections per second with HTTP',
+      'Initial avg',
+    ]) {
+      expect(html).toContain(words);
+    }
+  });
+
   it('is refused when it contradicts itself', async () => {
     const conditions = [{ metric: 'http.nothing', value: 1 }];
     const contrary = { ...goal, start: 500, metric: 'packetsPerSecond', while: conditions };

@@ -80,7 +80,7 @@ describe('journeys of two agents', () => {
     const { data } = await system.client.tasks.runAgents({ params, query: { table: 'exchanges' } });
     expect(data).toHaveLength(4);
     for (const row of data) {
-      expect(row).toMatchObject({ state: 'failed', cells: { step: 'missing', problem: 'does not hold: status 200' } });
+      expect(row).toMatchObject({ state: 'failed', cells: { step: 'missing', problem: 'failed check: status 200' } });
     }
   });
 
@@ -94,7 +94,7 @@ describe('journeys of two agents', () => {
         extracted: { token: 't-user0' },
       },
       { step: 'list', state: 'ok', path: '/list?city=city0', variables: { token: 't-user0', 'person.city': 'city0' } },
-      { step: 'missing', state: 'failed', status: 500, problem: 'does not hold: status 200' },
+      { step: 'missing', state: 'failed', status: 500, problem: 'failed check: status 200' },
     ]);
     expect(data.exchanges[0]?.request).toContain('{"name":"user0"}');
     expect(data.exchanges[1]?.response).toContain('"items":[{"id":7}');

@@ -87,6 +87,7 @@ export type {
   MetricSnapshot,
   MetricValue,
   Rfc2544Result,
+  Rfc9411Result,
   Run,
   RunAgent,
   RunDump,
@@ -126,6 +127,7 @@ export { PortableSignature } from './collections/tasks/transfer-records.ts';
 export type { TunnelDraft } from './collections/tunnels/routes.ts';
 export { type TunnelType, tunnelParams, tunnelSecretsOf } from './collections/tunnels/tunnel-params.ts';
 export type { AccessToken, ExtendedUser, LightUser, User, UserDraft, UserSession } from './collections/users.ts';
+export { conditionText, limitText, measureText } from './condition-text.ts';
 export { describedMembers } from './described-members.ts';
 export { ErrorBody } from './envelopes.ts';
 export { memberDescriptions } from './member-descriptions.ts';
@@ -166,6 +168,7 @@ export {
   type GoalValues,
   goalLagSec,
   goalSeconds,
+  idleLoad,
   maxGoalTrials,
   rfc9411Tests,
   searchedRate,

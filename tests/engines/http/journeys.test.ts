@@ -276,7 +276,7 @@ describe('journeys', () => {
     expect(rows[0]?.cells['request']).toMatch(/^POST \/login HTTP\/1\.1\r\n[\s\S]*\r\n\r\n\{"name":"user0"\}$/);
     expect(rows[0]?.cells['response']).toMatch(/^HTTP 200\r\n[\s\S]*\r\n\r\n\{"token":"t-user0"\}$/);
     expect(rows[1]?.cells).toMatchObject({
-      ...{ step: 'list', path: '/list/t-user0', problem: 'does not hold: contains nowhere', size: 48 },
+      ...{ step: 'list', path: '/list/t-user0', problem: 'failed check: contains nowhere', size: 48 },
       variables: '{"person":"user0","token":"t-user0"}',
     });
     expect(rows[2]?.cells).toMatchObject({ step: 'broken', status: 500, problem: 'status is 500' });

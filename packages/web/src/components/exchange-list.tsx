@@ -2,13 +2,23 @@ import { Accordion, Badge, Code, Grid, Group, Stack, Text } from '@mantine/core'
 import type { TriedExchange } from '@rushhour/contract';
 import { text } from '../lib/text.ts';
 import { duration } from '../lib/units.ts';
+import classes from './exchange-list.module.css';
 
 const { exchanges: words } = text;
 const colors = { ok: 'teal', failed: 'red', noAnswer: 'red' } as const;
 
+interface ExchangeListProps {
+  exchanges: readonly TriedExchange[];
+  /** What failed is shown in full at once. */
+  showsFailed?: boolean;
+}
+
+const failedOf = (exchanges: readonly TriedExchange[]) =>
+  exchanges.flatMap(({ state }, index) => (state === 'ok' ? [] : [String(index)]));
+
 /** Requests of journeys, each with its answer and the variables it was sent with. */
-export const ExchangeList = ({ exchanges }: { exchanges: readonly TriedExchange[] }) => (
-  <Accordion variant="contained" multiple>
+export const ExchangeList = ({ exchanges, showsFailed = false }: ExchangeListProps) => (
+  <Accordion variant="contained" multiple defaultValue={showsFailed ? failedOf(exchanges) : []}>
     {exchanges.map((exchange, i) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: exchanges have no identity but their position
       <Accordion.Item key={i} value={String(i)}>
@@ -61,7 +71,7 @@ const Message = ({ title, content }: { title: string; content: string }) => (
     <Text size="xs" fw={600}>
       {title}
     </Text>
-    <Code block mah={400} style={{ overflow: 'auto', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+    <Code block tabIndex={0} mah={400} mt={4} className={classes['message'] ?? ''}>
       {content}
     </Code>
   </Grid.Col>
@@ -77,7 +87,7 @@ const Values = ({ title, values }: { title: string; values: Readonly<Record<stri
       </Text>
       {entries.map(([name, value]) => (
         <Code key={name}>
-          {name} = {value}
+          {name} = {value === '' ? <i>{words.empty}</i> : value}
         </Code>
       ))}
     </Group>

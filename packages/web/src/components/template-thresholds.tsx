@@ -1,5 +1,5 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
-import type { MetricDescription, TaskTemplate, Threshold } from '@rushhour/contract';
+import { conditionText, type MetricDescription, type TaskTemplate, type Threshold } from '@rushhour/contract';
 import { useQueries } from '@tanstack/react-query';
 import { client } from '../lib/client.ts';
 import { text } from '../lib/text.ts';
@@ -58,7 +58,7 @@ export const ThresholdLines = ({ thresholds, entries }: ThresholdLinesProps) => 
         <Group key={name} gap="xs">
           <Text size="sm">{name}</Text>
           <Text size="sm" c="dimmed" className="numbers">
-            {words.condition(aggregation, metric, operator, measured(value, units.get(metric) ?? ''))}
+            {conditionText({ aggregation, metric, operator }, measured(value, units.get(metric) ?? ''))}
           </Text>
           {severity === 'warn' && (
             <Badge variant="light" color="gray" size="sm">

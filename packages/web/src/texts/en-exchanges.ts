@@ -5,6 +5,7 @@ export const exchanges = {
   extracted: 'Taken from the answer',
   request: 'Request',
   response: 'Answer',
+  empty: 'empty',
   states: { ok: 'OK', failed: 'Failed', noAnswer: 'No answer' },
 };
 

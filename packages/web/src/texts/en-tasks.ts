@@ -3,6 +3,13 @@ import { goals } from './en-goals.ts';
 import { sessionSteps } from './en-session-steps.ts';
 import { transfer } from './en-transfer.ts';
 
+/** One of several: `Steps` → `Step`. */
+const singular = (name: string): string =>
+  name
+    .replace(/ies$/, 'y')
+    .replace(/(ss|x|ch|sh)es$/, '$1')
+    .replace(/([^s])s$/, '$1');
+
 /** Texts of tasks, their editor and their runs. */
 export const tasks = {
   editor: {
@@ -18,7 +25,7 @@ export const tasks = {
     addEntry: 'Add traffic',
     add: 'Add',
     addTo: (name: string) => `Add: ${name}`,
-    item: (name: string, number: number) => `${name} ${number}`,
+    item: (name: string, number: number) => `${singular(name)} ${number}`,
     copy: (name: string) => `Duplicate: ${name}`,
     up: (name: string) => `Move up: ${name}`,
     down: (name: string) => `Move down: ${name}`,
@@ -227,6 +234,11 @@ export const tasks = {
     events: {
       status: 'Status',
       loadChanged: 'Load changed',
+      goalStarted: 'Search begins',
+      goalCalibrated: 'Calibrated',
+      goalTrialBegun: 'Trial begins',
+      goalTrial: 'Trial ended',
+      goalEnded: 'Search ended',
       agentLost: 'Agent lost',
       agentSuspect: 'Agent not responding',
       agentBack: 'Agent reconnected',

@@ -219,8 +219,6 @@ export const en = {
     namePlaceholder: 'Name of the test type',
     timeline: 'Load over time',
     thresholds: 'Thresholds',
-    condition: (aggregation: string, metric: string, operator: string, value: string) =>
-      `${aggregation} of ${metric} ${operator} ${value}`,
     warns: 'Warning only',
   },
   unsaved: {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, NullableInteger, NullableNumber, NullableTimestamp, Timestamp } from '../../scalars.ts';
-import { Component, OneOf, optional } from '../../schema.ts';
+import { Component, Described, OneOf, optional } from '../../schema.ts';
 import { rfc2544Tests } from '../../values/plugins/traffic/rfc2544.ts';
 import { Issuer } from '../users.ts';
 import { Threshold } from './task.ts';
@@ -104,6 +104,25 @@ export const GoalResult = Component('GoalResult', {
   trials: Type.Array(GoalTrial),
 });
 export type GoalResult = Static<typeof GoalResult>;
+
+export const Rfc9411Result = Component('Rfc9411Result', {
+  section: Type.String({ description: 'Section of the RFC' }),
+  title: Type.String({ description: 'Name of the test' }),
+  configurationIndex: Type.Integer(),
+  objectBytes: Described(NullableInteger, 'Size of every object; null for a mix of sizes or of applications'),
+  metric: Type.String({ description: 'The test objective: the load that was searched' }),
+  initial: Described(NullableNumber, 'Load of the first trial'),
+  target: Type.Number({ description: 'The highest load that was to be tried' }),
+  result: Described(NullableNumber, 'The highest load at which everything held; null when there was none'),
+  isDone: Type.Boolean({ description: 'The search has ended' }),
+  isLowerBound: Type.Boolean({ description: 'The agents, or the target, were the limit' }),
+  limit: GoalResult.properties.limit,
+  sustainSec: Type.Number({ description: 'Length of the sustain phase, which is that of a trial' }),
+  maxFailedPct: Described(NullableNumber, 'Transactions and connections that were allowed to fail'),
+  initialKpis: Type.Array(GoalKpi, { description: 'Key performance indicators of the first trial' }),
+  kpis: Type.Array(GoalKpi, { description: 'Key performance indicators at the result' }),
+});
+export type Rfc9411Result = Static<typeof Rfc9411Result>;
 
 export const stopReasons = [
   '',
@@ -210,6 +229,9 @@ export const RunResult = Component('RunResult', {
   thresholds: Type.Array(ThresholdResult),
   rfc2544: optional.array(Rfc2544Result, { description: 'Of runs that made such trials, by size of frames' }),
   goals: optional.array(GoalResult, { description: 'Of runs that searched the highest load' }),
+  rfc9411: optional.array(Rfc9411Result, {
+    description: 'Of runs with tests of RFC 9411, in the order of its sections',
+  }),
   tables: optional.array(
     Type.Object({
       name: OneOf(runTables),

@@ -1,8 +1,16 @@
-import { type MetricValue, type Rfc2544Result, type RunSummary, statusNames, verdictNames } from '@rushhour/contract';
+import {
+  conditionText,
+  type MetricValue,
+  type Rfc2544Result,
+  type RunSummary,
+  statusNames,
+  verdictNames,
+} from '@rushhour/contract';
 import type { SecurityReport } from '../../security/verdicts/security-report.ts';
 import { goalSection } from './goal-section.ts';
 import type { ReportData } from './report-data.ts';
 import { cell, escaped, numberText, table } from './report-text.ts';
+import { rfc9411Section } from './rfc9411-section.ts';
 import { securitySection } from './security-section.ts';
 import { svgChart } from './svg-chart.ts';
 
@@ -80,6 +88,7 @@ export const reportSections = [
   'thresholds',
   'security',
   'rfc2544',
+  'rfc9411',
   'goals',
   'charts',
   'metrics',
@@ -152,8 +161,8 @@ const summaryOf = ({ run, isPartial }: ReportData) => {
 const thresholdsOf = ({ run }: ReportData) => {
   if (run.thresholds.length === 0) return '<p>No thresholds</p>';
   const rows = run.thresholds.map(
-    ({ name, aggregation, metric, operator, value, actual, outcome }) =>
-      `<tr>${cell(name)}${cell(`${aggregation}(${metric}) ${operator} ${value}`)}${cell(actual ?? 'no data', 'n')}<td><span class="badge ${escaped(outcome)}">${escaped(outcome)}</span></td></tr>`,
+    ({ name, actual, outcome, value, ...condition }) =>
+      `<tr>${cell(name)}${cell(conditionText(condition, value))}${cell(actual ?? 'no data', 'n')}<td><span class="badge ${escaped(outcome)}">${escaped(outcome)}</span></td></tr>`,
   );
   return table(['Threshold', 'Condition', 'Actual', 'Result'], rows);
 };
@@ -178,6 +187,7 @@ const writers: Record<ReportSection, readonly [string, (data: ReportData) => str
   thresholds: ['Thresholds', thresholdsOf],
   security: ['Security', ({ security }) => (security ? findingsSection(security) : '') + securitySection(security)],
   rfc2544: ['RFC 2544', ({ run }) => rfc2544Section(run.rfc2544 ?? [])],
+  rfc9411: ['RFC 9411', ({ run }) => rfc9411Section(run.rfc9411 ?? [])],
   goals: ['Search for the limit', ({ run }) => goalSection(run.goals ?? [])],
   charts: [
     'Charts',
@@ -198,6 +208,7 @@ export const htmlReport = (data: ReportData, wanted: readonly ReportSection[] = 
   const body = wanted
     .filter((name) => name !== 'security' || data.security !== null)
     .filter((name) => name !== 'rfc2544' || data.run.rfc2544 !== undefined)
+    .filter((name) => name !== 'rfc9411' || data.run.rfc9411 !== undefined)
     .filter((name) => name !== 'goals' || data.run.goals !== undefined)
     .map((name) => section(writers[name][0], writers[name][1](data)))
     .join('');

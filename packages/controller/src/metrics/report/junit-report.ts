@@ -1,4 +1,4 @@
-import { runStatus, statusNames, verdictNames } from '@rushhour/contract';
+import { limitText, measureText, runStatus, statusNames, verdictNames } from '@rushhour/contract';
 import type { ShownAttempt } from '../../security/verdicts/security-report.ts';
 import type { ReportData } from './report-data.ts';
 
@@ -29,8 +29,8 @@ const casesOf = ({ run, isPartial }: ReportData): Case[] => {
     skipped: '',
   };
   const thresholds = run.thresholds.map((threshold) => {
-    const { name, aggregation, metric, operator, value, actual, outcome, severity, onNoData = 'fail' } = threshold;
-    const found = `${aggregation}(${metric}) is ${actual ?? 'without data'}, must be ${operator} ${value}`;
+    const { name, operator, value, actual, outcome, severity, onNoData = 'fail' } = threshold;
+    const found = `${measureText(threshold)} is ${actual ?? 'without data'}, required: ${limitText(operator, value)}`;
     const isBad = outcome === 'failed' || (outcome === 'noData' && onNoData === 'fail');
     const isWarning = severity === 'warn';
     return {

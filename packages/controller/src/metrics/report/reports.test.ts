@@ -91,6 +91,30 @@ describe('the HTML report', () => {
     expect(path.match(/M/g)).toHaveLength(2);
   });
 
+  it('has the tables of RFC 9411 over all of its tests', () => {
+    const kpi = (avg: number) => ({ name: 'Time to first byte', unit: 'us', min: 90, avg, max: 9000 });
+    const test = {
+      ...{ configurationIndex: 0, isDone: true, isLowerBound: false, limit: 'path' as const },
+      ...{ sustainSec: 300, maxFailedPct: 0.001, initialKpis: [kpi(150)], kpis: [kpi(2500)] },
+    };
+    const throughput = { section: '7.3', title: 'HTTP throughput', objectBytes: 65_536, metric: 'throughputBps' };
+    const opened = { section: '7.5', title: 'Concurrent', objectBytes: null, metric: 'concurrentSessions' };
+    const rfc9411 = [
+      { ...test, ...throughput, initial: 1e8, target: 1e10, result: 2.5e9 },
+      { ...test, ...opened, initial: 100, target: 500, result: 500, isLowerBound: true, limit: 'max' as const },
+    ];
+    const html = htmlReport(data({ rfc9411 }), ['rfc9411']);
+    expect(html).toContain(
+      '<td>7.3</td><td>HTTP throughput</td><td>65,536 bytes</td><td class="n">100 Mbit/s</td><td class="n">10 Gbit/s</td><td class="n">2.50 Gbit/s</td>',
+    );
+    expect(html).toContain('<td class="n">≥ 500</td><td class="n">the target (lower bound)</td>');
+    expect(html).toContain(
+      '<td>7.3</td><td>Time to first byte</td><td class="n">150 µs</td><td class="n">90 µs</td><td class="n">2.50 ms</td><td class="n">9.00 ms</td>',
+    );
+    expect(html).toContain('Sustain phase: 300 s. Allowed to fail: 0.001 %');
+    expect(htmlReport(data())).not.toContain('RFC 9411');
+  });
+
   it('holds the sections that were asked for', () => {
     const html = htmlReport(data(), ['thresholds']);
     expect(html).toContain('<h2>Thresholds</h2>');

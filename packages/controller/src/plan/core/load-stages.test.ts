@@ -19,6 +19,29 @@ const curve = [
   { seconds: 6, from: 1, to: 1 },
 ];
 
+describe('searches in an order', () => {
+  const goal = { metric: 'requestsPerSecond', start: 100, max: 800, resolutionPct: 50, trialSec: 2, settleSec: 0 };
+  const entry = (order: number, more: object = {}) =>
+    ({ plugin: { id: 1 }, values: { ...ends, duration: { goal: { ...goal, order } }, ...more } }) as ConfigurationEntry;
+  const clientsOf = (configuration: ConfigurationEntry[]) =>
+    planRun(inputOf(configuration)).agents.flatMap(({ jobs }) =>
+      jobs.filter(({ role }) => role === 'client').map(({ job }) => job),
+    );
+
+  it('send next to nothing before they begin, and last until all before them have ended', () => {
+    const secondsOf = ({ duration }: { duration: object }) => (duration as { seconds: number }).seconds;
+    const [seconds = 0] = clientsOf([entry(0)]).map(secondsOf);
+    const jobs = clientsOf([
+      entry(5),
+      entry(2, { targets: [{ ...ends.targets[0], ports: '19001' }] }),
+      entry(2, { targets: [{ ...ends.targets[0], ports: '19002' }] }),
+    ]);
+    expect(jobs.map(secondsOf)).toEqual([2 * seconds, seconds, seconds]);
+    const rateOf = ({ config }: { config: unknown }) => (config as { load: { rate: number } }).load.rate;
+    expect(jobs.map((job) => Math.round(rateOf(job) * 100) / 100)).toEqual([0.01, 100, 100]);
+  });
+});
+
 describe('stages', () => {
   it.each([
     [1, {}, { load: { rate: 200 } }],

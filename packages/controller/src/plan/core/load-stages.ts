@@ -1,7 +1,9 @@
 import {
   calibrationRate,
   firstLoadMember,
+  type GoalValues,
   goalSeconds,
+  idleLoad,
   loadCurveOf,
   type PluginSpec,
   stagesPeak,
@@ -49,21 +51,45 @@ export const withStages = (values: CheckedValues, plugin: PluginSpec): CheckedVa
   return { ...values, duration, ...(rate !== undefined && !isGiven && { [rate]: stagesPeak(stages) }) };
 };
 
+const firstLoadOf = ({ metric, start }: GoalValues) => (metric === 'throughputBps' ? calibrationRate : start);
+
 /** A search begins with its first load and has ended after its longest time. */
 export const withGoal = (values: CheckedValues, { schema }: PluginSpec): CheckedValues => {
   const { goal } = values.duration;
   if (goal === undefined) return values;
   const duration = { ...values.duration, mode: 'time' as const, seconds: goalSeconds(goal) };
   const member = firstLoadMember(goal.metric, schema.properties);
-  const first = goal.metric === 'throughputBps' ? calibrationRate : goal.start;
-  return { ...values, duration, ...(member !== undefined && { [member]: first }) };
+  return { ...values, duration, ...(member !== undefined && { [member]: firstLoadOf(goal) }) };
+};
+
+interface Searching {
+  readonly values: CheckedValues;
+  readonly plugin?: PluginSpec | undefined;
+}
+
+/** Searches of any order begin with the run: each lasts until those before it have ended, too. */
+export const withOrder = <E extends Searching>(entries: readonly E[]): E[] => {
+  const goals = entries.flatMap(({ values }) => values.duration.goal ?? []);
+  const secondsOf = (order: number) =>
+    Math.max(0, ...goals.filter((goal) => goal.order === order).map((goal) => goalSeconds(goal)));
+  const orders = [...new Set(goals.map(({ order }) => order))].sort((a, b) => a - b);
+  return entries.map((entry) => {
+    const { duration } = entry.values;
+    const { goal } = duration;
+    const before = orders.filter((order) => goal !== undefined && order < goal.order);
+    if (goal === undefined || entry.plugin === undefined || before.length === 0) return entry;
+    const seconds = duration.seconds + before.reduce((sum, order) => sum + secondsOf(order), 0);
+    const member = firstLoadMember(goal.metric, entry.plugin.schema.properties);
+    const idle = member === undefined ? {} : { [member]: idleLoad };
+    return { ...entry, values: { ...entry.values, duration: { ...duration, seconds }, ...idle } };
+  });
 };
 
 /** Connections to keep open at first and at most, where a search changes their number. */
 export const searchedSessions = ({
   duration: { goal },
 }: Pick<CheckedValues, 'duration'>): { first?: number; max?: number } =>
-  goal?.metric === 'concurrentSessions' ? { first: goal.start, max: goal.max } : {};
+  goal?.metric === 'concurrentSessions' ? { first: goal.order > 0 ? 1 : goal.start, max: goal.max } : {};
 
 /** Load over time as shares of the full load. */
 export const curveOf = (values: CheckedValues): Pick<Duration, 'curve'> => {

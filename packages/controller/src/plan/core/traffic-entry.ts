@@ -8,7 +8,7 @@ import {
   suitePluginId,
 } from '@rushhour/contract';
 import { type CheckedValues, checkValues } from './checked-values.ts';
-import { withGoal, withStages } from './load-stages.ts';
+import { withGoal, withOrder, withStages } from './load-stages.ts';
 import type { PlanIssues } from './plan-issues.ts';
 
 /** An entry of a task, or one inside a suite, that generates traffic. */
@@ -87,7 +87,7 @@ export const trafficEntriesOf = (
   const inSuites = [...suites].flatMap(([index, children]) =>
     stagesOf(configuration[index] as ConfigurationEntry, children, issues),
   );
-  return [...entries, ...inSuites].sort((a, b) => a.index - b.index);
+  return [...withOrder(entries), ...inSuites].sort((a, b) => a.index - b.index);
 };
 
 const reportUnavailable = ({ plugin, path }: FoundEntry, issues: PlanIssues) => {

@@ -1,4 +1,4 @@
-import { runStatus } from '@rushhour/contract';
+import { limitText, measureText, runStatus, type Threshold } from '@rushhour/contract';
 import { clockNow } from '../../clock.ts';
 import type { RunView } from '../lifecycle/run-view.ts';
 import type { RunWriter } from '../lifecycle/run-writer.ts';
@@ -18,12 +18,13 @@ export const createAbortWatch = (writer: RunWriter, steps: Steps, metrics: Metri
   if (breaches.length === 0) return;
   await writer.edit(run.id, () => ({
     events: breaches.map(({ index, actual }) => {
-      const { name = '', metric, aggregation, operator, value } = run.thresholds[index] ?? {};
+      const threshold = run.thresholds[index] as Threshold;
+      const { name, operator, value } = threshold;
       return {
         type: 'thresholdBreached',
         severity: 'error' as const,
         source: 'controller',
-        message: `${name}: ${aggregation} of ${metric} is ${actual}, must be ${operator} ${value}`,
+        message: `${name}: ${measureText(threshold)} is ${actual}, required: ${limitText(operator, value)}`,
         data: { index, name, actual },
       };
     }),

@@ -1,9 +1,11 @@
 import {
+  calibrationRate,
   filledGoal,
   findPlugin,
   type GoalTrial,
   type GoalValues,
   goalLagSec,
+  idleLoad,
   runStatus,
   searchedRate,
 } from '@rushhour/contract';
@@ -19,6 +21,7 @@ import { isSearchEnd, type NextTrial, nextTrial } from './search.ts';
 
 /** Types of the events that a search leaves behind. They are its only memory, so that it outlives a restart. */
 export const goalEvents = {
+  started: 'goalStarted',
   calibrated: 'goalCalibrated',
   begun: 'goalTrialBegun',
   judged: 'goalTrial',
@@ -64,6 +67,13 @@ const event = (type: string, message: string, data: object): NewRunEvent => ({
   ...{ type, message, source: 'controller', data: data as Record<string, unknown> },
 });
 
+/** Sets the load of an entry whose search begins or has ended. */
+const setLoad = ({ writer }: Deps, runId: number, { index, member }: Search, load: number, made: NewRunEvent) =>
+  writer.edit(runId, (now) => {
+    const isRunning = now.run.status === runStatus.running;
+    return { events: [made], ...(isRunning && { agents: changeLoads(now, [{ index, [member]: load }]).agents }) };
+  });
+
 /** Sets the load of a trial and notes which seconds will be judged. */
 const begin = async ({ writer }: Deps, runId: number, { index, goal, member }: Search, trial: Begun) => {
   const change = { index, [member]: trial.rate };
@@ -98,9 +108,11 @@ const bitsPerEvent = (calibrated: number, judged: readonly JudgedEvent[]): numbe
   return last === undefined ? calibrated : (last.bps as number) / last.begun;
 };
 
-const end = async (deps: Deps, runId: number, { index, goal }: Search, best: number | null, reason?: string) => {
+/** Others may still search: the entry is not to be in their way. */
+const end = async (deps: Deps, runId: number, search: Search, best: number | null, reason?: string) => {
+  const { index, goal } = search;
   const message = `the search ended: ${reason ?? (best === null ? 'no load passed' : `${best} ${goal.metric}`)}`;
-  await note(deps, runId, event(goalEvents.ended, message, { entry: index, best }));
+  await setLoad(deps, runId, search, idleLoad, event(goalEvents.ended, message, { entry: index, best }));
   return true;
 };
 
@@ -109,7 +121,8 @@ const calibrate = async (deps: Deps, runId: number, search: Search, newest: numb
   const { index, goal } = search;
   const [known] = await dataOf<{ bits: number }>(deps, runId, goalEvents.calibrated, index);
   if (known !== undefined) return known.bits;
-  const fromSec = Math.ceil(goal.settleSec) + goalLagSec;
+  const [started] = await dataOf<{ fromSec: number }>(deps, runId, goalEvents.started, index);
+  const fromSec = (started?.fromSec ?? 0) + Math.ceil(goal.settleSec) + goalLagSec;
   const toSec = fromSec + Math.ceil(goal.trialSec) - 1;
   if (newest < toSec + goalLagSec) return undefined;
   const value = trialReader(deps.metrics, { runId, index, fromSec, toSec });
@@ -156,6 +169,30 @@ const advance = async (deps: Deps, runId: number, search: Search, newest: number
   return false;
 };
 
+/** Begins a search that has waited for others. */
+const startSearch = async (deps: Deps, runId: number, search: Search, newest: number) => {
+  const { index, goal } = search;
+  if ((await dataOf(deps, runId, goalEvents.started, index)).length > 0) return;
+  const made = event(goalEvents.started, `the search of ${goal.metric} begins`, { entry: index, fromSec: newest });
+  // Before its first trial a search of throughput learns what an event carries.
+  const load = goal.metric === 'throughputBps' ? calibrationRate : idleLoad;
+  await setLoad(deps, runId, search, load, made);
+};
+
+/** Searches of the lowest order that have not ended. */
+const advanceInOrder = async (deps: Deps, runId: number, searches: readonly Search[], newest: number) => {
+  const orders = [...new Set(searches.map(({ goal }) => goal.order))].sort((a, b) => a - b);
+  for (const order of orders) {
+    const ended: boolean[] = [];
+    for (const search of searches.filter(({ goal }) => goal.order === order)) {
+      if (order !== orders[0]) await startSearch(deps, runId, search, newest);
+      ended.push(await advance(deps, runId, search, newest));
+    }
+    if (!ended.every(Boolean)) return false;
+  }
+  return true;
+};
+
 /** Searches the highest load of runs with a goal and ends them when it is found. */
 export const createGoalWatch = (deps: Deps) => async (view: RunView) => {
   const { run } = view;
@@ -163,7 +200,6 @@ export const createGoalWatch = (deps: Deps) => async (view: RunView) => {
   const searches = searchesOf(view);
   if (searches.length === 0) return;
   const { newest } = await deps.metrics.progressOf(run.id);
-  const ended: boolean[] = [];
-  for (const search of searches) ended.push(await advance(deps, run.id, search, newest));
-  if (ended.every(Boolean)) await deps.steps.stop(view, { endStatus: runStatus.finished, reason: 'goal', error: '' });
+  const isDone = await advanceInOrder(deps, run.id, searches, newest);
+  if (isDone) await deps.steps.stop(view, { endStatus: runStatus.finished, reason: 'goal', error: '' });
 };

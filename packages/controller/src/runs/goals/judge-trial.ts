@@ -1,4 +1,4 @@
-import type { GoalTrial, GoalValues, Threshold } from '@rushhour/contract';
+import { type GoalTrial, type GoalValues, limitText, measureText, type Threshold } from '@rushhour/contract';
 import { holds, type MetricReader } from '../verdict/thresholds.ts';
 import { failedPctOf, type ReadMetric, trialKpis } from './trial-kpis.ts';
 
@@ -61,8 +61,8 @@ const brokenConditions = ({ goal }: Trial, values: GoalTrial['values']): string[
   goal.while.flatMap((condition, at) => {
     const actual = values[at]?.actual ?? null;
     if (actual !== null && holds({ ...condition, name: '' } as Threshold, actual)) return [];
-    const { metric, aggregation, operator, value: wanted } = condition;
-    return [`${aggregation} of ${metric} is ${actual ?? 'not measured'}, must be ${operator} ${wanted}`];
+    const limit = limitText(condition.operator, condition.value);
+    return [`${measureText(condition)} is ${actual ?? 'not measured'}, required: ${limit}`];
   });
 
 const tooManyFailed = async (value: ReadMetric, { goal: { maxFailedPct }, plugin }: Trial): Promise<string[]> => {

@@ -14,6 +14,7 @@ import { runTableStates } from '../../store/runs/run-rows.ts';
 import { maskConfiguration } from '../../store/tasks/configuration-secrets.ts';
 import { isTelling } from './main-metric.ts';
 import { readGoals } from './read-goals.ts';
+import { rfc9411Results } from './rfc9411-results.ts';
 import { type FoundRun, readRuns } from './run-record.ts';
 
 type Measured = Pick<Metrics, 'summaryOf' | 'value'>;
@@ -76,6 +77,7 @@ export const readRunResult = async (
   const [shown] = await readRuns(read, [run]);
   const rfc2544 = await readRfc2544(read, run);
   const goals = await readGoals(read, run);
+  const rfc9411 = rfc9411Results(goals, run);
   const tables = await runTableStates(read, run.id);
   return {
     ...(shown as NonNullable<typeof shown>),
@@ -84,6 +86,7 @@ export const readRunResult = async (
     thresholds: await readThresholds(read, metrics, run),
     ...(rfc2544 !== undefined && { rfc2544 }),
     ...(goals !== undefined && { goals }),
+    ...(rfc9411 !== undefined && { rfc9411 }),
     ...(tables.length > 0 && { tables }),
   };
 };

@@ -112,7 +112,7 @@ const Months = ({ month, schedules, onOpen }: MonthsProps) => (
     {schedules.length === 0 ? (
       <EmptyState title={words.none} />
     ) : (
-      <DataTable columns={columnsOf(onOpen)} rows={schedules} keyOf={({ taskID }) => taskID} minWidth={520} />
+      <DataTable columns={columnsOf(onOpen)} rows={schedules} keyOf={({ taskID }) => taskID} minWidth={340} />
     )}
   </>
 );
@@ -132,13 +132,14 @@ const columnsOf = (onOpen: MonthsProps['onOpen']): DataColumn<Schedule>[] => [
   {
     header: headers.schedule,
     cell: (schedule) => (
-      <Anchor component="button" type="button" size="sm" onClick={() => onOpen(schedule)}>
+      <Anchor component="button" type="button" size="sm" ta="left" onClick={() => onOpen(schedule)}>
         {whenOf(schedule)}
       </Anchor>
     ),
   },
   { header: headers.next, cell: ({ nextRunAt }) => <TimeText at={nextRunAt} /> },
-  { header: headers.enabled, cell: ({ enabled }) => (enabled ? text.filters.yes : text.filters.no) },
+  // On a phone a schedule that is off has no next run.
+  { header: headers.enabled, isMinor: true, cell: ({ enabled }) => (enabled ? text.filters.yes : text.filters.no) },
   {
     header: headers.conflicts,
     cell: ({ conflicts }) =>

@@ -22,15 +22,24 @@ const chartColors: Record<RunEvent['severity'], string> = { info: '#868e96', war
 const textColors: Record<RunEvent['severity'], string> = { info: 'inherit', warning: 'orange', error: 'red' };
 const nameOf = (type: string) => run.events[type] ?? type;
 
+/** A search has many: its beginning, the beginnings of its trials and its end are enough. */
+const unmarked = new Set(['note', 'goalCalibrated', 'goalTrial']);
+/** Of a trial its number. */
+const markOf = ({ type, message, data }: RunEvent) => {
+  if (type === 'goalTrialBegun') return String(data['number']);
+  return type === 'status' ? message : nameOf(type);
+};
+
 /** Marks for the charts: all events except notes and the status changes that every run has. */
 export const marksOf = (events: readonly RunEvent[]): Mark[] =>
-  events.flatMap(({ ts, type, severity, message, data }, i) => {
+  events.flatMap((event, i) => {
+    const { ts, type, severity, data } = event;
     const isPause = data['status'] === runStatus.paused;
     const isResume =
       data['status'] === runStatus.running &&
       events.slice(0, i).some((before) => before.data['status'] === runStatus.paused);
-    if (type === 'note' || (type === 'status' && !isPause && !isResume)) return [];
-    return [{ at: Date.parse(ts), label: type === 'status' ? message : nameOf(type), color: chartColors[severity] }];
+    if (unmarked.has(type) || (type === 'status' && !isPause && !isResume)) return [];
+    return [{ at: Date.parse(ts), label: markOf(event), color: chartColors[severity] }];
   });
 
 const columns: readonly DataColumn<RunEvent>[] = [

@@ -21,7 +21,7 @@ import { RunCharts } from './run-charts.tsx';
 import { ComparePicker, RunComparison, useOtherRun } from './run-compare.tsx';
 import { marksOf, useRunEvents } from './run-events.tsx';
 import { RunExchanges } from './run-exchanges.tsx';
-import { RunGoals } from './run-goals.tsx';
+import { GoalCharts, GoalTables, Rfc9411Table } from './run-goals.tsx';
 import { RunHeatMap } from './run-heat-map.tsx';
 import { RunHosts } from './run-hosts.tsx';
 import { RunJourneys } from './run-journeys.tsx';
@@ -51,7 +51,7 @@ interface RunPanelProps {
 
 const pollMs = 2000;
 
-/** The result of a run; counters of security and plane tests are read again while the run is active. */
+/** The result of a run; counters of security and plane tests, and trials, are read again while the run is active. */
 const useResult = ({ task, runId }: RunPanelProps, isLive: boolean) =>
   useQuery({
     // What an active run has so far is not its result.
@@ -73,7 +73,11 @@ const useEndOfRun = (isLive: boolean) => {
   }, [isLive, queries]);
 };
 
-const hasCounters = (task: Task) => isSecurityTest(task) || task.accessPlane.length + task.controlPlane.length > 0;
+const searches = ({ configuration }: Task) =>
+  configuration.some(({ values }) => (values as { duration?: { goal?: unknown } } | undefined)?.duration?.goal);
+
+const hasCounters = (task: Task) =>
+  isSecurityTest(task) || task.accessPlane.length + task.controlPlane.length > 0 || searches(task);
 
 /** An active run with live charts, or a finished one with its result. */
 export const RunPanel = (props: RunPanelProps) => {
@@ -105,12 +109,14 @@ export const RunPanel = (props: RunPanelProps) => {
     <Stack>
       <Charts {...{ task, runId, latency, isLive, controls, result }} newest={data} other={other?.series}>
         {result && <RunResult result={result} />}
+        {data?.goals && <GoalCharts goals={data.goals} />}
       </Charts>
       {result && result.thresholds.length > 0 && <Thresholds result={result} />}
       {result?.rfc2544 && <RunRfc2544 rows={result.rfc2544} />}
       {result && <RunJourneys summary={result.summary} />}
       <RunExchanges id={task.id} runId={runId} isActive={isLive} />
-      {result?.goals && <RunGoals goals={result.goals} />}
+      {data?.rfc9411 && data.rfc9411.length > 1 && <Rfc9411Table tests={data.rfc9411} />}
+      {data?.goals && <GoalTables goals={data.goals} />}
       {result && isSecurityTest(task) && <SecurityPanel taskId={id} runId={runId} />}
       {other && <RunComparison runId={runId} otherId={other.runId} />}
       <RunRows task={task} runId={runId} isActive={isLive} />

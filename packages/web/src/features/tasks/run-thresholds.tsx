@@ -1,5 +1,5 @@
 import { Group, Stack, Text } from '@mantine/core';
-import type { RunResult as Result } from '@rushhour/contract';
+import { measureText, limitText as ofLimit, type RunResult as Result } from '@rushhour/contract';
 import { type DataColumn, DataTable } from '../../components/data-table.tsx';
 import { Section } from '../../components/page.tsx';
 import { TimeText } from '../../components/time-text.tsx';
@@ -22,16 +22,11 @@ const valueText = ({ summary }: Result, { metric, aggregation }: Threshold, valu
   return measured(value, aggregation === 'rate' ? `${known.unit}/s` : known.unit);
 };
 
-const signs: Readonly<Record<string, string>> = { '<=': '≤', '>=': '≥', '==': '=', '!=': '≠' };
-
 const limitText = (result: Result, threshold: Threshold) =>
-  `${signs[threshold.operator] ?? threshold.operator} ${valueText(result, threshold, threshold.value)}`;
+  ofLimit(threshold.operator, valueText(result, threshold, threshold.value));
 
-/** The last value of a metric is its value. */
-const conditionText = (result: Result, threshold: Threshold) => {
-  const { aggregation, metric } = threshold;
-  return `${aggregation === 'last' ? metric : `${aggregation} of ${metric}`} ${limitText(result, threshold)}`;
-};
+const conditionText = (result: Result, threshold: Threshold) =>
+  `${measureText(threshold)} ${limitText(result, threshold)}`;
 
 /** Actual value and condition, beside the name; a last value needs no metric to be understood. */
 export const thresholdText = (result: Result, threshold: Threshold) =>

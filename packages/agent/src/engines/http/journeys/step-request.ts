@@ -128,7 +128,7 @@ export class StepRequest {
     return [
       ...(isOkStatus ? [] : [`status is ${answer.status}`]),
       ...this.checks.flatMap((check, i) =>
-        check.holds(answer, values) ? [] : [`does not hold: ${this.#checkTexts[i]}`],
+        check.holds(answer, values) ? [] : [`failed check: ${this.#checkTexts[i]}`],
       ),
       ...this.extractions.flatMap((one) => (one.find(answer) === undefined ? [`no value for ${one.variable}`] : [])),
     ];

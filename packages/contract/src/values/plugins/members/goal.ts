@@ -73,6 +73,13 @@ const members = {
     maximum: 600,
     description: 'Time after a change of load that is not judged',
   }),
+  order: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 100,
+    description:
+      'Searches of a task with the lowest order come first, the next ones when they have ended; before and after its search an entry sends next to nothing',
+  }),
   rfc9411: choice('Section of RFC 9411 that the report names', ['', ...Object.keys(rfc9411Tests)]),
 };
 
@@ -89,7 +96,15 @@ export type GoalValues = Static<typeof GoalValues>;
 
 /** A goal with its defaults, as a task may have been stored without them. */
 export const filledGoal = (given: Partial<GoalValues> & Pick<GoalValues, 'start' | 'max'>): GoalValues => ({
-  ...{ metric: 'requestsPerSecond', objective: 'max', resolutionPct: 5, trialSec: 10, settleSec: 3, rfc9411: '' },
+  ...{
+    metric: 'requestsPerSecond',
+    objective: 'max',
+    resolutionPct: 5,
+    trialSec: 10,
+    settleSec: 3,
+    order: 0,
+    rfc9411: '',
+  },
   ...given,
   while: (given.while ?? []).map((condition) => ({ ...{ aggregation: 'avg', operator: '<=' }, ...condition })),
 });
@@ -107,6 +122,9 @@ export const firstLoadMember = (metric: string, members: object): string | undef
 
 /** Events per second that tell how many bits each of them carries, before the first trial of `throughputBps`. */
 export const calibrationRate = 10;
+
+/** Load of an entry before and after its search, of all its agents together: it cannot be nothing. */
+export const idleLoad = 0.01;
 
 /** Seconds until a change of load is seen in samples. */
 export const goalLagSec = 2;

@@ -1,5 +1,6 @@
 import { type BuiltinTemplate, duration, ends, param, twoAgents, whole } from './builtin-template.ts';
 import { rfc9411Goal, rfc9411Parameters } from './rfc9411.ts';
+import { rfc9411Suite } from './rfc9411-suite.ts';
 import { withThresholds } from './threshold-presets.ts';
 
 interface Mix {
@@ -198,5 +199,8 @@ const searchOf = (mix: Mix, ids: ReadonlyMap<string, number>): BuiltinTemplate =
 export const mixTemplates = (ids: ReadonlyMap<string, number>): BuiltinTemplate[] =>
   mixes
     .filter(({ shares }) => Object.keys(shares).every((name) => ids.has(name)))
-    .flatMap((mix) => [templateOf(mix, ids), ...(mix === mixes[0] ? [searchOf(mix, ids)] : [])])
+    .flatMap((mix) => [
+      templateOf(mix, ids),
+      ...(mix === mixes[0] ? [searchOf(mix, ids), rfc9411Suite(applicationsOf(mix, ids))] : []),
+    ])
     .map(withThresholds);

@@ -6,7 +6,7 @@ const maxFailedPct = 0.001;
 /** The sizes of the mixed objects of RFC 9411, all with the same weight. */
 const mixedObjectBytes = [205, 6144, 8192, 9216, 10_240, 25_600, 26_624, 35_840, 60_416, 355_328];
 
-interface Test {
+export interface Rfc9411Test {
   /** Section of the RFC. */
   readonly section: string;
   readonly name: string;
@@ -22,7 +22,8 @@ interface Test {
   readonly isFixed?: boolean;
 }
 
-const tests: readonly Test[] = [
+/** The tests with HTTP and HTTPS, in the order of the RFC. */
+export const rfc9411HttpTests: readonly Rfc9411Test[] = [
   {
     section: '7.2',
     name: 'TCP connections per second, HTTP (RFC 9411)',
@@ -157,9 +158,11 @@ export const rfc9411Goal = (
   section: string,
   metric: string,
   loads: object = { start: param('start'), max: param('max') },
+  order = 0,
 ) => ({
   metric,
   ...loads,
+  order,
   maxFailedPct,
   resolutionPct: param('resolutionPct'),
   trialSec: param('trialSec'),
@@ -175,7 +178,7 @@ export const rfc9411Parameters = [
   whole('resolutionPct', 5, [1, 50], 'How exactly the limit is found', { label: 'Resolution', unit: '%' }),
 ];
 
-const loadsOf = ({ metric, start, max, isFixed = false }: Test) => {
+const loadsOf = ({ metric, start, max, isFixed = false }: Rfc9411Test) => {
   const unit = units[metric];
   if (isFixed) return [whole('rate', start, [1, 1_000_000], 'Connections per second', { label: 'Rate', unit })];
   const bound = metric === 'throughputBps' ? 1_000_000_000_000 : metric === 'concurrentSessions' ? 100_000 : 1_000_000;
@@ -186,12 +189,39 @@ const loadsOf = ({ metric, start, max, isFixed = false }: Test) => {
   ];
 };
 
-const objectsOf = (object: Test['object']) =>
+const objectsOf = (object: Rfc9411Test['object'], size: unknown) =>
   object === 'mixed'
-    ? { responses: mixedObjectBytes.map((size) => ({ body: { type: 'zero', size } })) }
-    : { responseSize: param('objectSize') };
+    ? { responses: mixedObjectBytes.map((bytes) => ({ body: { type: 'zero', size: bytes } })) }
+    : { responseSize: size };
 
-const parametersOf = (test: Test) => [
+interface EntryOptions {
+  readonly goal: object;
+  /** Bytes of every answer, unless they are mixed. */
+  readonly size: unknown;
+  /** Ports of the server, where several entries share an agent. */
+  readonly ports?: string;
+}
+
+/** The traffic of a test. */
+export const rfc9411Entry = (
+  { metric, object, isSecure, values = {} }: Rfc9411Test,
+  { goal, size, ports }: EntryOptions,
+) => ({
+  plugin: { id: 1 },
+  values: {
+    ...ends,
+    ...(ports !== undefined && { targets: ends.targets.map((target) => ({ ...target, ports })) }),
+    httpParams: {
+      ...(metric !== 'concurrentSessions' && { connections: param('connections') }),
+      ...objectsOf(object, size),
+    },
+    ...(isSecure && { tlsParams: { versions: ['1.2', '1.3'] } }),
+    ...values,
+    duration: { goal },
+  },
+});
+
+const parametersOf = (test: Rfc9411Test) => [
   ...loadsOf(test),
   ...(test.object === 'mixed'
     ? []
@@ -212,8 +242,8 @@ const parametersOf = (test: Test) => [
   ...rfc9411Parameters,
 ];
 
-const templateOf = (test: Test): BuiltinTemplate => {
-  const { section, name, description, metric, isSecure, object, values = {}, isFixed = false } = test;
+const templateOf = (test: Rfc9411Test): BuiltinTemplate => {
+  const { section, name, description, metric, isSecure, isFixed = false } = test;
   const loads = isFixed ? { start: param('rate'), max: param('rate') } : undefined;
   return {
     name,
@@ -221,21 +251,7 @@ const templateOf = (test: Test): BuiltinTemplate => {
     tags: `question:firewall,rfc9411,${isSecure ? 'https,tls' : 'http'},limit,performance`,
     task: {
       comment: name,
-      configuration: [
-        {
-          plugin: { id: 1 },
-          values: {
-            ...ends,
-            httpParams: {
-              ...(metric !== 'concurrentSessions' && { connections: param('connections') }),
-              ...objectsOf(object),
-            },
-            ...(isSecure && { tlsParams: { versions: ['1.2', '1.3'] } }),
-            ...values,
-            duration: { goal: rfc9411Goal(section, metric, loads) },
-          },
-        },
-      ],
+      configuration: [rfc9411Entry(test, { goal: rfc9411Goal(section, metric, loads), size: param('objectSize') })],
     },
     slots: twoAgents('http'),
     parameters: parametersOf(test),
@@ -243,4 +259,4 @@ const templateOf = (test: Test): BuiltinTemplate => {
 };
 
 /** The tests of RFC 9411 with HTTP and HTTPS. */
-export const rfc9411Templates: readonly BuiltinTemplate[] = tests.map(templateOf);
+export const rfc9411Templates: readonly BuiltinTemplate[] = rfc9411HttpTests.map(templateOf);

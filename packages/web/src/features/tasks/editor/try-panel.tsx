@@ -1,4 +1,5 @@
-import { Alert, Button, Card, Modal, Select, Stack, Text } from '@mantine/core';
+import { Alert, Button, Card, Modal, Select, Stack, Text, useMatches } from '@mantine/core';
+import type { TriedExchange } from '@rushhour/contract';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ExchangeList } from '../../../components/exchange-list.tsx';
@@ -69,13 +70,29 @@ export const TryPanel = ({ form, taskId }: TryPanelProps) => {
           {words.run}
         </Button>
       </Stack>
-      <Modal opened={isShown} onClose={() => setShown(false)} title={words.result(journey.name)} size="90%">
-        <Stack>
-          {tried.data && tried.data.error !== '' && <Alert color="red">{tried.data.error}</Alert>}
-          {tried.data?.exchanges.length === 0 && <Text>{words.none}</Text>}
-          <ExchangeList exchanges={tried.data?.exchanges ?? []} />
-        </Stack>
-      </Modal>
+      {tried.data && (
+        <TryResult name={journey.name} tried={tried.data} isShown={isShown} onClose={() => setShown(false)} />
+      )}
     </Card>
+  );
+};
+
+interface TryResultProps {
+  name: string;
+  tried: { readonly error: string; readonly exchanges: readonly TriedExchange[] };
+  isShown: boolean;
+  onClose: () => void;
+}
+
+const TryResult = ({ name, tried: { error, exchanges }, isShown, onClose }: TryResultProps) => {
+  const isPhone = useMatches({ base: true, sm: false });
+  return (
+    <Modal opened={isShown} onClose={onClose} title={words.result(name)} size="90%" fullScreen={isPhone}>
+      <Stack>
+        {error !== '' && <Alert color="red">{error}</Alert>}
+        {exchanges.length === 0 && <Text>{words.none}</Text>}
+        <ExchangeList exchanges={exchanges} showsFailed />
+      </Stack>
+    </Modal>
   );
 };
