@@ -54,9 +54,9 @@ const seeds = (engine: string) => {
 const lists: [string, (client: Client) => Promise<unknown>][] = [
   ['tasks', (client) => client.tasks.list({ query: { count: 50 } })],
   ['tasks, page 1000', (client) => client.tasks.list({ query: { count: 50, page: 1000 } })],
-  ['tasks by comment', (client) => client.tasks.list({ query: { count: 50, sort: 'comment', page: 500 } as never })],
+  ['tasks by comment', (client) => client.tasks.list({ query: { count: 50, key: 'comment', page: 500 } })],
   ['tasks of a status', (client) => client.tasks.list({ query: { count: 50, status: '7,8' } })],
-  ['tasks of a plugin', (client) => client.tasks.list({ query: { count: 50, pluginID: 3 } as never })],
+  ['tasks of a plugin', (client) => client.tasks.list({ query: { count: 50, pluginID: 3 } })],
   ['tasks found', (client) => client.tasks.list({ query: { count: 50, search: 'task 9999' } })],
   ['counts of tasks', (client) => client.tasks.counters({})],
   ['notifications', (client) => client.notifications.list({ query: { count: 50 } })],
