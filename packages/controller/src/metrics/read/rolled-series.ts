@@ -11,8 +11,14 @@ import { agentStepSec, totalStepsSec } from '../rollup/run-steps.ts';
 import { timeOf } from './run-facts.ts';
 import { aggregationFor, type SeriesRequest, stepFor } from './series.ts';
 
-/** Steps of less are read from seconds, even of many agents. */
+/** Points of less are made of seconds where they were asked for, even of many agents. */
 const fineSec = 5;
+/** Minutes of single agents that are read second by second, where no length of points was asked for. */
+const maxMinutes = 3000;
+
+/** Whether lines of agents are better made of their seconds. */
+const isFine = ({ step, fromSec, toSec }: SeriesRequest, run: OpenRun, minSec: number): boolean =>
+  step === undefined ? (run.facts.agents.size * (toSec - fromSec + 1)) / 60 <= maxMinutes : minSec < fineSec;
 
 /** The stored steps that a chart can be made of; undefined where it needs seconds. */
 export const storedStepFor = (request: SeriesRequest, run: OpenRun): number | undefined => {
@@ -20,7 +26,7 @@ export const storedStepFor = (request: SeriesRequest, run: OpenRun): number | un
   if (bands || (by !== 'total' && by !== 'agent')) return undefined;
   const minSec = stepFor(request, run);
   const stored = by === 'agent' ? [agentStepSec] : totalStepsSec.filter((sec) => sec <= minSec);
-  if (by === 'agent' && minSec < fineSec) return undefined;
+  if (by === 'agent' && isFine(request, run, minSec)) return undefined;
   return stored.findLast((sec) => step === undefined || step % sec === 0);
 };
 
