@@ -7,9 +7,11 @@ export type PackedBytes = string & { readonly packed: unique symbol };
 const maxArguments = 4096;
 
 export const packBytes = (bytes: Uint8Array): PackedBytes => {
+  // A part of a small typed array would make the array itself larger.
+  if (bytes.length <= maxArguments) return Reflect.apply(String.fromCharCode, undefined, bytes) as PackedBytes;
   let text = '';
   for (let at = 0; at < bytes.length; at += maxArguments) {
-    text += String.fromCharCode(...bytes.subarray(at, at + maxArguments));
+    text += Reflect.apply(String.fromCharCode, undefined, bytes.subarray(at, at + maxArguments)) as string;
   }
   return text as PackedBytes;
 };

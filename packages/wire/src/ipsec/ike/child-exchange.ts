@@ -1,7 +1,7 @@
 import { ChildSa } from './child-sa.ts';
 import type { IkeSa } from './ike-sa.ts';
 import { deriveChildKeys, type Nonces } from './key-schedule.ts';
-import { type IkePayload, viewOf } from './message.ts';
+import { type IkePayload, readUint32, writeUint32 } from './message.ts';
 import { notifyType, payloadType } from './numbers.ts';
 import type { PayloadSet } from './payload-set.ts';
 import { notify, readSa, readSelectors, type TrafficSelector, writeSa, writeSelectors } from './payloads.ts';
@@ -14,11 +14,11 @@ const jitter = 0.1;
 
 export const spiOf = (spi: number): Uint8Array => {
   const bytes = new Uint8Array(4);
-  viewOf(bytes).setUint32(0, spi);
+  writeUint32(bytes, 0, spi);
   return bytes;
 };
 
-export const spiIn = (bytes: Uint8Array): number => (bytes.length === 4 ? viewOf(bytes).getUint32(0) : 0);
+export const spiIn = (bytes: Uint8Array): number => (bytes.length === 4 ? readUint32(bytes, 0) : 0);
 
 /** A time within the last tenth before `ms` from now. */
 export const rekeyTime = ({ owner }: IkeSa, ms: number): number => {

@@ -11,8 +11,8 @@ import {
   isSameBytes,
   readHeader,
   readPayloads,
+  readUint32,
   UnsupportedPayloadError,
-  viewOf,
   writeMessage,
 } from './message.ts';
 import { exchangeType, headerFlag, notifyType, payloadType } from './numbers.ts';
@@ -26,6 +26,8 @@ const tickMs = 10;
 /** An initiator that does not go on after its first message is forgotten after this time. */
 const halfOpenMs = 30_000;
 const maxSpiHigh = 0x1fffff;
+/** Of the second byte of an SPI; the first one is zero. */
+const maxSpiByte = maxSpiHigh >>> 16;
 const wordRange = 2 ** 32;
 
 export interface IkeEndpointOptions {
@@ -186,7 +188,7 @@ export class IkeEndpoint implements IkeOwner {
   /** Values up to 255 are reserved. */
   allocateSpi(): number {
     for (;;) {
-      const spi = viewOf(this.crypto.random(4)).getUint32(0);
+      const spi = readUint32(this.crypto.random(4), 0);
       if (spi < 256 || this.#espSpis.has(spi)) continue;
       this.#espSpis.add(spi);
       return spi;
@@ -226,9 +228,9 @@ export class IkeEndpoint implements IkeOwner {
   /** SPIs have 53 random bits, so that a number is the key of the table. */
   #newSpi(): Uint8Array {
     for (;;) {
-      const spi = this.crypto.random(8).slice();
-      const view = viewOf(spi);
-      view.setUint32(0, view.getUint32(0) & maxSpiHigh);
+      const spi = this.crypto.random(8);
+      spi[0] = 0;
+      spi[1] = (spi[1] as number) & maxSpiByte;
       const key = spiKey(spi);
       if (key !== 0 && !this.#slotOf.has(key)) return spi;
     }
@@ -298,10 +300,7 @@ export class IkeEndpoint implements IkeOwner {
 }
 
 /** The table's key of an SPI that this side has chosen; SPIs of others may share one. */
-const spiKey = (spi: Uint8Array): number => {
-  const view = viewOf(spi);
-  return (view.getUint32(0) & maxSpiHigh) * wordRange + view.getUint32(4);
-};
+const spiKey = (spi: Uint8Array): number => (readUint32(spi, 0) & maxSpiHigh) * wordRange + readUint32(spi, 4);
 
 /** Ports are left out: they change where a NAT is found. */
 const halfOpenKey = ({ remoteAddress }: IkeRoute, spi: Uint8Array): string =>

@@ -1,4 +1,3 @@
-import { copyOf } from '../../bytes/memory.ts';
 import { encryptionKeyBytes, integrityKeyBytes, prfBytes } from './algorithms.ts';
 import type { CipherKeys, IpsecCrypto } from './crypto.ts';
 import { concatBytes } from './message.ts';
@@ -24,7 +23,7 @@ const cutter = (bytes: Uint8Array) => {
   return (length: number): Uint8Array => {
     if (length === 0) return noKey;
     at += length;
-    return copyOf(bytes, at - length, at);
+    return bytes.slice(at - length, at);
   };
 };
 

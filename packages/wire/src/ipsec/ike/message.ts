@@ -47,6 +47,14 @@ export const writeUint16 = (bytes: Uint8Array, at: number, value: number): void 
   bytes[at + 1] = value & 255;
 };
 
+export const readUint32 = (bytes: Uint8Array, at: number): number =>
+  ((readUint16(bytes, at) << 16) | readUint16(bytes, at + 2)) >>> 0;
+
+export const writeUint32 = (bytes: Uint8Array, at: number, value: number): void => {
+  writeUint16(bytes, at, value >>> 16);
+  writeUint16(bytes, at + 2, value & 0xffff);
+};
+
 export const concatBytes = (...parts: readonly Uint8Array[]): Uint8Array => {
   const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -63,17 +71,16 @@ export const isSameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
 /** Undefined for what is not a whole IKE message. */
 export const readHeader = (message: Uint8Array): IkeHeader | undefined => {
   if (message.length < ikeHeaderBytes) return undefined;
-  const view = viewOf(message);
-  const length = view.getUint32(24);
+  const length = readUint32(message, 24);
   if (length !== message.length) return undefined;
   return {
     initiatorSpi: message.subarray(0, 8),
     responderSpi: message.subarray(8, 16),
-    firstPayload: view.getUint8(16),
-    majorVersion: view.getUint8(17) >>> 4,
-    exchange: view.getUint8(18),
-    flags: view.getUint8(19),
-    messageId: view.getUint32(20),
+    firstPayload: message[16] as number,
+    majorVersion: (message[17] as number) >>> 4,
+    exchange: message[18] as number,
+    flags: message[19] as number,
+    messageId: readUint32(message, 20),
     length,
   };
 };
@@ -125,15 +132,14 @@ export interface HeaderFields {
 
 /** Writes the header of a message of `message.length` bytes. */
 export const writeHeader = (message: Uint8Array, first: number, fields: HeaderFields): void => {
-  const view = viewOf(message);
   message.set(fields.initiatorSpi, 0);
   message.set(fields.responderSpi, 8);
-  view.setUint8(16, first);
-  view.setUint8(17, 0x20);
-  view.setUint8(18, fields.exchange);
-  view.setUint8(19, fields.flags);
-  view.setUint32(20, fields.messageId);
-  view.setUint32(24, message.length);
+  message[16] = first;
+  message[17] = 0x20;
+  message[18] = fields.exchange;
+  message[19] = fields.flags;
+  writeUint32(message, 20, fields.messageId);
+  writeUint32(message, 24, message.length);
 };
 
 /** A message that is not encrypted. */
