@@ -55,6 +55,7 @@ export type ClientOutcome = Pick<
   | 'responseIsOurs'
   | 'isAltered'
   | 'changes'
+  | 'tls'
   | 'ttfbMs'
   | 'error'
   | 'excerpt'

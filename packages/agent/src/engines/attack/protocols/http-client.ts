@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attempt, HttpExchange, MessageChange } from '@rushhour/protocol';
 import { ClientConnection } from '../client-connection.ts';
 import type { AttackRoute, ClientContext, ClientOutcome, ProofOutcome } from '../driver.ts';
+import { withHello } from '../packet-shapes.ts';
+import { fingerprintOf } from '../tls-hello.ts';
 import { arrivalOf, joinedHash, proofOf, tokenOf } from '../proof.ts';
 import { type Asked, answerParts } from './http-answer.ts';
 import { answerChanges, isHarmless, withoutCoding } from './http-changes.ts';
@@ -30,6 +32,8 @@ const serverNamed = (host = ''): Pick<AttackRoute, 'serverName'> => {
   const name = host.replace(/:\d+$/, '');
   return /^(?=.{1,253}$)[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name) && isIP(name) === 0 ? { serverName: name } : {};
 };
+
+const nameIn = ([first]: readonly Step[]) => first && serverNamed(hostIn(first)).serverName;
 
 const framing = /^(connection|content-length|transfer-encoding|upgrade|expect)$/i;
 
@@ -251,7 +255,8 @@ export const attemptHttp = async (
     rxBytes += connection.rxBytes;
     if (!continues) break;
   }
-  return { ...outcomeOf(last as Sides, results), sentBytes, rxBytes };
+  const tls = route.isTls ? await fingerprintOf(route.hello ?? context.tls, nameIn(steps)) : undefined;
+  return { ...outcomeOf(last as Sides, results), sentBytes, rxBytes, ...(tls !== undefined && { tls }) };
 };
 
 /** Observations of a connection, independent of the protocol. */
@@ -294,7 +299,8 @@ export const proveHttp = async (
   after?: Attempt,
 ): Promise<ProofOutcome> => {
   const host = proofHostOf(route, context, after);
-  const connection = await ClientConnection.open({ ...route, ...serverNamed(host) }, context);
+  const alike = withHello(route, after?.exchange);
+  const connection = await ClientConnection.open({ ...alike, ...serverNamed(host) }, context);
   const path = context.proofPath.endsWith('/') ? `${context.proofPath}status` : context.proofPath;
   const asked = after === undefined ? '' : `&id=${after.id}`;
   const bytes = writeMessage({

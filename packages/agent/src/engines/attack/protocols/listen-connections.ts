@@ -1,8 +1,9 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import type { AttackListen } from '@rushhour/protocol';
+import type { AttackListen, TlsFingerprint } from '@rushhour/protocol';
 import { closeServers, listenAll } from '../../../net/transport/listen-all.ts';
 import type { AttackListener, ServerContext } from '../driver.ts';
+import { fingerprintIn } from '../tls-hello.ts';
 
 /** A server connection that reports its outcome. */
 interface ReportingConnection {
@@ -12,6 +13,33 @@ interface ReportingConnection {
 
 /** An IPv4 address without the prefix it has on sockets of IPv6. */
 export const plainIp = (address: string | undefined): string => address?.replace(/^::ffff:/, '') ?? '';
+
+const hellos = new Map<string, TlsFingerprint>();
+const endsOf = ({ localPort, remoteAddress, remotePort }: Socket) => `${localPort} ${remoteAddress} ${remotePort}`;
+
+/** What the client of a TLS connection offered, as it arrived. */
+export const arrivedHello = (socket: Socket): TlsFingerprint | undefined => hellos.get(endsOf(socket));
+
+const longestHello = 65_536;
+
+/** Reads the first message of TLS, and gives it back for the handshake. */
+const noteHello = (socket: Socket, onRead: () => void): void => {
+  let held = Buffer.alloc(0);
+  const ends = endsOf(socket);
+  const take = (bytes: Buffer) => {
+    held = Buffer.concat([held, bytes]);
+    const found = fingerprintIn(held);
+    if (found === 'incomplete' && held.length < longestHello) return;
+    if (typeof found === 'object') hellos.set(ends, found);
+    socket.off('data', take).pause();
+    socket.unshift(held);
+    onRead();
+    process.nextTick(() => socket.resume());
+  };
+  socket.on('error', () => {});
+  socket.on('close', () => hellos.delete(ends));
+  socket.on('data', take);
+};
 
 /** Listens on TCP, or TLS if configured. Connections still open at the end report their outcome. */
 export const listenConnections = async (
@@ -27,7 +55,8 @@ export const listenConnections = async (
   };
   const create = (): Server => {
     if (!endpoint.isTls) return createServer({ allowHalfOpen: true, noDelay: true }, onConnection);
-    return createTlsServer(tls, onConnection).on('tlsClientError', () => {});
+    const secure = createTlsServer(tls, onConnection).on('tlsClientError', () => {});
+    return createServer({ noDelay: true }, (socket) => noteHello(socket, () => secure.emit('connection', socket)));
   };
   const servers = await listenAll([endpoint], create, { core: { count: 1 }, hostNetwork });
   return {
