@@ -15,17 +15,23 @@ const sweep = {
   ],
 };
 
-const networkOf = async (lab: Lab, name: string, subnet: string) =>
-  (await lab.system.client.networks.create({ body: { name, subnet } as never })).data;
+/** With a name of its own each time, so that a test can be repeated. */
+const networkOf = async (lab: Lab, subnet: string) =>
+  (await lab.system.client.networks.create({ body: { name: `${subnet} ${Date.now()}`, subnet } as never })).data;
+
+/** How often which port was judged how. */
+const foundPorts = (attempts: Awaited<ReturnType<typeof attack>>['attempts']) => {
+  const found = Map.groupBy(attempts, ({ request, reason, outcome, mechanism }) =>
+    [request?.split(',')[0], outcome, mechanism ?? '', reason.split(':')[0]].join(' ').replaceAll('  ', ' '),
+  );
+  return Object.fromEntries([...found].map(([name, all]) => [name, all.length]));
+};
 
 /** A sweep of a network by hosts with addresses of their own; `labOf` is called when the test runs. */
 export const sweepThroughRouter = (labOf: () => Lab) => {
   it('several hosts at once sweep a network in which few ports are open, past a firewall that answers for some', async () => {
     const lab = labOf();
-    const [clients, servers] = [
-      await networkOf(lab, 'Infected hosts', '10.97.1.96/29'),
-      await networkOf(lab, 'Servers of the office', '10.97.2.96/29'),
-    ];
+    const [clients, servers] = [await networkOf(lab, '10.97.1.96/29'), await networkOf(lab, '10.97.2.96/29')];
     guard(lab, 'tcp dport 3389 reject with tcp reset', 'ip daddr 10.97.2.98 tcp dport 22 drop');
     const { attempts, rates } = await attack(lab, {
       plugin: 19,
@@ -38,10 +44,7 @@ export const sweepThroughRouter = (labOf: () => Lab) => {
       },
     });
     lab.inDevice('nft', 'delete', 'table', 'inet', 'guard');
-    const found = Map.groupBy(attempts, ({ request, reason, outcome, mechanism }) =>
-      [request?.split(',')[0], outcome, mechanism ?? '', reason.split(':')[0]].join(' ').replaceAll('  ', ' '),
-    );
-    const counts = Object.fromEntries([...found].map(([name, all]) => [name, all.length]));
+    const counts = foundPorts(attempts);
     const port = (number: number, verdict: string) => `connect to port ${number} ${verdict}`;
     expect(counts).toMatchObject({
       [port(22, 'passed found closed')]: 15,
