@@ -1,4 +1,7 @@
-/** The catalogue of signatures: search among 50,000 of them, and the import of 5,000 templates. */
+/**
+ * The catalogue of signatures: search among 50,000 of them, their planning, the import of 5,000 templates; and reports of
+ * thousands of attempts.
+ */
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,6 +16,7 @@ import { insertSignature } from '../packages/controller/src/store/security/cve.t
 import { openStore } from '../packages/controller/src/store/store.ts';
 import { spawnController } from '../tests/process/spawn-controller.ts';
 import { type Row, report } from './report.ts';
+import { measurePlanning, measureReports, storeAttackRun } from './security-scale.ts';
 
 const signatures = 50_000;
 const templates = 5000;
@@ -59,7 +63,9 @@ const fill = async (dataDir: string) => {
       for (let n = from; n < from + batch; n += 1) await insertSignature(tx, signatureOf(n), '');
     });
   }
+  const attackRuns = { large: await storeAttackRun(store, 10_000), printed: await storeAttackRun(store, 4000) };
   await store.close();
+  return attackRuns;
 };
 
 const templateOf = (n: number) => `id: CVE-2026-${10_000 + n}
@@ -111,7 +117,7 @@ const percentile = (values: readonly number[], share: number) =>
 
 const measure = async (folder: string): Promise<Row[]> => {
   const dataDir = join(folder, 'data');
-  await fill(dataDir);
+  const attackRuns = await fill(dataDir);
   const controller = await spawnController({
     RUSHHOUR_DATA_DIR: dataDir,
     RUSHHOUR_ADMIN_EMAIL: admin.email,
@@ -130,7 +136,9 @@ const measure = async (folder: string): Promise<Row[]> => {
     }
     return [
       { name: 'cve-search-p95-ms', value: percentile(times, 0.95), goal: 30, better: 'lower' },
+      ...(await measurePlanning(controller.url, client, signatures)),
       ...(await measureImport(controller, send)),
+      ...(await measureReports(controller.url, client, attackRuns)),
     ];
   } finally {
     await controller.kill('SIGTERM');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { addresses, attack, type Lab, tally } from './lab.ts';
 
-const step = (idx: number, more: object) => ({
+export const step = (idx: number, more: object) => ({
   ...{ idx, tactic: 'command-and-control', direction: 'outbound', delayMs: 0, jitterPct: 0, repeat: 2, requires: [] },
   ...{ onBlocked: 'continue', expect: 'block', remediation: '', params: {} },
   ...more,
@@ -91,6 +91,13 @@ const play = (lab: Lab, more: object = {}) =>
     },
   });
 
+/** Rules of the device, until its table `guard` is deleted. */
+export const guard = (lab: Lab, ...rules: string[]) => {
+  lab.inDevice('nft', 'add', 'table', 'inet', 'guard');
+  lab.inDevice('nft', 'add', 'chain', 'inet', 'guard', 'forward', '{ type filter hook forward priority 0; }');
+  for (const rule of rules) lab.inDevice('nft', 'add', 'rule', 'inet', 'guard', 'forward', rule);
+};
+
 /** Tests of a campaign between two agents through a router; `labOf` is called when a test runs. */
 export const campaignThroughRouter = (labOf: () => Lab) => {
   it('exfiltrates everything without rules, also without a mark', async () => {
@@ -102,16 +109,16 @@ export const campaignThroughRouter = (labOf: () => Lab) => {
 
   it('reports which channels nftables rules block, how, and what depends on them', async () => {
     const lab = labOf();
-    const rule = (...words: string[]) =>
-      lab.inDevice('nft', 'add', 'rule', 'inet', 'guard', 'forward', words.join(' '));
-    lab.inDevice('nft', 'add', 'table', 'inet', 'guard');
-    lab.inDevice('nft', 'add', 'chain', 'inet', 'guard', 'forward', '{ type filter hook forward priority 0; }');
-    // POST requests are reset; plain TCP packets as long as a message are dropped.
-    rule('tcp dport 8081 @ih,0,32 0x504f5354 reject with tcp reset');
-    rule('tcp dport 4444 ip length > 110 drop');
-    // Long ICMP echoes are dropped; the short ones that check the path pass.
-    rule('icmp type echo-request ip length > 120 drop');
-    const { attempts, security } = await play(labOf());
+    guard(
+      lab,
+      // POST requests are reset; plain TCP packets as long as a message are dropped.
+      'tcp dport 8081 @ih,0,32 0x504f5354 reject with tcp reset',
+      'tcp dport 4444 ip length > 110 drop',
+      // Long ICMP echoes are dropped; the short ones that check the path pass.
+      'icmp type echo-request ip length > 120 drop',
+    );
+    const { attempts, security } = await play(lab);
+    lab.inDevice('nft', 'delete', 'table', 'inet', 'guard');
     expect(outcomesOf(attempts)).toEqual({
       '1 names': 'passed',
       '2 web': 'blocked tcp-reset',

@@ -41,7 +41,7 @@ export {
   campaignProtocols,
   campaignTactics,
 } from './collections/compromised-host/campaign.ts';
-export { campaignParams } from './collections/compromised-host/campaign-params.ts';
+export { campaignParams, tlsProfiles } from './collections/compromised-host/campaign-params.ts';
 export type { CampaignQuery, NavigatorLayer } from './collections/compromised-host/routes.ts';
 export type {
   CveExportBody,

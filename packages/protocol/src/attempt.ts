@@ -26,6 +26,9 @@ export const Attempt = Type.Object(
     direction: word(['c2s', 's2c']),
     service: Type.String({ minLength: 1, maxLength: 64, description: 'Service of the targets and listeners.' }),
     exchange: Exchange,
+    addressIndex: Type.Optional(
+      countOf({ description: 'Goes to the address of this number among those of its service; else they take turns.' }),
+    ),
     delayMs: Type.Optional(Type.Number({ minimum: 0, description: 'Wait before it, in addition to the rate.' })),
     requires: Type.Optional(Type.Array(attemptId, { description: 'Skipped unless these attempts have passed.' })),
     host: Type.Optional(
@@ -56,6 +59,13 @@ export const MessageChange = Type.Object(
 );
 export type MessageChange = Static<typeof MessageChange>;
 
+/** Fingerprints of what a TLS client offered. */
+export const TlsFingerprint = Type.Object(
+  { ja3: Type.String({ maxLength: 32 }), ja4: Type.String({ maxLength: 64 }) },
+  closed,
+);
+export type TlsFingerprint = Static<typeof TlsFingerprint>;
+
 const changes = Type.Optional(Type.Array(MessageChange, { maxItems: 16 }));
 
 /** Observation of an attempt by the client. */
@@ -79,6 +89,7 @@ export const ClientObservation = Type.Object(
       Type.Boolean({ description: 'The response is ours, changed on its way without loss of content.' }),
     ),
     changes,
+    tls: Type.Optional(TlsFingerprint),
     tries: Type.Optional(countOf({ description: 'Times it was sent; 1 when left out.' })),
     isRateLimited: Type.Optional(
       Type.Boolean({ description: 'It got the status of a rate limit, and harmless requests got it too.' }),
@@ -89,7 +100,7 @@ export const ClientObservation = Type.Object(
     endedMs: elapsedMs('When it ended'),
     isShunned: Type.Boolean({ description: 'Afterwards this source address got no answer, but another one did.' }),
     skipped: Type.Optional(
-      word(['path_not_proven', 'requirement_failed', 'stopped', 'channel_left'], {
+      word(['path_not_proven', 'requirement_failed', 'stopped', 'channel_left', 'no_address'], {
         description: 'Reason why nothing was sent.',
       }),
     ),
@@ -113,6 +124,7 @@ export const ServerObservation = Type.Object(
     peerPort: count,
     seen: word(['connected', 'partial', 'full', 'modified']),
     changes,
+    tls: Type.Optional(TlsFingerprint),
     isBare: Type.Optional(Type.Boolean()),
     rxBytes: count,
     rxSha256: sha256,

@@ -60,6 +60,23 @@ export const HttpAnswer = Type.Object(
 );
 export type HttpAnswer = Static<typeof HttpAnswer>;
 
+/** What a TLS client offers, as far as OpenSSL can be told: its extensions keep their own order. */
+export const TlsHello = Type.Object(
+  {
+    versions: Type.Array(word(['1.2', '1.3']), { minItems: 1, maxItems: 2 }),
+    ciphers: Type.String({ maxLength: 4096, description: 'In this order; suites of TLS 1.3 come first in any case.' }),
+    groups: Type.String({ maxLength: 512, description: 'Such as X25519:P-256.' }),
+    signatures: Type.Optional(Type.String({ maxLength: 1024, description: 'Such as ECDSA+SHA256:RSA-PSS+SHA256.' })),
+    alpn: Type.Array(Type.String({ maxLength: 32 }), { maxItems: 8 }),
+    ticket: Type.Boolean({ description: 'Asks for session tickets.' }),
+    encryptThenMac: Type.Boolean(),
+    extendedSecret: Type.Boolean(),
+    status: Type.Boolean({ description: 'Asks for the status of the certificate.' }),
+  },
+  closed,
+);
+export type TlsHello = Static<typeof TlsHello>;
+
 export const HttpExchange = Type.Object(
   {
     protocol: Type.Literal('http'),
@@ -68,6 +85,7 @@ export const HttpExchange = Type.Object(
       maxItems: 20,
       description: 'Sent in order, on one connection if the server allows it.',
     }),
+    hello: Type.Optional(TlsHello),
     ...delivery,
   },
   closed,
@@ -134,7 +152,19 @@ export const IcmpExchange = Type.Object(
 );
 export type IcmpExchange = Static<typeof IcmpExchange>;
 
-/** Messages of both ends; each protocol has a driver in the agent. */
-export const Exchange = Type.Union([HttpExchange, RawExchange, DnsExchange, FileExchange, IcmpExchange]);
+/** A connection that is opened and closed again, to learn whether a port is open. */
+export const ScanExchange = Type.Object(
+  {
+    protocol: Type.Literal('scan'),
+    port: Type.Integer({ minimum: 1, maximum: 65_535, description: 'At the address of the target.' }),
+    isOpen: Type.Boolean({ description: 'The server listens there; at other ports its machine refuses.' }),
+    timeoutMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
+  },
+  closed,
+);
+export type ScanExchange = Static<typeof ScanExchange>;
+
+/** Messages of both ends; each protocol has a driver in the agent, except scans, which use that of their service. */
+export const Exchange = Type.Union([HttpExchange, RawExchange, DnsExchange, FileExchange, IcmpExchange, ScanExchange]);
 export type Exchange = Static<typeof Exchange>;
 export type ExchangeProtocol = Exchange['protocol'];

@@ -7,6 +7,7 @@ export {
   FindingObservation,
   MessageChange,
   ServerObservation,
+  TlsFingerprint,
 } from './attempt.ts';
 export { Capture, DumpName, DumpState, dumpPieceBytes } from './dump.ts';
 export {
@@ -90,6 +91,8 @@ export {
   IcmpExchange,
   type PacketForm,
   RawExchange,
+  ScanExchange,
+  TlsHello,
 } from './exchange.ts';
 export {
   type HarAnswer,

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { FrameSink, HostGroup, IcmpHandler, OutgoingIcmp, RawHandler } from '@rushhour/wire';
 import type { DatagramTransport } from './datagram/datagram-transport.ts';
+import type { SynSeen } from './packet/syn-socket.ts';
 import type { ConnectionOptions, Dialer, Transport } from './transport/transport.ts';
 
 export interface HostIcmpEvents {
@@ -56,6 +57,8 @@ export interface HostNetwork extends Dialer {
   createTransport(options: ConnectionOptions): Transport;
   createDatagrams(): DatagramTransport;
   createIcmp(events: HostIcmpEvents): HostIcmp;
+  /** Tells of every request for a TCP connection, also of those that are refused. Returns a function that stops it. */
+  watchSyns(onSyn: (seen: SynSeen) => void): () => void;
   createPackets(onPacket: RawHandler): HostPackets;
   /** Streams of the connections to a port. Returns a function that stops listening. */
   serve(

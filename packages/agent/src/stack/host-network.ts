@@ -10,6 +10,7 @@ import type { Stack } from './stack.ts';
 import { createStackDatagrams } from './stack-datagrams.ts';
 import { createStackIcmp, createStackPackets } from './stack-icmp.ts';
 import { StackMeters } from './stack-meters.ts';
+import { watchStackSyns } from './stack-syns.ts';
 import { createStackTransport } from './stack-transport.ts';
 
 const streamOptions = {
@@ -57,6 +58,7 @@ export const createHostNetwork = (stack: Stack, samples: Samples): HostNetwork =
     createTransport: (options) => createStackTransport(stack, options),
     createDatagrams: () => createStackDatagrams(stack),
     createIcmp: (events) => createStackIcmp(stack, events),
+    watchSyns: (onSyn) => watchStackSyns(stack, onSyn),
     createPackets: (onPacket) => createStackPackets(stack, onPacket),
     createDatagramSocket: () =>
       new NodeDatagramSocket(createStackDatagrams(stack)) as unknown as ReturnType<HostNetwork['createDatagramSocket']>,

@@ -20,6 +20,12 @@ export const attackMechanisms = [
 
 const count = Type.Integer({ minimum: 0 });
 const hash = Type.String({ description: 'SHA-256 in lower-case hex; empty when there was nothing' });
+const tls = Type.Optional(
+  Type.Object(
+    { ja3: Type.String(), ja4: Type.String() },
+    { description: 'Fingerprints of what the TLS client offered, here as it left or arrived' },
+  ),
+);
 const side = {
   agentID: Type.Integer({ minimum: 0, description: '0 when no agent told anything' }),
   ip: Type.String(),
@@ -37,6 +43,7 @@ const ClientSide = Component('AttackClientSide', {
   rxSha256: hash,
   responseIsOurs: Type.Boolean({ description: 'The answer is byte for byte the one our server sent' }),
   ttfbMs: Type.Number(),
+  tls,
 });
 
 const ServerSide = Component('AttackServerSide', {
@@ -46,6 +53,7 @@ const ServerSide = Component('AttackServerSide', {
   rxSha256: hash,
   sentBytes: count,
   end: OneOf(['reset', 'fin', 'timeout', 'none']),
+  tls,
 });
 
 /** Outcome of one attempt, as seen by both agents. */

@@ -56,6 +56,8 @@ export interface TcpOptions {
  * outside. After a batch of calls `flush` sends what they caused. A connection object must not be used after onClose.
  */
 export class Tcp {
+  /** Told of every request for a new connection, also of those that are refused. The key is valid during the call. */
+  onSyn: ((key: Int32Array) => void) | undefined;
   readonly #context: TcpContext;
   readonly #answersClosedPorts: boolean;
   readonly #fire: (slot: number) => void;
@@ -348,6 +350,7 @@ export class Tcp {
     const listener = context.listeners.get((key[portsWord] as number) >>> 16);
     const waiting = context.timeWait.find(key, 0);
     if (waiting >= 0 && !receiveInTimeWait(context, waiting, listener, flow)) return;
+    if ((segment.flags & (tcpFlag.syn | tcpFlag.ack)) === tcpFlag.syn) this.onSyn?.(key);
     if (listener === undefined) {
       if (this.#answersClosedPorts) emitResetFor(context, flow);
       return;

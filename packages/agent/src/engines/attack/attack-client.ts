@@ -7,21 +7,22 @@ import type {
 } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
 import { type LocalEndpoint, prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
-import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
 import { BarePath } from './bare-path.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { Contents, readAttempts } from './contents.ts';
 import { Controls, type Origin } from './controls.ts';
 import { CookieJar } from './cookie-jar.ts';
-import { type AttackRoute, type ClientContext, type ClientOutcome, noOutcome, type ProtocolDriver } from './driver.ts';
+import { type AttackRoute, type ClientContext, type ClientOutcome, noOutcome } from './driver.ts';
 import { clientVerdictOf, metersOf } from './meters.ts';
 import { Pace } from './pace.ts';
 import { shapedRoute } from './packet-shapes.ts';
 import { driverFor } from './protocols/index.ts';
+import { attemptScan } from './protocols/scan.ts';
 import { isSilence, Patience, pause, RateLimits } from './retries.ts';
 import { Sequence } from './sequence.ts';
 import { Solo } from './solo.ts';
+import { Paths, type TargetPath, unprovenPath } from './target-path.ts';
 
 type Context = EngineContext<AttackClientConfig>;
 type Skipped = NonNullable<ClientObservation['skipped']>;
@@ -33,18 +34,6 @@ const originOf = ({ localAddress, via }: LocalEndpoint): Origin => ({
   ...(localAddress !== undefined && { localAddress }),
   ...(via && { via }),
 });
-
-/** State of the path to one target. */
-interface TargetPath {
-  readonly target: AttackTarget;
-  readonly weight: number;
-  readonly driver: ProtocolDriver;
-  isProven: boolean;
-  /** It was proven at least once: when lost it may come back. */
-  wasProven: boolean;
-  lostProofs: number;
-  sinceControl: number;
-}
 
 /** An attempt under way. */
 interface Work {
@@ -72,7 +61,7 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #sources: SourcePool;
   readonly #controls: Controls;
   readonly #paths: readonly TargetPath[];
-  readonly #choosers = new Map<string, Chooser<TargetPath>>();
+  readonly #pathsOf: Paths;
   readonly #sequence: Sequence;
   readonly #pace: Pace;
   readonly #countAttempt: ReturnType<typeof metersOf>;
@@ -106,18 +95,8 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
       elapsedMs: () => Math.max(0, performance.now() - this.#startedAt),
       bytesOf: (content) => this.#contents.bytesOf(content),
     };
-    this.#paths = config.targets.map((target) => {
-      const driver = driverFor(target.protocol);
-      return {
-        target,
-        weight: target.weight,
-        driver,
-        isProven: false,
-        wasProven: false,
-        lostProofs: 0,
-        sinceControl: 0,
-      };
-    });
+    this.#paths = config.targets.map(unprovenPath);
+    this.#pathsOf = new Paths(this.#paths);
     this.#attempts = readAttempts(config.attempts).filter(
       ({ host }, index) => (host ?? index) % share.count === share.index,
     );
@@ -134,16 +113,23 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
   async start(): Promise<void> {
     this.#startedAt = performance.now();
     this.#origin = this.#nextOrigin();
-    await Promise.all(this.#paths.map((path) => this.#prove(path, 'path')));
-    for (const { target, isProven } of this.#paths) {
-      if (!isProven) this.#context.note(`${target.host}:${target.port} did not prove to be the server agent`);
-    }
+    // All proofs at once would look like a scan: those of a campaign come right before what they are for.
+    const isCovert = this.#attempts[0]?.kind === 'campaign';
+    if (!isCovert) await Promise.all(this.#paths.map((path) => this.#prove(path, 'path')));
+    this.#noteUnproven(isCovert ? [] : this.#paths);
     this.#pace.begin();
     await this.#calibrate();
     this.#noteSharedAddresses();
     const workers = Array.from({ length: this.#config.concurrency }, () => this.#work(undefined));
     await Promise.all([...workers, ...this.#sequence.hosts.map((host) => this.#work(host))]);
     for (const path of this.#paths) if (path.isProven && path.sinceControl > 0) await this.#prove(path, 'end');
+    if (isCovert) this.#noteUnproven(this.#paths.filter(({ lostProofs, wasProven }) => lostProofs > 0 && !wasProven));
+  }
+
+  #noteUnproven(paths: readonly TargetPath[]): void {
+    for (const { target, isProven } of paths) {
+      if (!isProven) this.#context.note(`${target.host}:${target.port} did not prove to be the server agent`);
+    }
   }
 
   pause(): void {
@@ -171,9 +157,10 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
     for (;;) {
       const next = signal.aborted ? undefined : this.#sequence.next(host);
       if (next === undefined) return;
-      const skipped = await this.#sequence.reasonToSkip(next);
-      const path = this.#pathOf(next);
-      if (skipped === undefined && (await this.#isOpen(path))) {
+      const path = this.#pathsOf.pathOf(next);
+      const hasNoAddress = path === undefined && next.addressIndex !== undefined;
+      const skipped = (await this.#sequence.reasonToSkip(next)) ?? (hasNoAddress ? 'no_address' : undefined);
+      if (skipped === undefined && (await this.#isOpen(path, next))) {
         await this.#pace.waitForNext(next.delayMs ?? 0);
         // Attempts that have not started at the end of the run are not reported.
         if (signal.aborted) return;
@@ -202,9 +189,14 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
 
   async #send(attempt: Attempt, path: TargetPath, from: Origin, timeoutMs = this.#patience.timeoutMs): Promise<Sent> {
     const startedMs = this.#clientContext.elapsedMs();
-    const seen = await path.driver
-      .attempt(attempt, shapedRoute(this.#routeOf(path.target, from, timeoutMs), attempt.exchange), this.#clientContext)
-      .catch((error: Error): ClientOutcome => ({ ...noOutcome, error: error.message.slice(0, 500) }));
+    const route = shapedRoute(this.#routeOf(path.target, from, timeoutMs), attempt.exchange);
+    const isScan = attempt.exchange.protocol === 'scan';
+    const sending = isScan
+      ? attemptScan(attempt, route, this.#clientContext)
+      : path.driver.attempt(attempt, route, this.#clientContext);
+    const seen = await sending.catch(
+      (error: Error): ClientOutcome => ({ ...noOutcome, error: error.message.slice(0, 500) }),
+    );
     const endedMs = this.#clientContext.elapsedMs();
     if (seen.end === 'response') this.#patience.note(endedMs - startedMs, endedMs);
     return { ...seen, timeoutMs, startedMs, endedMs, tries: 1, isShunned: false, isRateLimited: false };
@@ -213,6 +205,8 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
   /** Silence and rate limits may say nothing of the attempt: it is sent again, alone, before it is judged. */
   async #settleDoubt(work: Work, first: Sent): Promise<Sent> {
     if (this.#rateLimits.isDoubtful(first)) return this.#afterRateLimit(work, first);
+    // A port that is closed as it should be is no silence.
+    if (work.attempt.exchange.protocol === 'scan' && first.responseIsOurs) return first;
     return isSilence(first) && this.#config.control.afterSilentDrop ? this.#afterSilence(work, first) : first;
   }
 
@@ -297,12 +291,13 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
   }
 
   /** Nothing is sent on an unproven path; a lost path may come back. */
-  async #isOpen(path: TargetPath | undefined): Promise<boolean> {
+  async #isOpen(path: TargetPath | undefined, next: Attempt): Promise<boolean> {
     if (path === undefined || this.#context.signal.aborted) return false;
     if (path.isProven) return true;
-    if (path.wasProven) return this.#recover(path);
+    const from = this.#originOf(next.host) ?? this.#origin;
+    if (path.wasProven) return this.#recover(path, from);
     if (path.lostProofs >= maxLostProofs) return false;
-    return (await this.#prove(path, 'before')).isGood;
+    return (await this.#prove(path, 'before', { from, after: next })).isGood;
   }
 
   /** Sends everything past the device first, so that what the path itself rejects or rewrites is known. */
@@ -345,14 +340,6 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
     this.#context.record(observation);
     this.#countAttempt(attempt, observation);
     this.#sequence.settle(attempt, clientVerdictOf(observation) === 'passed', more.skipped !== undefined);
-  }
-
-  #pathOf({ service }: Attempt): TargetPath | undefined {
-    const paths = this.#paths.filter(({ target }) => target.service === service);
-    if (paths.length === 0) return undefined;
-    const chooser = this.#choosers.get(service) ?? chooserOf(paths, 'roundRobin');
-    this.#choosers.set(service, chooser);
-    return chooser(0);
   }
 
   #nextOrigin(): Origin {

@@ -1,4 +1,4 @@
-import type { AttackServerConfig, Attempt } from '@rushhour/protocol';
+import type { AttackListen, AttackServerConfig, Attempt } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { tlsObserver } from '../../net/secure-path.ts';
@@ -7,6 +7,7 @@ import { Contents, readAttempts } from './contents.ts';
 import type { AttackListener, ServerContext, ServerOutcome } from './driver.ts';
 import { parseToken } from './proof.ts';
 import { driverFor } from './protocols/index.ts';
+import { watchScans } from './protocols/scan.ts';
 
 /** Maximum number of reported connections that match no attempt; they may come from anywhere. */
 const maxUnknown = 10_000;
@@ -24,6 +25,7 @@ export const prepareAttackServer = async (
   let unknown = 0;
   const arrived = new Set<number>();
   const { runToken, proofKey, marker, keepAlive } = config;
+  const reportSide = (outcome: ServerOutcome) => context.record({ side: 'server', ...outcome });
   const serverContext: ServerContext = {
     ...{ runToken, proofKey, marker, keepAlive, hostNetwork },
     secure: { note, ...tlsObserver(context, engine) },
@@ -43,18 +45,11 @@ export const prepareAttackServer = async (
         if (outcome.step === 0) received.add(1);
         if (isWhole(outcome)) arrived.add(outcome.attempt);
       }
-      context.record({ side: 'server', ...outcome });
+      reportSide(outcome);
     },
   };
-  const listeners: AttackListener[] = [];
-  const closeAll = () => Promise.all(listeners.splice(0).map((listener) => listener.close()));
-  try {
-    for (const endpoint of config.listen)
-      listeners.push(await driverFor(endpoint.protocol).listen(endpoint, serverContext));
-  } catch (error) {
-    await closeAll();
-    throw error;
-  }
+  const watch = () => watchScans([...attempts.values()], config.listen, { ...serverContext, record: reportSide });
+  const closeAll = await openAll([watch, ...config.listen.map((endpoint) => () => listen(endpoint, serverContext))]);
   return {
     start() {
       startedAt = performance.now();
@@ -65,6 +60,22 @@ export const prepareAttackServer = async (
       contents.wipe();
     },
   };
+};
+
+const listen = (endpoint: AttackListen, context: ServerContext) =>
+  driverFor(endpoint.protocol).listen(endpoint, context);
+
+/** Opens one after another, and closes them again if one fails. */
+const openAll = async (opens: readonly (() => AttackListener | Promise<AttackListener>)[]) => {
+  const listeners: AttackListener[] = [];
+  const closeAll = () => Promise.all(listeners.splice(0).map((listener) => listener.close()));
+  try {
+    for (const open of opens) listeners.push(await open());
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+  return closeAll;
 };
 
 const isWhole = ({ seen }: ServerOutcome) => seen === 'full' || seen === 'modified';

@@ -21,6 +21,8 @@ export interface AttackRoute {
   readonly via?: Dialer;
   /** How its packets look; of emulated hosts only. */
   readonly shape?: SegmentShape;
+  /** What TLS offers, instead of the settings of all connections. */
+  readonly hello?: ConnectionOptions;
   /** SNI, unless the TLS settings set one. */
   readonly serverName?: string;
   readonly timeoutMs: number;
@@ -90,7 +92,7 @@ export class ClientConnection {
       else this.connect = 'tls-failed';
       this.#changed();
     });
-    this.#socket = route.isTls ? connectTls({ ...namedBy(route), ...settings.tls, socket: tcp }) : tcp;
+    this.#socket = route.isTls ? connectTls({ ...namedBy(route), ...(route.hello ?? settings.tls), socket: tcp }) : tcp;
     if (route.isTls) {
       tcp.on('error', (error) => this.#fail(errorCodeOf(error)));
       this.#socket.on('secureConnect', () => {

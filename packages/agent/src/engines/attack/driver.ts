@@ -60,6 +60,7 @@ export type ClientOutcome = Pick<
   | 'responseIsOurs'
   | 'isAltered'
   | 'changes'
+  | 'tls'
   | 'ttfbMs'
   | 'error'
   | 'excerpt'

@@ -1,6 +1,7 @@
 import type { Exchange, PacketForm } from '@rushhour/protocol';
 import type { SegmentShape } from '@rushhour/wire';
 import type { AttackRoute } from './client-connection.ts';
+import { helloOptions } from './tls-hello.ts';
 
 /** Short enough to cut what devices look for, long enough that a request needs few. */
 const segmentBytes = 24;
@@ -17,8 +18,14 @@ const shapes: Readonly<Record<PacketForm, SegmentShape>> = {
   'ip-ttl-decoy': { segmentBytes, decoy: { ttl: 1 } },
 };
 
-/** The route of an exchange, with the form its packets have. */
+/** The route of an exchange, with what its TLS offers. */
+export const withHello = (route: AttackRoute, exchange: Exchange | undefined): AttackRoute =>
+  exchange?.protocol === 'http' && exchange.hello !== undefined
+    ? { ...route, hello: helloOptions(exchange.hello) }
+    : route;
+
+/** The route of an exchange, with the form its packets have and what its TLS offers. */
 export const shapedRoute = (route: AttackRoute, exchange: Exchange): AttackRoute => {
   const form = 'packets' in exchange ? exchange.packets : undefined;
-  return form === undefined ? route : { ...route, shape: shapes[form] };
+  return { ...withHello(route, exchange), ...(form !== undefined && { shape: shapes[form] }) };
 };

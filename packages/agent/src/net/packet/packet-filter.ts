@@ -14,6 +14,7 @@ export const op = {
   loadWord: 0x20,
   loadWordAtX: 0x40,
   loadHalfAtX: 0x48,
+  loadByteAtX: 0x50,
   loadLength: 0x80,
   loadConstant: 0x00,
   jumpIfEqual: 0x15,

@@ -19,11 +19,19 @@ const pattern = OneOf(['random', 'text', 'credit-card-like'], {
   default: 'random',
   description: 'What the data is like',
 });
-const ports = Type.String({
-  default: '80',
-  pattern: '^[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*$',
-  maxLength: 255,
-});
+const portsText = (value: string, description: string) =>
+  Type.String({
+    default: value,
+    pattern: `^${value === '' ? '(' : ''}[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*${value === '' ? ')?' : ''}$`,
+    maxLength: 255,
+    description,
+  });
+const ports = portsText('80', 'Ports and ranges of them');
+/** Of connections that are opened to see whether a port is open. */
+const scanned = {
+  open: portsText('', 'Ports that the servers listen on, all others are closed; 22, 80, 443 and 445 unless said'),
+  timeoutMs: whole(1000, [50, 60_000], 'How long an answer is waited for'),
+};
 
 const lookup = params({
   count: whole(1, [1, 1000], 'Names asked for'),
@@ -43,7 +51,10 @@ const inNames = params({
   encoding: OneOf(['base32', 'hex'], { default: 'base32' }),
   domain,
 });
-const beacon = params({
+/** Clients whose TLS is imitated, as far as OpenSSL can be told. */
+export const tlsProfiles = ['default', 'browser', 'windows', 'go', 'java', 'old-implant'] as const;
+
+const beaconMembers = {
   intervalMs,
   uriPattern: Type.String({ default: '/', pattern: '^/[!-~]*$', maxLength: 512, description: '{{n}} is the count' }),
   userAgent: Type.String({ default: 'Mozilla/5.0', maxLength: 255, pattern: '^[ -~]*$' }),
@@ -60,6 +71,11 @@ const beacon = params({
     },
   ),
   sni: domain,
+};
+const beacon = params(beaconMembers);
+const secureBeacon = params({
+  ...beaconMembers,
+  tlsProfile: OneOf(tlsProfiles, { default: 'default', description: 'Whose first message of TLS is imitated' }),
 });
 const plainBeacon = params({ intervalMs, bytes: whole(64, [1, 1400], 'Bytes of a message') });
 const leak = params({ bytes, chunkBytes: whole(65_536, [64, 1_048_576], 'Bytes in one go'), pattern });
@@ -71,7 +87,7 @@ export const campaignParams: Readonly<Record<CampaignStep['action'], TObject>> =
   'dns-tunnel': inNames,
   'dns-exfil': inNames,
   'http-beacon': beacon,
-  'https-beacon': beacon,
+  'https-beacon': secureBeacon,
   'tcp-beacon': plainBeacon,
   'icmp-beacon': plainBeacon,
   'nonstandard-port': params({
@@ -92,9 +108,19 @@ export const campaignParams: Readonly<Record<CampaignStep['action'], TObject>> =
     chunkBytes: whole(1024, [64, 65_536], 'Bytes in one go'),
     spacingMs: whole(100, [0, 60_000], 'Between one part and the next'),
   }),
-  'port-scan': params({ ports, rate: whole(10, [1, 1000], 'Ports a second') }),
+  'port-scan': params({
+    ports,
+    ...scanned,
+    rate: whole(10, [1, 1000], 'Ports a second'),
+    hosts: whole(1, [1, 256], 'Addresses of the servers, each with all ports'),
+  }),
   'service-probe': params({ ports }),
-  'host-sweep': params({ count: whole(4, [1, 256], 'Addresses of the servers') }),
+  'host-sweep': params({
+    count: whole(4, [1, 256], 'Addresses of the servers'),
+    ports: portsText('', 'Ports of each address; the one of the step unless said'),
+    ...scanned,
+    rate: whole(50, [1, 1000], 'Ports a second'),
+  }),
   'login-spray': params({
     protocol: OneOf(['ftp', 'pop3', 'imap', 'smtp'], { default: 'ftp' }),
     attempts: whole(10, [1, 1000], 'Accounts that are tried; the server always refuses'),

@@ -88,7 +88,7 @@ const signatureFields = ({ signature }: ShownAttempt): readonly unknown[] => {
 /** One line for each attempt. */
 const attemptsCsv = ({ attempts }: SecurityReport): string => {
   const own = ['techniques', 'status', 'clientEnd', 'serverSeen', 'sentBytes', 'reason'];
-  const sent = ['encoder', 'position', 'payload', 'changes', 'curl'];
+  const sent = ['encoder', 'position', 'payload', 'changes', 'curl', 'ja4'];
   const head = line([...attemptMembers, ...own, ...signatureHead, ...sent]);
   const rows = attempts.map((attempt) =>
     line([
@@ -97,7 +97,7 @@ const attemptsCsv = ({ attempts }: SecurityReport): string => {
       ...[attempt.client.status, attempt.client.end, attempt.server.seen, attempt.client.sentBytes, attempt.reason],
       ...signatureFields(attempt),
       ...(attempt.kind === 'waf' ? attempt.variant.split('/').slice(0, 2) : ['', '']),
-      ...[attempt.payload, attempt.changes.join('; '), attempt.curl],
+      ...[attempt.payload, attempt.changes.join('; '), attempt.curl, attempt.client.tls?.ja4 ?? ''],
     ]),
   );
   return head + rows.join('');

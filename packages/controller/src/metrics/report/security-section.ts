@@ -139,7 +139,18 @@ const campaignOf = ({ campaign }: SecurityReport) => {
     ({ at, refName, variant, tactic, techniques, outcome, mechanism }) =>
       `<tr>${[at, refName, variant, tactic, techniques.join(', '), outcome, mechanism ?? ''].map((text) => cell(text)).join('')}</tr>`,
   );
-  return `<h3>Campaigns</h3>${firstRows(['Time', 'Campaign', 'Step', 'Tactic', 'Technique', 'Outcome', 'Mechanism'], rows)}`;
+  const head = ['Time', 'Campaign', 'Step', 'Tactic', 'Technique', 'Outcome', 'Mechanism'];
+  const shown = rows.length < campaign.steps ? `<p>The first ${rows.length} of ${campaign.steps} steps</p>` : '';
+  return `<h3>Campaigns</h3>${shown}${firstRows(head, rows)}${hellosOf(campaign.hellos)}`;
+};
+
+const hellosOf = (hellos: NonNullable<SecurityReport['campaign']>['hellos']) => {
+  if (hellos.length === 0) return '';
+  const rows = hellos.map(
+    ({ ja4, ja3, steps, attempts, changed }) =>
+      `<tr>${[ja4, ja3, steps.join(', ')].map((text) => cell(text)).join('')}${cell(attempts, 'n')}${cell(changed.join(', ') || 'unchanged')}</tr>`,
+  );
+  return `<h3>TLS fingerprints</h3>${firstRows(['JA4', 'JA3', 'Steps', 'Attempts', 'At the server'], rows)}`;
 };
 
 /** Those that failed come first: thousands that passed say one thing. */

@@ -1,7 +1,9 @@
 import type { CampaignStep } from '@rushhour/contract';
-import type { Content, Exchange } from '@rushhour/protocol';
+import type { Content, Exchange, HttpExchange } from '@rushhour/protocol';
+import { portsIn, scanOf } from './scan-steps.ts';
 import { smbDialogue } from './smb-dialogue.ts';
 import { bytesOf, dataOf, dnsMessages, labelOf, signIn, toBase32 } from './step-bytes.ts';
+import { helloOf } from './tls-profiles.ts';
 
 /** One exchange of a step on the network; a step has one or several. */
 export interface StepExchange {
@@ -11,6 +13,8 @@ export interface StepExchange {
   /** Wait before the exchange, in milliseconds. */
   readonly delayMs?: number;
   readonly direction?: 's2c';
+  /** Goes to this address of the servers; else they take turns. */
+  readonly addressIndex?: number;
 }
 
 /** Members of all actions, validated and filled in by the schema of the action; an action reads only its own. */
@@ -35,6 +39,10 @@ export interface StepParams {
   readonly pattern: string;
   readonly spacingMs?: number;
   readonly ports: string;
+  readonly tlsProfile?: Parameters<typeof helloOf>[0];
+  readonly open: string;
+  readonly timeoutMs: number;
+  readonly hosts: number;
   readonly rate: number;
   readonly attempts: number;
   readonly shares: readonly string[];
@@ -57,6 +65,8 @@ export interface StepContext {
   readonly domain: string;
   /** The bytes of a test file, or of the sample with this id; undefined if missing. */
   findSample(kind: string, container: string, fileID: number | undefined): Content | undefined;
+  /** Whether servers can tell who asked for a closed port. */
+  readonly seesClosedPorts: boolean;
   /** The values of a dictionary; undefined if missing. */
   findWords(dictionaryId: number): readonly string[] | undefined;
 }
@@ -79,7 +89,7 @@ interface Web {
   readonly answer?: { readonly type: string; readonly body: Content };
 }
 
-const web = ({ method = 'GET', path, host, userAgent = 'Mozilla/5.0', headers = [], body, answer }: Web): Exchange => ({
+const web = ({ method = 'GET', path, host, userAgent = 'Mozilla/5.0', headers = [], body, answer }: Web): HttpExchange => ({
   protocol: 'http',
   steps: [
     {
@@ -144,7 +154,8 @@ const beacon =
     const host = isTls ? sni : domain;
     const body = bodyBytes > 0 ? bytesOf(`${name} ${iteration}`, bodyBytes) : undefined;
     const sent = [{ name: 'Cookie', value: `id=${labelOf(name, 16)}` }, ...headers];
-    const exchange = web({ method, path, host, userAgent, headers: sent, body });
+    const hello = isTls ? helloOf(params.tlsProfile) : undefined;
+    const exchange = { ...web({ method, path, host, userAgent, headers: sent, body }), ...(hello && { hello }) };
     return [{ exchange, port: step.port, isTls, delayMs: iteration === 0 ? 0 : intervalMs }];
   };
 
@@ -172,15 +183,8 @@ const byFile = (protocol: 'smtp' | 'ftp') =>
     content: content(part),
   }));
 
-const maxPorts = 64;
-const portsIn = (text: string): number[] =>
-  text
-    .split(',')
-    .flatMap((range) => {
-      const [first = 0, last = first] = range.split('-').map(Number);
-      return times(Math.max(0, Math.min(last, 65_535) - first + 1), (n) => first + n).slice(0, maxPorts);
-    })
-    .slice(0, maxPorts);
+/** Each of them is listened on. */
+const maxServedPorts = 64;
 
 const coded: Readonly<Record<string, (bytes: Buffer) => string>> = {
   base64: (bytes) => bytes.toString('base64'),
@@ -280,15 +284,26 @@ export const actions: Readonly<Record<Exclude<CampaignStep['action'], 'wait'>, S
   'chunked-exfil': byWeb,
   'smtp-exfil': byFile('smtp'),
   'ftp-exfil': byFile('ftp'),
-  'port-scan': ({ params: { ports, rate }, iteration }) =>
-    portsIn(ports).map((port) => ({ exchange: raw(`scan ${iteration} ${port}\n`), port, delayMs: 1000 / rate })),
+  'port-scan': (context) => {
+    const { ports, rate, hosts } = context.params;
+    if (context.seesClosedPorts) return scanOf({ ...context.params, addresses: hosts });
+    return portsIn(ports, maxServedPorts).map((port) => ({
+      exchange: raw(`scan ${context.iteration} ${port}\n`),
+      port,
+      delayMs: 1000 / rate,
+    }));
+  },
   'service-probe': ({ params: { ports }, iteration, domain }) =>
-    portsIn(ports).map((port) => ({
+    portsIn(ports, maxServedPorts).map((port) => ({
       exchange: web({ method: 'OPTIONS', path: `/probe/${iteration}`, host: domain }),
       port,
     })),
-  'host-sweep': ({ params: { count }, step, iteration }) =>
-    times(count, (n) => ({ exchange: raw(`sweep ${iteration} ${n}\n`), port: step.port })),
+  'host-sweep': (context) => {
+    const { step, iteration, params } = context;
+    const ports = params.ports || String(step.port);
+    if (context.seesClosedPorts) return scanOf({ ...params, ports, addresses: params.count });
+    return times(params.count, (n) => ({ exchange: raw(`sweep ${iteration} ${n}\n`), port: step.port }));
+  },
   'login-spray': sprayLogins,
   'smb-probe': ({ params: { shares }, step, iteration, name }) =>
     shares.map((share) => {

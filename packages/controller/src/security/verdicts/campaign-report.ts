@@ -42,7 +42,7 @@ export const malwareReport = (results: readonly SampleResult[]): MalwareReport |
 
 type Result = Pick<
   AttackResult,
-  'kind' | 'refName' | 'variant' | 'outcome' | 'mechanism' | 'techniques' | 'startedAt' | 'durationMs'
+  'kind' | 'refName' | 'variant' | 'outcome' | 'mechanism' | 'techniques' | 'startedAt' | 'durationMs' | 'client' | 'server'
 > & { readonly category: string };
 
 export interface CampaignReport {
@@ -52,9 +52,32 @@ export interface CampaignReport {
     readonly tactic: string;
     readonly durationMs: number;
   })[];
+  /** All steps there are; the timeline shows the first of them. */
+  readonly steps: number;
+  /** What TLS clients offered, and as what it arrived where somebody on the way changed it. */
+  readonly hellos: readonly (TlsPrint & {
+    readonly steps: readonly string[];
+    readonly attempts: number;
+    readonly changed: readonly string[];
+  })[];
   /** For the ATT&CK Navigator: the score is the block rate in percent. */
   readonly layer: NavigatorLayer;
 }
+
+type TlsPrint = NonNullable<AttackResult['client']['tls']>;
+
+const hellosOf = (steps: readonly Result[]): CampaignReport['hellos'] => {
+  const seen = steps.flatMap((step) => (step.client.tls === undefined ? [] : { ...step, print: step.client.tls }));
+  const byPrint = Map.groupBy(seen, ({ print }) => `${print.ja3} ${print.ja4}`);
+  return [...byPrint.values()].map((all) => {
+    const { ja3, ja4 } = (all[0] as (typeof all)[number]).print;
+    const arrived = all.flatMap(({ server }) => (server.tls === undefined ? [] : server.tls));
+    return {
+      ...{ ja3, ja4, attempts: all.length, steps: [...new Set(all.map(({ variant }) => variant))] },
+      changed: [...new Set(arrived.filter((print) => print.ja3 !== ja3).map((print) => print.ja4))],
+    };
+  });
+};
 
 const maxSteps = 5000;
 const isStopped = ({ outcome }: Result) => outcome === 'blocked' || outcome === 'modified';
@@ -81,6 +104,8 @@ export const campaignReport = (results: readonly Result[]): CampaignReport | und
   const steps = results.filter(({ kind, outcome }) => kind === 'campaign' && outcome !== 'skipped');
   if (steps.length === 0) return undefined;
   return {
+    steps: steps.length,
+    hellos: hellosOf(steps),
     timeline: steps
       .toSorted((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
       .slice(0, maxSteps)

@@ -44,6 +44,26 @@ it('the command sends the same target, headers and body', async () => {
   expect(text.endsWith("\r\n\r\nname='; drop")).toBe(true);
 });
 
+it('nothing is added that the attempt did not have, and empty headers stay', async () => {
+  const body = { data: Buffer.from('a=1').toString('base64') };
+  const headers = [
+    { name: 'Host', value: 'app.test' },
+    { name: 'X-Empty', value: '' },
+    { name: 'Content-Length', value: '3' },
+  ];
+  const text = (await received(curlOf(attempt({ path: '/a', headers, body })))).toString('latin1');
+  const lines = text.split('\r\n');
+  expect(lines.slice(1, -2).map((line) => line.toLowerCase())).toEqual(
+    expect.arrayContaining(['host: app.test', 'x-empty:', 'content-length: 3']),
+  );
+  expect(lines).toHaveLength(6);
+});
+
+it('says so when a body is shown in part', () => {
+  const large = curlOf(attempt({ body: { data: Buffer.alloc(9000, 'x').toString('base64') } }));
+  expect(large.startsWith('# the first 8192 of 9000 bytes of the body\n')).toBe(true);
+});
+
 it('bytes stay bytes', async () => {
   const bytes = Buffer.from([0, 0xff, 0x0a, 0x27]);
   const sent = await received(curlOf(attempt({ body: { data: bytes.toString('base64') } })));

@@ -10,13 +10,23 @@ const isPlain = (bytes: Buffer) => bytes.every((byte) => byte >= 0x20 && byte < 
 
 const maxBody = 8192;
 
+/** What curl would add by itself, and devices look at. */
+const ownHeaders = ['User-Agent', 'Accept', 'Content-Type', 'Expect'];
+
+const withoutOwn = (headers: readonly { readonly name: string }[]): string[] => {
+  const given = new Set(headers.map(({ name }) => name.trim().toLowerCase()));
+  return ownHeaders.filter((name) => !given.has(name.toLowerCase())).flatMap((name) => ['-H', quoted(`${name}:`)]);
+};
+
 const commandOf = ({ method, path, version, headers, body }: HttpExchange['steps'][number]['request']): string => {
   const bytes = bytesOf(body);
   const isShown = bytes === undefined || (bytes.length <= maxBody && isPlain(bytes));
   const options = [
     ...['-isk', version === '2' ? '--http2-prior-knowledge' : `--http${version}`, '-X', quoted(method)],
     ...['--request-target', quoted(path)],
-    ...headers.flatMap(({ name, value }) => ['-H', quoted(`${name}: ${value}`)]),
+    // An empty value needs a semicolon: with a colon curl would leave the header out.
+    ...headers.flatMap(({ name, value }) => ['-H', quoted(value === '' ? `${name};` : `${name}: ${value}`)]),
+    ...withoutOwn(headers),
     ...(bytes === undefined
       ? []
       : isShown
@@ -24,7 +34,9 @@ const commandOf = ({ method, path, version, headers, body }: HttpExchange['steps
         : ['--data-binary', '@-']),
   ];
   const command = `curl ${options.join(' ')} "$TARGET"`;
-  return isShown ? command : `printf %s ${bytes.toString('base64', 0, maxBody)} | base64 -d | ${command}`;
+  if (isShown) return command;
+  const cut = bytes.length > maxBody ? `# the first ${maxBody} of ${bytes.length} bytes of the body\n` : '';
+  return `${cut}printf %s ${bytes.toString('base64', 0, maxBody)} | base64 -d | ${command}`;
 };
 
 /** Commands that send an attempt again, to the address in `TARGET`; empty for what is no HTTP or holds a sample. */

@@ -2,18 +2,8 @@ import type { AttackResult } from '@rushhour/contract';
 import type { ClientObservation } from '@rushhour/protocol';
 import { answerDetailOf } from './block-page.ts';
 import type { Decision, Evidence } from './evidence.ts';
-
-type Observed = Evidence & { readonly client: ClientObservation };
-type Verdict = Pick<AttackResult, 'outcome' | 'mechanism'> & { readonly why?: string };
-
-interface Row {
-  readonly row: number;
-  fits(observed: Observed): boolean;
-  decide(observed: Observed): Verdict;
-}
-
-const blocked = (mechanism: AttackResult['mechanism'], why = ''): Verdict => ({ outcome: 'blocked', mechanism, why });
-const inconclusive = (why: string): Verdict => ({ outcome: 'inconclusive', mechanism: null, why });
+import { scanRows } from './scan-rows.ts';
+import { blocked, firstRows, ifReachable, inconclusive, type Observed, type Row, type Verdict } from './verdict-row.ts';
 
 const hasAnswer = ({ client }: Observed) => client.end === 'response';
 /** The bytes received equal the bytes our server sent, including none. */
@@ -38,23 +28,8 @@ const alterations = (observed: Observed) => (changesOf(observed).length === 0 ? 
 const ifPartial = ({ server, policy }: Observed, verdict: Verdict): Verdict =>
   server.seen === 'partial' && !policy.partialIsBlock ? inconclusive('a part arrived') : verdict;
 
-/** Silence and refusal count only if a benign exchange succeeds right afterwards. */
-const ifReachable = ({ controls, client }: Observed, verdict: Verdict): Verdict => {
-  if (client.isShunned) return { ...verdict, mechanism: 'silent-drop', why: 'client_shunned' };
-  return controls.after === true ? verdict : inconclusive('device_unreachable');
-};
-
 const rows: readonly Row[] = [
-  {
-    row: 1,
-    fits: ({ client }) => client.error !== undefined,
-    decide: ({ client }) => ({ outcome: 'error', mechanism: null, why: client.error ?? '' }),
-  },
-  {
-    row: 2,
-    fits: ({ client, controls }) => client.skipped === 'path_not_proven' || !controls.before,
-    decide: () => inconclusive('path_not_proven'),
-  },
+  ...firstRows,
   {
     row: 3,
     fits: (observed) => observed.server.seen === 'full' && observed.client.isComplete && isEqual(observed),
@@ -157,7 +132,15 @@ const ends: Readonly<Record<ClientObservation['end'], string>> = {
   none: 'got nothing',
 };
 
-const sentence = ({ client, server }: Observed, why: string): string => {
+const scanSentence = ({ client: { connect, startedMs, endedMs }, server }: Observed, why: string): string => {
+  const seen = `server saw ${server.seen === 'none' ? 'nothing' : 'the request to connect'}`;
+  const ending = connect === 'ok' ? 'connected' : `could not connect (${connect})`;
+  return `${why === '' ? '' : `${why}: `}${seen}; client ${ending} after ${Math.round(endedMs - startedMs)} ms`;
+};
+
+const sentence = (observed: Observed, why: string): string => {
+  const { attempt, client, server } = observed;
+  if (attempt.scan !== undefined) return scanSentence(observed, why);
   const answer = client.end === 'response' ? ` with status ${client.status}` : '';
   const ending = client.connect === 'ok' ? ends[client.end] : `could not connect (${client.connect})`;
   const seen = `server saw ${server.seen === 'none' ? 'nothing' : `${server.seen}, ${server.rxBytes} bytes`}`;
@@ -195,7 +178,8 @@ export const decide = (evidence: Evidence): Decision => {
   const isLeftOut = client?.skipped !== undefined && client.skipped !== 'path_not_proven';
   if (client === undefined || isLeftOut) return untried(client);
   const observed = { ...evidence, client };
-  const { row, decide: verdictOf } = rows.find(({ fits }) => fits(observed)) as Row;
+  const table = evidence.attempt.scan === undefined ? rows : scanRows;
+  const { row, decide: verdictOf } = table.find(({ fits }) => fits(observed)) as Row;
   let verdict = verdictOf(observed);
   const isDoubtful = verdict.outcome === 'blocked' && controls.after === false && !client.isShunned;
   if (isDoubtful && !isOwnPage(client)) verdict = inconclusive('device_unreachable');

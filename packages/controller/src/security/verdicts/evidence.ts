@@ -1,5 +1,13 @@
 import type { AttackResult } from '@rushhour/contract';
-import type { Attempt, ClientObservation, Content, MessageChange, ServerObservation } from '@rushhour/protocol';
+import type {
+  Attempt,
+  ClientObservation,
+  Content,
+  MessageChange,
+  ScanExchange,
+  ServerObservation,
+  TlsFingerprint,
+} from '@rushhour/protocol';
 import type { RunDumpRecord } from '../../store/runs/run-dumps.ts';
 
 const maxLetters = 4096;
@@ -25,6 +33,8 @@ const linesOf = ({ exchange }: Attempt): string[] => {
       return [`${exchange.qname} ${exchange.qtype}`];
     case 'icmp':
       return [textOf(exchange.content)];
+    case 'scan':
+      return [`connect to port ${exchange.port}, which is ${exchange.isOpen ? 'open' : 'closed'}`];
     default:
       return [`${exchange.protocol} ${exchange.direction} ${exchange.name}`];
   }
@@ -81,6 +91,7 @@ export interface ServerSeen
   readonly agentId: number;
   readonly seen: AttackResult['server']['seen'];
   readonly changes?: readonly MessageChange[];
+  readonly tls?: TlsFingerprint | undefined;
   readonly correlation: ServerObservation['correlation'] | 'tuple';
 }
 
@@ -94,7 +105,10 @@ export interface ControlsAround {
 
 /** All facts of an attempt after both sides have reported. */
 export interface Evidence {
-  readonly attempt: Pick<Attempt, 'kind' | 'direction'>;
+  readonly attempt: Pick<Attempt, 'kind' | 'direction'> & {
+    /** It looked whether a port is open. */
+    readonly scan?: Pick<ScanExchange, 'isOpen'> | undefined;
+  };
   /** Undefined if the client did not reach it. */
   readonly client: ClientObservation | undefined;
   readonly server: ServerSeen;

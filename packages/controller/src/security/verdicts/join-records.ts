@@ -5,7 +5,9 @@ import type {
   AttemptRecord,
   ClientObservation,
   ControlObservation,
+  ScanExchange,
   ServerObservation,
+  TlsFingerprint,
 } from '@rushhour/protocol';
 import { changesOf, decide } from './decide.ts';
 import type { BlockPolicy, ControlsAround, Decision, ServerSeen } from './evidence.ts';
@@ -92,6 +94,7 @@ const gather = (
     end: last.end,
     correlation: correlation ?? last.correlation,
     changes: steps.flatMap(({ changes = [] }) => changes),
+    tls: last.tls,
   };
 };
 
@@ -118,6 +121,12 @@ class Timeline {
   }
 }
 
+/** How far apart the clocks of two agents may be. */
+const clockSlackMs = 1500;
+
+const scanOf = ({ exchange }: Attempt): ScanExchange | undefined =>
+  exchange.protocol === 'scan' ? exchange : undefined;
+
 const channelOf = ({ agentId, orderIndex }: { agentId: number; orderIndex: number }, target: string) =>
   `${agentId} ${orderIndex} ${target}`;
 
@@ -129,6 +138,9 @@ class RecordIndex {
   readonly #bareServers = new Map<number, Owned<ServerObservation>[]>();
   readonly #servers = new Map<number, Owned<ServerObservation>[]>();
   readonly #strangers = new Map<string, Owned<ServerObservation>[]>();
+  /** Connections without a known request, by port of the server. */
+  readonly #askedPorts = new Map<number, Owned<ServerObservation>[]>();
+  readonly #claimed = new Set<ServerObservation>();
   readonly #timelines = new Map<string, Timeline>();
 
   constructor(jobRecords: readonly JobRecords[]) {
@@ -144,7 +156,9 @@ class RecordIndex {
     for (const [channel, all] of controls) this.#timelines.set(channel, new Timeline(all));
   }
 
-  serverOf(attempt: Attempt, client: ClientObservation | undefined): ServerSeen {
+  serverOf(attempt: Attempt, client: Owned<ClientObservation> | undefined): ServerSeen {
+    const scan = scanOf(attempt);
+    if (scan !== undefined) return this.#askedFor(attempt, scan, client);
     const own = this.#servers.get(attempt.id);
     if (own !== undefined) return gather(attempt, own);
     if (client === undefined || client.port === 0) return nothingSeen;
@@ -152,6 +166,23 @@ class RecordIndex {
     const seen = gather(attempt, same, 'tuple');
     // Unrecognised data may still be complete.
     return seen.seen === 'modified' && seen.rxSha256 === client.sentSha256 ? { ...seen, seen: 'full' } : seen;
+  }
+
+  /** A refused connection leaves no port of the client to look for: time and address tell. */
+  #askedFor(attempt: Attempt, { port }: ScanExchange, client: Owned<ClientObservation> | undefined): ServerSeen {
+    if (client === undefined) return nothingSeen;
+    const from = client.startAfterMs + client.startedMs - clockSlackMs;
+    const to = client.startAfterMs + client.endedMs + clockSlackMs;
+    const address = client.target.slice(0, client.target.lastIndexOf(':'));
+    const likely = (this.#askedPorts.get(port) ?? []).filter((seen) => {
+      const at = seen.startAfterMs + seen.atMs;
+      return !this.#claimed.has(seen) && at >= from && at <= to && (seen.ip === '' || seen.ip === address);
+    });
+    const isSame = ({ peerIp, peerPort }: ServerObservation) => peerIp === client.ip && peerPort === client.port;
+    const found = likely.find(isSame) ?? likely.find(({ peerIp }) => peerIp === client.ip) ?? likely[0];
+    if (found === undefined) return nothingSeen;
+    this.#claimed.add(found);
+    return gather(attempt, [found], 'tuple');
   }
 
   /** What became of an attempt on the path without the device; undefined where that was not tried. */
@@ -169,9 +200,10 @@ class RecordIndex {
 
   #addServer(observation: Owned<ServerObservation>): void {
     if (observation.isBare && observation.attempt !== null) add(this.#bareServers, observation.attempt, observation);
-    else if (observation.attempt === null)
+    else if (observation.attempt === null) {
       add(this.#strangers, `${observation.peerIp} ${observation.peerPort}`, observation);
-    else add(this.#servers, observation.attempt, observation);
+      if (observation.seen === 'connected') add(this.#askedPorts, observation.port, observation);
+    } else add(this.#servers, observation.attempt, observation);
   }
 }
 
@@ -206,17 +238,21 @@ const resultOf = (attempt: Attempt, ends: RecordIndex, { policy, t0, name }: Joi
   const server = ends.serverOf(attempt, client);
   const controls = ends.controlsAround(client);
   const bare = ends.bareOf(attempt, policy);
-  const { outcome, mechanism, confidence, reason } = decide({ attempt, client, server, controls, policy, bare });
+  const judged = { ...attempt, scan: scanOf(attempt) };
+  const { outcome, mechanism, confidence, reason } = decide({
+    attempt: judged,
+    ...{ client, server, controls, policy, bare },
+  });
   const { kind, refId, refName, variant, category, expected, severity, techniques, direction } = attempt;
-  const { correlation: _, agentId, sentSha256: __, changes: ___, ...serverSide } = server;
+  const { correlation: _, agentId, sentSha256: __, changes: ___, tls, ...serverSide } = server;
   return {
     ...{ kind, refName, variant, category, expected, severity, techniques, direction },
     refID: refId,
     attemptID: `${name}-${attempt.id}`,
     client: clientSide(client),
-    server: { agentID: agentId, ...serverSide },
+    server: { agentID: agentId, ...serverSide, ...(tls && { tls }) },
     ...{ outcome, mechanism, confidence, reason },
-    changes: changesOf({ client, server }),
+    changes: [...changesOf({ client, server }), ...helloChange(client?.tls, tls)],
     detected: 'unknown',
     alerts: [],
     control: { before: controls.before, after: controls.after ?? false },
@@ -225,6 +261,12 @@ const resultOf = (attempt: Attempt, ends: RecordIndex, { policy, t0, name }: Joi
     excerpt: client?.excerpt ?? '',
   };
 };
+
+/** Somebody on the way opened the TLS connection, and offered other things by itself. */
+const helloChange = (sent: TlsFingerprint | undefined, seen: TlsFingerprint | undefined): string[] =>
+  sent !== undefined && seen !== undefined && sent.ja3 !== seen.ja3
+    ? [`TLS hello changed: ja4 ${sent.ja4} → ${seen.ja4}`]
+    : [];
 
 const clientSide = (client: Owned<ClientObservation> | undefined): AttackResult['client'] => ({
   agentID: client?.agentId ?? 0,
@@ -239,4 +281,5 @@ const clientSide = (client: Owned<ClientObservation> | undefined): AttackResult[
   rxSha256: client?.rxSha256 ?? '',
   responseIsOurs: client?.responseIsOurs ?? false,
   ttfbMs: client?.ttfbMs ?? 0,
+  ...(client?.tls && { tls: client.tls }),
 });

@@ -3,6 +3,7 @@ import type { Attempt, HttpExchange, MessageChange } from '@rushhour/protocol';
 import { ClientConnection } from '../client-connection.ts';
 import type { AttackRoute, ClientContext, ClientOutcome } from '../driver.ts';
 import { joinedHash, proofOf, tokenOf } from '../proof.ts';
+import { fingerprintOf } from '../tls-hello.ts';
 import { type Asked, answerParts } from './http-answer.ts';
 import { answerChanges, isHarmless, withoutCoding } from './http-changes.ts';
 import { answerHash, exactBytes, markerHeader, pairsOf, requestHash, statusIn, writeMessage } from './http-form.ts';
@@ -16,6 +17,8 @@ type Step = HttpExchange['steps'][number];
 
 const excerptBytes = 2048;
 const maxChanges = 16;
+
+const nameIn = ([first]: readonly Step[]) => first && serverNamed(hostIn(first)).serverName;
 
 const framing = /^(connection|content-length|transfer-encoding|upgrade|expect)$/i;
 
@@ -201,7 +204,8 @@ export const attemptHttp = async (
     rxBytes += connection.rxBytes;
     if (!continues) break;
   }
-  return { ...outcomeOf(last as Sides, results), sentBytes, rxBytes };
+  const tls = route.isTls ? await fingerprintOf(route.hello ?? context.tls, nameIn(steps)) : undefined;
+  return { ...outcomeOf(last as Sides, results), sentBytes, rxBytes, ...(tls !== undefined && { tls }) };
 };
 
 /** Observations of a connection, independent of the protocol. */

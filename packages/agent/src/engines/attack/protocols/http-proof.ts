@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { Attempt } from '@rushhour/protocol';
 import { ClientConnection } from '../client-connection.ts';
 import type { AttackRoute, ClientContext, ProofOutcome } from '../driver.ts';
+import { withHello } from '../packet-shapes.ts';
 import { arrivalOf, proofOf } from '../proof.ts';
 import { emptyMessage, grpcHeaders } from './grpc-proof.ts';
 import { withoutCoding } from './http-changes.ts';
@@ -94,7 +95,7 @@ export const proveHttp = async (
 ): Promise<ProofOutcome> => {
   const host = proofHostOf(route, context, after);
   const query = `proof=${nonce}${after === undefined ? '' : `&id=${after.id}`}`;
-  const asking = { route: { ...route, ...serverNamed(host) }, context, host, query };
+  const asking = { route: { ...withHello(route, after?.exchange), ...serverNamed(host) }, context, host, query };
   const { ip, answer, detail } = await (context.proofVersion === '2' ? askByHttp2 : askHttp1)(asking);
   return answer === undefined ? { ip, isGood: false, detail } : judgeProof(answer, { nonce, after, ip }, context);
 };

@@ -1,4 +1,4 @@
-import type { AttackListen } from '@rushhour/protocol';
+import type { AttackListen, TlsFingerprint } from '@rushhour/protocol';
 import type { ServedSocket } from '../../../net/secure-sockets.ts';
 import type { AttackListener, ServerContext, ServerOutcome } from '../driver.ts';
 import { hashOfBytes } from '../proof.ts';
@@ -7,7 +7,7 @@ import { writeMessage } from './http-form.ts';
 import { type HttpMessage, HttpReader, headerIn } from './http-reader.ts';
 import { isHttp2Preface, receiveHttp2 } from './http2-server.ts';
 import { judgeRequest, proofIn } from './judge-request.ts';
-import { listenConnections, plainIp } from './listen-connections.ts';
+import { arrivedHello, listenConnections, plainIp } from './listen-connections.ts';
 import { type MatchedRequest, RequestMatcher } from './request-matcher.ts';
 
 /** Whether the client keeps the connection alive. */
@@ -34,12 +34,14 @@ class HttpServerConnection {
   readonly #reader = new HttpReader('request');
   readonly #ends: Pick<ServerOutcome, 'ip' | 'port' | 'peerIp' | 'peerPort'>;
   #messages = 0;
+  readonly #tls: TlsFingerprint | undefined;
   #isReported = false;
   #end: ServerOutcome['end'] = 'none';
 
   constructor(socket: ServedSocket, requestMatcher: RequestMatcher, context: ServerContext) {
     this.#socket = socket;
     this.#context = context;
+    this.#tls = arrivedHello(socket);
     this.#requestMatcher = requestMatcher;
     this.#ends = {
       ip: socket.localAddress ?? '',
@@ -140,6 +142,7 @@ class HttpServerConnection {
       correlation: known?.correlation ?? 'none',
       ...(known?.isBare && { isBare: true }),
       ...this.#ends,
+      ...(this.#tls !== undefined && { tls: this.#tls }),
       ...outcome,
       atMs: this.#context.elapsedMs(),
     });

@@ -7,7 +7,7 @@ import {
 } from '@rushhour/contract';
 import { seededRandom } from '@rushhour/pools';
 
-import type { Attempt, Exchange } from '@rushhour/protocol';
+import type { Attempt, Exchange, ScanExchange } from '@rushhour/protocol';
 import { paramsOf, stepIssues } from '../../../security/campaigns/action-params.ts';
 import { estimateOf } from '../../../security/campaigns/campaigns.ts';
 import {
@@ -24,6 +24,7 @@ import type { Traffic } from '../../core/traffic.ts';
 import { endpointsOf } from '../../core/traffic-entry.ts';
 import { type AttackService, type PlannedSealedFile, planAttack, sealedFileOf } from './attack.ts';
 import { inPackets } from './packet-form.ts';
+import { settleScans } from './scan-services.ts';
 
 type Params = CompromisedHostValues['compromisedHostParams'];
 type Draft = Omit<Attempt, 'id'>;
@@ -78,7 +79,10 @@ const inFiles = (scope: PlanScope, ids: readonly number[], given: Played['given'
     });
   });
 
-const serviceOf = ({ exchange, port, isTls = false }: StepExchange): AttackService => {
+type Served = StepExchange & { readonly exchange: Exclude<Exchange, ScanExchange> };
+const isServed = (one: StepExchange): one is Served => one.exchange.protocol !== 'scan';
+
+const serviceOf = ({ exchange, port, isTls = false }: Served): AttackService => {
   const { protocol } = exchange;
   const transport = protocol === 'icmp' ? 'icmp' : 'transport' in exchange ? exchange.transport : 'tcp';
   // A server that speaks first says the same to everybody.
@@ -86,6 +90,9 @@ const serviceOf = ({ exchange, port, isTls = false }: StepExchange): AttackServi
   const own = greeting === '' ? '' : `-${hash('sha256', greeting).slice(0, 8)}`;
   return { service: `${protocol}-${transport}-${port}${own}`, protocol, transport, isTls, port };
 };
+
+/** Scans get theirs when all others have one. */
+const notYet: AttackService = { service: 'none', protocol: 'raw', transport: 'tcp', isTls: false, port: 0 };
 
 const maxSteps = 50_000;
 const maxBytes = 32 * 1024 * 1024;
@@ -97,9 +104,10 @@ const sizeOf = (exchange: Exchange): number => {
   return contents.length + lengths.reduce((sum, text) => sum + Number(text.slice(7)), 0);
 };
 
-/** Whether all agents of the entry can send and hear echoes themselves. */
-const canEcho = ({ input, entry }: PlanScope): boolean =>
-  [...endpointsOf(entry, 'sources'), ...endpointsOf(entry, 'targets')]
+/** Whether all agents of these sides of the entry have raw sockets. */
+const haveRawSockets = ({ input, entry }: PlanScope, ...sides: ('sources' | 'targets')[]): boolean =>
+  sides
+    .flatMap((side) => endpointsOf(entry, side))
     .flatMap(({ agent }) => (agent === undefined ? [] : (input.agents.get(agent.id) ?? [])))
     .every(({ engines }) =>
       engines.some(({ engine, available, way }) => engine === 'icmp' && available && way !== 'ping socket'),
@@ -115,6 +123,7 @@ class Stage {
   readonly #random = seededRandom(19);
   readonly #reported = new Set<string>();
   readonly #canEcho: boolean;
+  readonly #seesClosedPorts: boolean;
   #waitMs = 0;
   #startMs = 0;
   #bytes = 0;
@@ -122,7 +131,8 @@ class Stage {
   constructor(scope: PlanScope, params: Params) {
     this.#scope = scope;
     this.#params = params;
-    this.#canEcho = canEcho(scope);
+    this.#canEcho = haveRawSockets(scope, 'sources', 'targets');
+    this.#seesClosedPorts = haveRawSockets(scope, 'targets');
   }
 
   /** Hosts begin one after another within the time for that. */
@@ -165,8 +175,9 @@ class Stage {
       domain,
       findSample,
       findWords,
+      seesClosedPorts: this.#seesClosedPorts,
     })) {
-      const service = this.#serviceFor(one);
+      const service = isServed(one) ? this.#serviceFor(one) : notYet;
       this.#bytes += sizeOf(one.exchange);
       if (service === undefined) this.#reportLeftOut(played, step, `another protocol on port ${one.port}`);
       else this.attempts.push(this.#attempt(played, one, { step, service, host, lastOf, round }));
@@ -195,6 +206,7 @@ class Stage {
       direction: one.direction ?? 'c2s',
       service: service.service,
       exchange: one.exchange as Exchange,
+      ...(one.addressIndex !== undefined && { addressIndex: one.addressIndex }),
       ...(hosts > 1 && { host }),
       channel: `${host}/${played.id}/${step.idx}/${round}`,
       onBlocked: stopOnBlock ? 'stop' : step.onBlocked,
@@ -204,7 +216,7 @@ class Stage {
   }
 
   /** A port carries one protocol; a second that wants it is left out. */
-  #serviceFor(one: StepExchange): AttackService | undefined {
+  #serviceFor(one: Served): AttackService | undefined {
     const wanted = serviceOf(one);
     const known = this.services.get(wanted.port);
     if (known === undefined) this.services.set(wanted.port, wanted);
@@ -298,9 +310,10 @@ const planCompromisedHost = (scope: PlanScope, { compromisedHostParams: params }
     const message = `more than ${maxSteps} steps or ${maxBytes} bytes: take fewer hosts, campaigns or repetitions`;
     scope.issues.error(pointerIn(scope, 'compromisedHostParams'), 'TOO_MANY_ATTEMPTS', message);
   }
+  const attempts = settleScans(stage.attempts, stage.services);
   return planAttack(scope, {
     engine: 'compromised-host',
-    attempts: inPackets(stage.attempts, params.packets),
+    attempts: inPackets(attempts, params.packets),
     services: [...stage.services.values()],
     files: [...stage.files.values()],
     ratePerSecond: rateFor(hosts),

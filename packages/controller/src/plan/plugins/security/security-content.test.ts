@@ -1,4 +1,4 @@
-import { campaignActions, campaignParams } from '@rushhour/contract';
+import { campaignActions, campaignParams, tlsProfiles } from '@rushhour/contract';
 import { Attempt } from '@rushhour/protocol';
 import { describe, expect, it } from 'vitest';
 import { createSchemaCheck } from '../../../schema-check.ts';
@@ -188,6 +188,47 @@ describe('steps of a campaign of the task', () => {
     );
     expect(names.map((name) => name.split('.')[1])).toEqual([...params.domains, ...params.domains]);
     expect(new Set(names).size).toBe(6);
+  });
+
+  it('look at every port of every address, and only open ports are listened on', () => {
+    const params = { count: 3, ports: '21-23,80,443', open: '80' };
+    const swept = stepOf('host-sweep', params, { protocol: 'tcp', port: 445 });
+    const web = stepOf('http-beacon', {}, { idx: 1, protocol: 'http', port: 443 });
+    const both = { compromisedHostParams: { campaign: { name: 'Own', steps: [swept, web] } } };
+    const { attempts, client, server, issues } = planned(19, both, new Map());
+    expect([issues, unsound(attempts)]).toEqual([[], []]);
+    const scans = attempts.flatMap(({ exchange, addressIndex, service }) =>
+      exchange.protocol === 'scan' ? [{ port: exchange.port, isOpen: exchange.isOpen, addressIndex, service }] : [],
+    );
+    expect(scans).toHaveLength(15);
+    expect(scans.map(({ addressIndex }) => addressIndex)).toEqual([0, 1, 2].flatMap((n) => Array(5).fill(n)));
+    // Port 443 is open because another step is served there.
+    expect([...new Set(scans.flatMap(({ port, isOpen }) => (isOpen ? port : [])))]).toEqual([80, 443]);
+    const served = new Set((server['listen'] as { port: number }[]).map(({ port }) => port));
+    expect(served).toEqual(new Set([80, 443]));
+    const services = (client['targets'] as { service: string }[]).map(({ service }) => service);
+    expect(scans.every(({ service }) => services.includes(service))).toBe(true);
+  });
+
+  it('look at open ports only where the server could not tell who refused', () => {
+    const ping = [{ engine: 'icmp', available: true, way: 'ping socket', version: '1', missing: [], reason: '' }];
+    const agents = [
+      agentOf(1),
+      agentOf(2, { engines: [...agentOf(2).engines.filter((one) => one.engine !== 'icmp'), ...ping] }),
+    ];
+    const step = stepOf('port-scan', { ports: '9001-9003', open: '9001' }, { protocol: 'tcp', port: 0 });
+    const { attempts } = planned(19, valuesOf(step), new Map(), { agents });
+    expect(attempts.map(({ exchange, service }) => `${exchange.protocol} ${service}`)).toEqual([
+      ...['raw raw-tcp-9001', 'raw raw-tcp-9002', 'raw raw-tcp-9003'],
+    ]);
+  });
+
+  it.each(tlsProfiles)('beacon over TLS as a client of the kind "%s"', (tlsProfile) => {
+    const step = stepOf('https-beacon', { tlsProfile }, { protocol: 'https', port: 8443 });
+    const { attempts, issues } = planned(19, valuesOf(step), new Map());
+    expect([issues, unsound(attempts)]).toEqual([[], []]);
+    const { exchange } = attempts[0] as Attempt;
+    expect('hello' in exchange).toBe(tlsProfile !== 'default');
   });
 
   it('fetch a sample by its id, and nothing when it is not here', () => {
