@@ -163,13 +163,12 @@ describe('windows', () => {
     peer.send(key, { flags: ack, seq: peerIss + 1, ack: next + 1000, window: 500 });
     stack.send(c, new Uint8Array(2000));
     peer.wire.run(30 * second);
-    // What was sent is repeated; nothing is sent beyond it.
+    // The first segment is repeated; nothing new is sent.
     const ends = peer.take().map(({ seq, data }) => seq + data.length - next);
     expect(ends.length).toBeGreaterThan(2);
-    expect(Math.max(...ends)).toBe(4000);
+    expect(new Set(ends)).toEqual(new Set([2000]));
     peer.send(key, { flags: ack, seq: peerIss + 1, ack: next + 4000, window: 10_000 });
-    peer.wire.run(second);
-    expect(peer.take().at(-1)).toMatchObject({ seq: next + 5000, data: new Uint8Array(1000) });
+    expect(peer.take().map(({ seq }) => seq - next)).toEqual([4000, 5000]);
     expect(recorder.isClosed).toBe(false);
   });
 
