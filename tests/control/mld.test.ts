@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { complaints } from '../access/access-results.ts';
 import type { Side } from '../engines/namespaces.ts';
@@ -84,7 +83,7 @@ it('a bridge of Linux learns the groups of our hosts of version 1, asks for them
   expect(await complaints(sniffer, 'icmpv6.type >= 130 && icmpv6.type <= 132')).toEqual([]);
 });
 
-it('a bridge of Linux learns groups and sources of our hosts of version 2, and their packets end the wait', async () => {
+it('a bridge of Linux learns groups and sources of our hosts of version 2', async () => {
   startBridge(cable.right, 2);
   const sniffer = await startSniffer(cable.right);
   const sources = ['2001:db8::1', '2001:db8::2'];
@@ -98,14 +97,8 @@ it('a bridge of Linux learns groups and sources of our hosts of version 2, and t
     .toEqual(expect.arrayContaining([expect.stringMatching(/^ff35::8000:1/), 'ff35::9000:1']));
   const all = learned(cable.right).join(' ');
   for (const source of sources) expect(all).toContain(source);
-  cable.right.run('ip', 'addr', 'add', '2001:db8::1/64', 'dev', 'br0', 'nodad');
-  // Until a packet is forwarded, the joined group waits for it.
-  await sleep(100);
-  // Nobody answers.
-  cable.right.run('sh', '-c', 'ping -6 -c 3 -i 0.2 -W 1 -I br0 ff35::9000:1 || true');
   const totals = await job.stop();
   await sniffer.stop();
-  expect(totals.histogram('control.join').count).toBe(1);
   expect(rowsOf(totals, 'neighbours')).toMatchObject([{ state: 'member of 1' }, { state: 'member of 1' }]);
   expect(await complaints(sniffer, 'icmpv6.type == 143 || icmpv6.type == 130')).toEqual([]);
 });
