@@ -5,7 +5,7 @@ import type { Attempt, HttpRequest } from '@rushhour/protocol';
 import { benignTexts } from '../../../security/content/waf/benign.ts';
 import { siteRequest, siteRequestCount } from '../../../security/content/waf/benign-sites.ts';
 import { encoders } from '../../../security/content/waf/encoders.ts';
-import { answerTo, type GrpcForm } from '../../../security/content/waf/grpc-call.ts';
+import { answerTo, defaultGrpc, type GrpcForm } from '../../../security/content/waf/grpc-call.ts';
 import { familyPayloads } from '../../../security/content/waf/payload-families.ts';
 import { payloadSets } from '../../../security/content/waf/payloads.ts';
 import { naturalPlaceholders, type PlaceholderOptions, requestOf } from '../../../security/content/waf/placeholders.ts';
@@ -89,6 +89,10 @@ const reportUnsupported = (scope: PlanScope, { http, modules, benign }: Modules)
     scope.issues.caveat(pointerIn(scope, 'wafModules', 'http', 'methods'), 'NOT_SUPPORTED', message);
   }
   const used = new Set([...modules, ...(benign.enabled ? [benign] : [])].flatMap(({ placeholders }) => placeholders));
+  if (!used.has('grpc') && http.grpc.method !== defaultGrpc.method) {
+    const message = 'has no effect: nothing goes into a gRPC call';
+    scope.issues.caveat(pointerIn(scope, 'wafModules', 'http', 'grpc', 'method'), 'NOT_SUPPORTED', message);
+  }
   if (used.size > 1 && used.has('grpc') && http.versions.includes('1.1')) {
     const message = 'gRPC calls go over HTTP/2 and other places over HTTP/1.1: a device must take both on this port';
     scope.issues.caveat(pointerIn(scope, 'wafModules', 'http', 'versions'), 'MIXED_VERSIONS', message);
