@@ -42,13 +42,13 @@ const Heading = ({ exchange: { step, state, status, method, path, timeMs, proble
       <Text fw={600} size="sm">
         {step}
       </Text>
-      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         {method} {path}
       </Text>
       {timeMs !== null && <Text size="sm">{duration(timeMs * 1000)}</Text>}
     </Group>
     {problem !== '' && (
-      <Text size="sm" c="red">
+      <Text size="sm" fw={500}>
         {problem}
       </Text>
     )}
