@@ -1,7 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { FrameSink, HostGroup, IcmpHandler, OutgoingIcmp, RawHandler } from '@rushhour/wire';
 import type { DatagramTransport } from './datagram/datagram-transport.ts';
-import type { SynSeen } from './packet/syn-socket.ts';
 import type { ConnectionOptions, Dialer, Transport } from './transport/transport.ts';
 
 export interface HostIcmpEvents {
@@ -49,6 +48,15 @@ export interface HostLayers {
   scheduleFlush(): void;
 }
 
+/** A request for a new TCP connection, whether or not anything listens. */
+export interface SynSeen {
+  /** Empty where the system does not say. */
+  readonly ip: string;
+  readonly port: number;
+  readonly peerIp: string;
+  readonly peerPort: number;
+}
+
 /** Transports of emulated hosts, for jobs that do not use the sockets of the kernel. */
 export interface HostNetwork extends Dialer {
   /** Addresses of the hosts. */
@@ -57,7 +65,7 @@ export interface HostNetwork extends Dialer {
   createTransport(options: ConnectionOptions): Transport;
   createDatagrams(): DatagramTransport;
   createIcmp(events: HostIcmpEvents): HostIcmp;
-  /** Tells of every request for a TCP connection, also of those that are refused. Returns a function that stops it. */
+  /** Reports every request for a TCP connection, also those that are refused. Returns a function that stops it. */
   watchSyns(onSyn: (seen: SynSeen) => void): () => void;
   createPackets(onPacket: RawHandler): HostPackets;
   /** Streams of the connections to a port. Returns a function that stops listening. */

@@ -1,5 +1,5 @@
 import { formatAddress } from '@rushhour/wire';
-import type { SynSeen } from '../net/packet/syn-socket.ts';
+import type { SynSeen } from '../net/host-network.ts';
 import type { Stack } from './stack.ts';
 
 const remoteWord = 4;

@@ -1,4 +1,5 @@
 import { epollPoller } from '../epoll/epoll-poller.ts';
+import type { SynSeen } from '../host-network.ts';
 import type { IcmpEvents } from '../icmp/icmp-transport.ts';
 import { IcmpTransport } from '../icmp/icmp-transport.ts';
 import { configureOrClose, openSocket } from '../kernel/socket.ts';
@@ -13,15 +14,6 @@ const portsBytes = 4;
 const flagsAt = 13;
 const synAndAck = 0x12;
 const syn = 0x02;
-
-/** A request for a new TCP connection, whether or not anything listens. */
-export interface SynSeen {
-  /** Empty if the system does not tell. */
-  readonly ip: string;
-  readonly port: number;
-  readonly peerIp: string;
-  readonly peerPort: number;
-}
 
 const isSyn = [
   { code: op.and, k: synAndAck },

@@ -89,7 +89,15 @@ interface Web {
   readonly answer?: { readonly type: string; readonly body: Content };
 }
 
-const web = ({ method = 'GET', path, host, userAgent = 'Mozilla/5.0', headers = [], body, answer }: Web): HttpExchange => ({
+const web = ({
+  method = 'GET',
+  path,
+  host,
+  userAgent = 'Mozilla/5.0',
+  headers = [],
+  body,
+  answer,
+}: Web): HttpExchange => ({
   protocol: 'http',
   steps: [
     {

@@ -44,10 +44,12 @@ const hellos: Readonly<Record<Exclude<Profile, 'default'>, TlsHello>> = {
   },
   go: {
     versions: both,
-    ciphers: listOf(
-      ...[suites13, gcm(128), gcm(256), chacha],
-      ['ECDHE-ECDSA-AES128-SHA', 'ECDHE-RSA-AES128-SHA', 'ECDHE-ECDSA-AES256-SHA', 'ECDHE-RSA-AES256-SHA'],
-    ),
+    ciphers: listOf(...[suites13, gcm(128), gcm(256), chacha], [
+      'ECDHE-ECDSA-AES128-SHA',
+      'ECDHE-RSA-AES128-SHA',
+      'ECDHE-ECDSA-AES256-SHA',
+      'ECDHE-RSA-AES256-SHA',
+    ]),
     groups: 'X25519:P-256:P-384:P-521',
     signatures: listOf(
       ['RSA-PSS+SHA256', 'ECDSA+SHA256', 'ed25519', 'RSA-PSS+SHA384', 'RSA-PSS+SHA512'],

@@ -42,7 +42,16 @@ export const malwareReport = (results: readonly SampleResult[]): MalwareReport |
 
 type Result = Pick<
   AttackResult,
-  'kind' | 'refName' | 'variant' | 'outcome' | 'mechanism' | 'techniques' | 'startedAt' | 'durationMs' | 'client' | 'server'
+  | 'kind'
+  | 'refName'
+  | 'variant'
+  | 'outcome'
+  | 'mechanism'
+  | 'techniques'
+  | 'startedAt'
+  | 'durationMs'
+  | 'client'
+  | 'server'
 > & { readonly category: string };
 
 export interface CampaignReport {

@@ -149,7 +149,9 @@ describe('attacks that passed', () => {
     expect(security.passed[1]?.signature).toEqual(facts);
     expect(security.passed.slice(3).map(({ signature }) => signature)).toEqual([undefined, undefined]);
     const lines = csvReport({ security } as ReportData).split('\r\n');
-    expect(lines[0]).toMatch(/,cve,cwe,cvss,cvssVector,epss,kev,remediation,encoder,position,payload,changes,curl,ja4$/);
+    expect(lines[0]).toMatch(
+      /,cve,cwe,cvss,cvssVector,epss,kev,remediation,encoder,position,payload,changes,curl,ja4$/,
+    );
     expect(lines[3]).toMatch(/,CVE-2021-44228,CWE-502,10,CVSS:3\.1[^,]*,0\.975,true,"update <it>, ""now""",/);
     expect(lines[2]).toMatch(/,,,,,,,,/);
     const html = securitySection(security);

@@ -1,6 +1,6 @@
 import type { AttackServerConfig, Attempt, ScanExchange } from '@rushhour/protocol';
-import type { HostNetwork } from '../../../net/host-network.ts';
-import { type SynSeen, SynSocket } from '../../../net/packet/syn-socket.ts';
+import type { HostNetwork, SynSeen } from '../../../net/host-network.ts';
+import { SynSocket } from '../../../net/packet/syn-socket.ts';
 import { ClientConnection } from '../client-connection.ts';
 import {
   type AttackListener,
