@@ -60,7 +60,7 @@ export const HttpAnswer = Type.Object(
 );
 export type HttpAnswer = Static<typeof HttpAnswer>;
 
-/** What a TLS client offers, as far as OpenSSL can be told: its extensions keep their own order. */
+/** What a TLS client offers, as far as OpenSSL can be configured: its extensions keep their own order. */
 export const TlsHello = Type.Object(
   {
     versions: Type.Array(word(['1.2', '1.3']), { minItems: 1, maxItems: 2 }),

@@ -9,7 +9,7 @@ const suites13 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACH
 const gcm = (bits: 128 | 256) =>
   ['ECDSA', 'RSA'].map((key) => `ECDHE-${key}-AES${bits}-GCM-SHA${bits === 128 ? 256 : 384}`);
 const chacha = ['ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'];
-const usual = { ticket: true, encryptThenMac: false, extendedSecret: true, status: true } as const;
+const common = { ticket: true, encryptThenMac: false, extendedSecret: true, status: true } as const;
 
 /** Offers of the kind that common clients make; each has something for a server with a key of either kind. */
 const hellos: Readonly<Record<Exclude<Profile, 'default'>, TlsHello>> = {
@@ -26,7 +26,7 @@ const hellos: Readonly<Record<Exclude<Profile, 'default'>, TlsHello>> = {
       ['RSA-PSS+SHA512', 'RSA+SHA512'],
     ),
     alpn: ['h2', 'http/1.1'],
-    ...usual,
+    ...common,
   },
   windows: {
     versions: ['1.2'],
@@ -40,7 +40,7 @@ const hellos: Readonly<Record<Exclude<Profile, 'default'>, TlsHello>> = {
     groups: 'X25519:P-256:P-384',
     signatures: 'RSA-PSS+SHA256:RSA-PSS+SHA384:RSA-PSS+SHA512:RSA+SHA256:RSA+SHA384:ECDSA+SHA256:ECDSA+SHA384',
     alpn: [],
-    ...usual,
+    ...common,
   },
   go: {
     versions: both,
@@ -56,7 +56,7 @@ const hellos: Readonly<Record<Exclude<Profile, 'default'>, TlsHello>> = {
       ['RSA+SHA256', 'RSA+SHA384', 'RSA+SHA512', 'ECDSA+SHA384', 'ECDSA+SHA512'],
     ),
     alpn: ['http/1.1'],
-    ...usual,
+    ...common,
   },
   java: {
     versions: both,
@@ -67,7 +67,7 @@ const hellos: Readonly<Record<Exclude<Profile, 'default'>, TlsHello>> = {
     ),
     groups: 'X25519:P-256:P-384:P-521:X448',
     alpn: [],
-    ...usual,
+    ...common,
   },
   'old-implant': {
     versions: ['1.2'],

@@ -63,7 +63,7 @@ export interface CampaignReport {
   })[];
   /** All steps there are; the timeline shows the first of them. */
   readonly steps: number;
-  /** What TLS clients offered, and as what it arrived where somebody on the way changed it. */
+  /** What TLS clients offered, and what arrived where the path changed it. */
   readonly hellos: readonly (TlsPrint & {
     readonly steps: readonly string[];
     readonly attempts: number;

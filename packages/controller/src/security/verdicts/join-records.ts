@@ -262,7 +262,7 @@ const resultOf = (attempt: Attempt, ends: RecordIndex, { policy, t0, name }: Joi
   };
 };
 
-/** Somebody on the way opened the TLS connection, and offered other things by itself. */
+/** A device on the path terminated the TLS connection and opened its own, with another hello. */
 const helloChange = (sent: TlsFingerprint | undefined, seen: TlsFingerprint | undefined): string[] =>
   sent !== undefined && seen !== undefined && sent.ja3 !== seen.ja3
     ? [`TLS hello changed: ja4 ${sent.ja4} → ${seen.ja4}`]

@@ -80,11 +80,11 @@ it.each([
     /^blocked silent-drop client_shunned/,
   ],
   [
-    'a closed port that somebody opens',
+    'a closed port that a device opens',
     { isOpen: false, seen: looked(0, 'ok'), arrived: [] },
     /^modified content-replaced/,
   ],
-  ['somebody who accepts instead', { isOpen: true, seen: looked(0, 'ok'), arrived: [] }, /^inconclusive .*somebody/],
+  ['a device that accepts instead', { isOpen: true, seen: looked(0, 'ok'), arrived: [] }, /^inconclusive .*a device/],
 ] as const)('a look at a port: %s', (_, given, verdict) => {
   expect(judge(given)).toMatch(verdict);
 });

@@ -6,7 +6,7 @@ const isAsItIs = ({ attempt: { scan }, client: { connect } }: Observed) =>
 
 /**
  * What became of a look at a port. An open one accepts and a closed one refuses: both tell the attacker what is there,
- * unless somebody on the way said so.
+ * unless a device on the path answered.
  */
 export const scanRows: readonly Row[] = [
   ...firstRows,
@@ -32,7 +32,7 @@ export const scanRows: readonly Row[] = [
   {
     row: 24,
     fits: ({ client, attempt }) => client.connect === 'ok' && attempt.scan?.isOpen === true,
-    decide: () => inconclusive('somebody accepted for the server, or changed the addresses'),
+    decide: () => inconclusive('a device accepted for the server, or changed the addresses'),
   },
   {
     row: 25,
