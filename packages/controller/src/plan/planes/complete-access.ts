@@ -83,7 +83,8 @@ export const completeAccess = (given: Given, found: Found): Record<string, unkno
   ];
   const profiles: Record<string, unknown[]> = { ...given };
   for (const protocol of needed) profiles[protocol] ??= [defaultProfile(protocol)];
-  if (configOf(profiles, 'ipoe')?.ipv6.enabled) profiles['dhcpv6'] ??= [defaultProfile('dhcpv6')];
+  const ipv6 = configOf(profiles, 'ipoe')?.ipv6;
+  if (ipv6?.enabled && ipv6.method === 'dhcpv6') profiles['dhcpv6'] ??= [defaultProfile('dhcpv6')];
   for (const [pointer, message] of refusalsOf(profiles, found)) refuse(pointer, message);
   return isPossible ? profiles : undefined;
 };
