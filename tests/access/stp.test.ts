@@ -93,9 +93,9 @@ describe('a bridge of ours', () => {
     await expect.poll(shown, { timeout: 30_000 }).toMatch(/Root ID:\s+stp-priority +4096/);
     await expect.poll(shown, { timeout: 30_000 }).toMatch(/Root\s+Forwarding/);
     // Designated, learning and forwarding, nothing proposed: the other end has agreed.
-    const statesSaid = async () =>
+    const statesSent = async () =>
       (await sniffer.fields('mstp.msti.msti_id == 7', ['mstp.msti.flags'])).map(([flags]) => Number(flags) & 0x3e);
-    await expect.poll(statesSaid, { timeout: 30_000 }).toContain(0x3c);
+    await expect.poll(statesSent, { timeout: 30_000 }).toContain(0x3c);
     const [ofLower, ofUpper] = [portRowsOf(await lower.stop()), portRowsOf(await upper.stop())];
     await sniffer.stop();
     const lastOf = (rows: typeof ofLower, device: string | undefined, instance: number) => {

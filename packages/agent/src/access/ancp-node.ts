@@ -12,7 +12,7 @@ const lineState = { unknown: 0, down: 1, up: 2 } as const;
 /** The access node of an entry: it tells the gateway by ANCP which lines are up, through the machine's own addresses. */
 export class AncpNode {
   readonly counters = { sent: 0, received: 0, timeouts: 0 };
-  /** Lines that the gateway has been told are up. */
+  /** Lines that were reported to be up. */
   linesUp = 0;
   /** Reports that a line has gone up or down. */
   changes = 0;
@@ -21,7 +21,7 @@ export class AncpNode {
   readonly #profile: AccessLineProfile;
   readonly #name: Uint8Array;
   readonly #wanted: Uint8Array;
-  readonly #told: Uint8Array;
+  readonly #reported: Uint8Array;
   #peer: AncpPeer | undefined;
   #socket: Socket | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -32,7 +32,7 @@ export class AncpNode {
     this.#profile = profile;
     this.#name = name;
     this.#wanted = new Uint8Array(lines).fill(lineState.up);
-    this.#told = new Uint8Array(lines);
+    this.#reported = new Uint8Array(lines);
   }
 
   get isReady(): boolean {
@@ -93,7 +93,7 @@ export class AncpNode {
     this.#peer = undefined;
     this.#socket = undefined;
     this.#connectMs = performance.now() + reconnectMs;
-    this.#told.fill(lineState.unknown);
+    this.#reported.fill(lineState.unknown);
     this.linesUp = 0;
   }
 
@@ -112,11 +112,11 @@ export class AncpNode {
     let left = reportsPerTick;
     for (let line = 0; line < this.#wanted.length; line++) {
       const wanted = this.#wanted[line] as number;
-      const told = this.#told[line] as number;
+      const reported = this.#reported[line] as number;
       // A line that was never up is not said to be down.
-      if (wanted === told || (told === lineState.unknown && wanted === lineState.down)) continue;
+      if (wanted === reported || (reported === lineState.unknown && wanted === lineState.down)) continue;
       if (left-- === 0) return;
-      this.#told[line] = wanted;
+      this.#reported[line] = wanted;
       const isUp = wanted === lineState.up;
       this.linesUp += isUp ? 1 : -1;
       this.changes++;

@@ -169,7 +169,7 @@ const readAdjacency = (bytes: Uint8Array, view: DataView): Adjacency | undefined
   };
 };
 
-/** Values between two places; undefined if one does not end there. */
+/** Values between two offsets; undefined if one does not end there. */
 const readTlvs = (bytes: Uint8Array, view: DataView, start: number, end: number) => {
   const found = new Map<number, { readonly at: number; readonly length: number }>();
   for (let at = start; at < end; ) {
@@ -188,13 +188,13 @@ const readLine = (bytes: Uint8Array, view: DataView): LineReport | undefined => 
   const tlvs = end > bytes.length ? undefined : readTlvs(bytes, view, eventBytes, end);
   const circuit = tlvs?.get(tlvType.circuitId);
   if (tlvs === undefined || circuit === undefined) return undefined;
-  const textOf = (place = { at: 0, length: 0 }) => copyOf(bytes, place.at, place.at + place.length);
+  const textOf = ({ at, length } = { at: 0, length: 0 }) => copyOf(bytes, at, at + length);
   const line = tlvs.get(tlvType.line);
   const values = line && readTlvs(bytes, view, line.at, line.at + line.length);
   if (line !== undefined && values === undefined) return undefined;
   const numberOf = (type: number) => {
-    const place = values?.get(type);
-    return place?.length === 4 ? view.getUint32(place.at) : 0;
+    const value = values?.get(type);
+    return value?.length === 4 ? view.getUint32(value.at) : 0;
   };
   return {
     isUp: view.getUint8(1) === ancpType.portUp,

@@ -27,7 +27,7 @@ const instanceMask = 0xfff;
 const priorityMask = 0xf000;
 const macDigits = 12;
 
-interface Place {
+interface PartRange {
   readonly at: number;
   readonly end: number;
   /** The port that speaks, in the tree that all bridges share. */
@@ -35,7 +35,7 @@ interface Place {
 }
 
 /** Reads the part from the length of version 1 on; undefined if it is none: then the message is one of RSTP. */
-export const readMstPart = (memory: Memory, { at, end, port }: Place): MstPart | undefined => {
+export const readMstPart = (memory: Memory, { at, end, port }: PartRange): MstPart | undefined => {
   const { view, bytes } = memory;
   if (end - at < messagesAt || view.getUint8(at) !== 0) return undefined;
   const length = view.getUint16(at + 1);

@@ -310,12 +310,12 @@ export class Tree {
     if (agrees) flags |= bpduFlag.agreement;
     if (state !== 'discarding') flags |= bpduFlag.learning;
     if (state === 'forwarding') flags |= bpduFlag.forwarding;
-    if (this.id > 0 && this.#hasWayOut(port)) flags |= bpduFlag.master;
+    if (this.id > 0 && this.#leadsOutside(port)) flags |= bpduFlag.master;
     return flags;
   }
 
   /** Another port leads out of the region. */
-  #hasWayOut(port: TreePort): boolean {
+  #leadsOutside(port: TreePort): boolean {
     return this.ports.some((other) => other !== port && (other.role === 'master' || other.isMastered));
   }
 }
