@@ -125,7 +125,8 @@ it('a router with NAT masks emulated hosts as clients, and leads others to them 
   const counted = far.run('nft', 'list', 'table', 'ip', 't');
   const packetsOf = (name: string) =>
     Number(new RegExp(`packets (\\d+) bytes \\d+ comment "${name}"`).exec(counted)?.[1]);
-  expect(packetsOf('masked')).toBeGreaterThan(900);
+  // A request rides on the ACK of the handshake at the earliest.
+  expect(packetsOf('masked')).toBeGreaterThanOrEqual(3 * 300);
   expect(packetsOf('others')).toBe(0);
   const seen = right.run('nft', 'list', 'set', 'netdev', 't', 'macs').match(/([\da-f]{2}:){5}[\da-f]{2}/g);
   expect(seen?.toSorted()).toEqual(macsFrom('02:aa:00:00', 10, 50));

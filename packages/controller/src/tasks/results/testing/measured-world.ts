@@ -2,7 +2,7 @@ import type { Summary } from '@rushhour/protocol';
 import { jobOf, setRun, storeRun } from '../../../metrics/testing/stored-run.ts';
 import { createRandom, histogramOf, summaryOf } from '../../../metrics/testing/summaries.ts';
 import { appendEvent, type NewRunEvent } from '../../../store/runs/run-events.ts';
-import type { RunRecord } from '../../../store/runs/runs.ts';
+import { lockRun, type RunRecord } from '../../../store/runs/runs.ts';
 import { tasks } from '../../../store/tasks/tasks.ts';
 import { enrolTestAgent, type TestAgent } from '../../../testing/agent.ts';
 import { startTestController } from '../../../testing/controller.ts';
@@ -58,6 +58,7 @@ export const createMeasuredWorld = async () => {
   };
   const happen = (runId: number, ...events: Partial<NewRunEvent>[]) =>
     store.change(origin, async (tx) => {
+      await lockRun(tx, runId);
       for (const event of events) {
         await appendEvent(tx, runId, { type: 'note', source: 'controller', message: 'something', ...event });
       }
