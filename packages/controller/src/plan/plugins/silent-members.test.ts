@@ -195,7 +195,8 @@ const baseOf = (id: number, more: Values = {}): Values => {
 };
 
 /** The controller searches; plans have only the first load and the length of the search. */
-const isSearched = (member: Member) => /^duration\.goal\.(metric|while|maxFailedPct|order|rfc9411)/.test(nameOf(member));
+const isSearched = (member: Member) =>
+  /^duration\.goal\.(metric|while|maxFailedPct|order|rfc9411)/.test(nameOf(member));
 
 const membersOfPlugin = (id: number): Member[] =>
   membersOf(schemaOf(id)).filter(
