@@ -7,9 +7,9 @@ import {
   IgmpHosts,
   MldHosts,
 } from '@rushhour/wire';
+import type { IgmpProfile } from '../access/access-profiles.ts';
 import { sendToGroup } from './group-port.ts';
 import { ipv4Text, ipv4Word } from './ipv4-word.ts';
-import type { GroupHostsProfile } from './profiles.ts';
 import type {
   InstanceCounters,
   InstanceOptions,
@@ -27,7 +27,7 @@ const session = 0;
 
 /** `addressOf`: an address of a profile as the protocol has it. */
 const optionsOf = <Address>(
-  { host, join, zapping }: GroupHostsProfile,
+  { host, join, zapping }: IgmpProfile,
   ordinal: number,
   addressOf: (text: string) => Address,
 ): GroupHostsOptions<Address> => ({
@@ -75,7 +75,7 @@ export class GroupHostInstance<Address> implements ProtocolInstance {
   #received = 0;
 
   constructor(
-    { profile, router, host, ordinal }: InstanceOptions<GroupHostsProfile>,
+    { profile, router, host, ordinal }: InstanceOptions<IgmpProfile>,
     context: PlaneContext,
     parts: GroupHostParts<Address>,
   ) {
@@ -195,7 +195,7 @@ export class GroupHostInstance<Address> implements ProtocolInstance {
   }
 }
 
-export const createIgmpHost = (options: InstanceOptions<GroupHostsProfile>, context: PlaneContext) => {
+export const createIgmpHost = (options: InstanceOptions<IgmpProfile>, context: PlaneContext) => {
   const { address } = options.router;
   if (address.includes(':')) throw new RangeError(`IGMP of ${address} needs an IPv4 address`);
   return new GroupHostInstance<number>(options, context, {
@@ -209,7 +209,7 @@ export const createIgmpHost = (options: InstanceOptions<GroupHostsProfile>, cont
 };
 
 /** Hosts of MLD report from the link-local address of their router. */
-export const createMldHost = (options: InstanceOptions<GroupHostsProfile>, context: PlaneContext) => {
+export const createMldHost = (options: InstanceOptions<IgmpProfile>, context: PlaneContext) => {
   const { address, linkLocal = address } = options.router;
   return new GroupHostInstance<string>(options, context, {
     protocol: 'mld',

@@ -8,8 +8,9 @@ import {
   type Packet,
   parseAddress,
 } from '@rushhour/wire';
+import type { IgmpProfile } from '../access/access-profiles.ts';
 import { createIgmpHost, createMldHost, type GroupHostInstance } from './group-host-instance.ts';
-import type { GroupHostsProfile, QuerierProfile } from './profiles.ts';
+import type { QuerierProfile } from './profiles.ts';
 import { createIgmpQuerier, createMldQuerier, type QuerierInstance } from './querier-instance.ts';
 import type { InstanceOptions, PlaneContext, ProtocolInstance, Router } from './router.ts';
 
@@ -35,7 +36,7 @@ export class GroupSite {
   /** A querier or host; undefined: the protocol is another one. */
   add(protocol: string, options: Options): ProtocolInstance | undefined {
     const querier = options as InstanceOptions<QuerierProfile>;
-    const host = options as InstanceOptions<GroupHostsProfile>;
+    const host = options as InstanceOptions<IgmpProfile>;
     if (protocol === 'igmp-querier') return added(this.#igmpQueriers, createIgmpQuerier(querier, this.#context));
     if (protocol === 'mld-querier')
       return added(this.#mldQueriers, createMldQuerier(this.#onLink(querier), this.#context));

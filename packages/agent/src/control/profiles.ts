@@ -194,33 +194,6 @@ export interface QuerierProfile {
   };
 }
 
-/** Hosts of IGMP and MLD. */
-export interface GroupHostsProfile {
-  readonly host: {
-    readonly version: number;
-    readonly groupStart: string;
-    readonly sources: readonly string[];
-    readonly groupCount: number;
-    readonly groupStep: number;
-    readonly filter: 'exclude' | 'include';
-    readonly robustness: number;
-    readonly reportDelayMs: number;
-  };
-  readonly join: {
-    readonly autostart: boolean;
-    readonly delaySec: number;
-    readonly joinsPerSec: number;
-    readonly groupsPerHost: number;
-  };
-  readonly zapping: {
-    readonly intervalSec: number;
-    readonly count: number;
-    readonly pauseSec: number;
-    readonly waitMs: number;
-    readonly overlapMs: number;
-  };
-}
-
 export interface PimProfile {
   readonly interface: {
     readonly mode: 'sparse' | 'source-specific';
