@@ -7,12 +7,21 @@ const listens = (where: { host: string; port: number } | { path: string }) =>
     server.listen(where, () => resolve(server));
   });
 
-/** A free port below the ephemeral range. */
+/**
+ * A free port below the ephemeral range. It is reserved until the end of the process: a test that runs beside this one may
+ * take it otherwise before the server that is to have it listens.
+ */
 export const freePort = async (): Promise<number> => {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 8000);
+    const lock = await listens({ path: `\0rushhour-tests-port-${port}` });
+    if (lock === undefined) continue;
+    lock.unref();
     const server = await listens({ host: '127.0.0.1', port });
-    if (server === undefined) continue;
+    if (server === undefined) {
+      lock.close();
+      continue;
+    }
     await new Promise((resolve) => server.close(resolve));
     return port;
   }

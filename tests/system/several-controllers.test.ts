@@ -58,6 +58,27 @@ describe('three controllers on one database', () => {
     expect(done.results).toMatchObject([{ id: far.id, ok: true }]);
   });
 
+  it('the series and the stream of a run that goes on are served by every controller', async () => {
+    const client = await signInAt(third.url);
+    const run = await beginAt(second, 600);
+    const seconds: number[] = [];
+    const events = await client.tasks.stream({ params: { id: run.id }, query: { types: 'metrics,end' } });
+    for await (const { event, data } of events) {
+      if (event === 'end') break;
+      if (event === 'metrics') seconds.push((data as { seq: number }).seq);
+      if (seconds.length !== 3) continue;
+      const { data: found } = await client.tasks.series({
+        params: { ...run },
+        query: { metrics: 'http.requests', step: 1 },
+      });
+      expect(found.series[0]?.values.filter((value) => value !== null).length).toBeGreaterThanOrEqual(3);
+      await system.client.tasks.stop({ params: { id: run.id } });
+    }
+    expect(seconds.length).toBeGreaterThanOrEqual(3);
+    expect(seconds).toEqual(seconds.map((_, i) => (seconds[0] ?? 0) + i));
+    expect(await untilStatus(client, run.id, [8])).toMatchObject({ stopReason: 'user' });
+  });
+
   it('a controller that starts shows no agent of the others offline', async () => {
     const statuses = new Set<number>();
     const watch = setInterval(async () => {
