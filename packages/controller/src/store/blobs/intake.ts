@@ -8,18 +8,23 @@ const slabCount = 8;
 /** Called with the next bytes in order; they may be overwritten once it resolves. Calls overlap. */
 export type Consume = (bytes: Uint8Array) => Promise<unknown>;
 
+/** Slabs of rings that are done. Shared memory is freed long after its last use, so it is used again. */
+const idleRings: Uint8Array[][] = [];
+const maxIdleRings = 4;
+
 /**
  * A ring of slabs in shared memory: disk and hashing threads read them where they lie, and the producer stops when all
- * are taken. Memory is the ring, whatever the length of the content.
+ * are taken. Memory is the ring, whatever the length of the content; a short content needs only one slab.
  */
 const createRing = (consume: Consume) => {
-  const slabs = Array.from({ length: slabCount }, () => new Uint8Array(new SharedArrayBuffer(slabBytes)));
-  const busy: Promise<unknown>[] = slabs.map(() => Promise.resolve());
+  const slabs = idleRings.pop() ?? [];
+  const busy: Promise<unknown>[] = [];
   let next = 0;
   return {
     /** Waits for the oldest slab; rejects with the failure of what was consumed from it. */
-    take: async () => {
+    take: async (): Promise<Uint8Array> => {
       await busy[next];
+      slabs[next] ??= new Uint8Array(new SharedArrayBuffer(slabBytes));
       return slabs[next] as Uint8Array;
     },
     pass: (bytes: Uint8Array) => {
@@ -28,7 +33,11 @@ const createRing = (consume: Consume) => {
       busy[next] = consumed;
       next = (next + 1) % slabCount;
     },
-    finish: () => Promise.all(busy),
+    /** Where something failed, a slab may still be read: such a ring is not used again. */
+    finish: async () => {
+      await Promise.all(busy);
+      if (idleRings.length < maxIdleRings) idleRings.push(slabs);
+    },
     settle: () => Promise.allSettled(busy),
   };
 };

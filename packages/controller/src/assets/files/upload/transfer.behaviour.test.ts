@@ -289,13 +289,28 @@ describe('the memory of the controller', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  const rss = () =>
+    Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.process.pid}/status`, 'utf8'))?.[1]) / 1024;
+
+  it('stays flat while 240 small files come in', async () => {
+    const send = await signInWithCurl(child.url);
+    const uploadSome = async (count: number) => {
+      for (let i = 0; i < count; i += 1) {
+        const file = `file=content ${i} of ${count};filename=small-${i}.txt`;
+        expect((await send('/v1/files', '-F', 'category=other', '-F', file)).status).toBe(200);
+      }
+    };
+    await uploadSome(10);
+    const before = rss();
+    await Promise.all([60, 61, 59, 60].map(uploadSome));
+    expect(rss() - before).toBeLessThanOrEqual(64);
+  });
+
   it('stays flat while 200 MiB come in', async () => {
     const send = await signInWithCurl(child.url);
     const file = join(folder, 'content');
     const makeFile = (mib: number) =>
       execFileSync('sh', ['-c', 'head -c "$0" /dev/urandom > "$1"', String(mib * 1_048_576), file]);
-    const rss = () =>
-      Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.process.pid}/status`, 'utf8'))?.[1]) / 1024;
     const uploadFile = () => send('/v1/files', '-F', 'category=other', '-F', `file=@${file}`);
     makeFile(8);
     await uploadFile();
