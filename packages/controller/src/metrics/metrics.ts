@@ -31,7 +31,7 @@ export interface MetricsOptions {
 type Listener = (second: number) => void;
 
 /** Starting a thread takes longer than to read less. */
-const defaultLongRows = 3000;
+const defaultLongRows = 600;
 const recountMs = 2000;
 const maxLengths = 10_000;
 

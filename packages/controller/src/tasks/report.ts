@@ -5,6 +5,7 @@ import type { Download, Handlers } from '../handler.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { csvReport, tableCsv } from '../metrics/report/csv-report.ts';
 import { htmlReport, type ReportSection, reportSections } from '../metrics/report/html-report.ts';
+import { jsonReport } from '../metrics/report/json-report.ts';
 import { junitReport } from '../metrics/report/junit-report.ts';
 import { NoBrowser, printPdf } from '../metrics/report/pdf-report.ts';
 import type { ReportData } from '../metrics/report/report-data.ts';
@@ -98,7 +99,7 @@ const writers: Record<Format, Writer> = {
     headers: { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox allow-popups" },
   }),
   csv: (data) => ({ type: 'text/csv; charset=utf-8', body: csvReport(data) }),
-  json: (data) => ({ type: 'application/json; charset=utf-8', body: JSON.stringify(data) }),
+  json: (data) => ({ type: 'application/json; charset=utf-8', body: jsonReport(data) }),
   junit: (data) => ({ type: 'application/xml; charset=utf-8', body: junitReport(data) }),
   pdf: async (data, sections, signal) => {
     const body = await printPdf(htmlReport(data, sections), signal).catch((error) => {

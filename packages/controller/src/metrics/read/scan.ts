@@ -38,7 +38,7 @@ export const movedTo = (measured: Measured, slot: SecondSlot | undefined): Measu
 };
 
 /** Minutes that are read before others get their turn. */
-const rowsAtOnce = 8;
+const rowsAtOnce = 4;
 
 type Visit = (measured: Measured) => void;
 

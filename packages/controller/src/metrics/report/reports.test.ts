@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { csvReport } from './csv-report.ts';
 import { htmlReport } from './html-report.ts';
+import { jsonParts } from './json-report.ts';
 import { junitReport } from './junit-report.ts';
 import { NoBrowser, printPdf } from './pdf-report.ts';
 import { chartOf, type ReportData } from './report-data.ts';
@@ -126,6 +127,31 @@ it('the CSV report has a line for each metric and no formula', () => {
   const lines = csvReport(data({ comment: hostile })).split('\r\n');
   expect(lines).toHaveLength(4);
   expect(lines[1]).toBe('4,0,http,client,steady,8,http.requests,count,counter,8000,1000,,,,,,,,,,');
+});
+
+it('the JSON report is written in parts, between which others are answered', async () => {
+  const agent = {
+    state: 'ended',
+    notes: [hostile, null],
+    nothing: undefined,
+    cpuMaxPct: 1.5,
+    metrics: [{ sum: 8000 }],
+  };
+  const agents = Array.from({ length: 1000 }, (_, id) => ({ id, ...agent }));
+  let answered = 0;
+  let isWriting = true;
+  const others = () => {
+    answered += 1;
+    if (isWriting) setImmediate(others);
+  };
+  setImmediate(others);
+  for (const value of [{ ...data(), agents }, data(), { nothing: undefined }, { a: [], b: {}, c: null, d: [[1]] }]) {
+    const parts: string[] = [];
+    for await (const part of jsonParts(value)) parts.push(part);
+    expect(JSON.parse(parts.join(''))).toEqual(JSON.parse(JSON.stringify(value)));
+  }
+  isWriting = false;
+  expect(answered).toBeGreaterThanOrEqual(agents.length / 25);
 });
 
 describe('the JUnit report', () => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { MetricValue, RunAgent, RunTableRow } from '@rushhour/contract';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { agents as agentTable } from '../../store/agents/agents.ts';
@@ -63,17 +64,21 @@ export const readRunAgent = async (
   return runAgentOf(record, await agentTable.find(read, agentID), totals);
 };
 
+/** Reading so many takes milliseconds; others are answered in between. */
+const agentsAtOnce = 100;
+
 /** The contributions of all agents of a run, read together. */
 export const readRunAgents = async (
   { read, metrics }: { read: Executor; metrics: Pick<Metrics, 'totalsByAgent'> },
   runId: number,
 ): Promise<RunAgent[]> => {
   const records = await runAgentsOf(read, runId);
-  const found = await agentTable.findMany(
-    read,
-    records.map(({ agentID }) => agentID),
-  );
-  const agents = new Map(found.map((agent) => [agent.id, agent]));
+  const agents = new Map<number, AgentRow>();
+  for (let at = 0; at < records.length; at += agentsAtOnce) {
+    const ids = records.slice(at, at + agentsAtOnce).map(({ agentID }) => agentID);
+    for (const agent of await agentTable.findMany(read, ids)) agents.set(agent.id, agent);
+    await nextIteration();
+  }
   const totals = await metrics.totalsByAgent(runId);
   return records.map((record) => runAgentOf(record, agents.get(record.agentID), totals.get(record.agentID) ?? []));
 };
