@@ -10,47 +10,14 @@ import { type Client, cookieJar, createClient } from '@rushhour/client';
 import { openStore } from '../packages/controller/src/store/store.ts';
 import { startPostgres } from '../scripts/postgres.ts';
 import { spawnController } from '../tests/process/spawn-controller.ts';
+import { makeRecords } from './many-records.ts';
 import { takePriority } from './priority.ts';
 import { type Row, report } from './report.ts';
+import { p99, timesOf, watchLife } from './watch-life.ts';
 
 const admin = { email: 'bench@example.test', password: 'nine-Long-Bridges-hum' };
 const counts = { tasks: 100_000, notifications: 1_000_000, files: 50_000, runs: 10_000 };
 const samples = 100;
-const day = '2026-10-';
-
-/** Numbers from 1 as rows of `s(i)`. */
-const numbers = (engine: string, count: number) =>
-  engine === 'postgres'
-    ? `generate_series(1, ${count}) as s(i)`
-    : `(with recursive c(i) as (select 1 union all select i + 1 from c where i < ${count}) select i from c) as s`;
-
-const seeds = (engine: string) => {
-  const text = (value: string) => `cast(${value} as text)`;
-  const at = `'${day}' || ${text('10 + i % 20')} || 'T10:00:00.000Z'`;
-  return [
-    `insert into tasks (comment, status, error, "accessPlane", "controlPlane", configuration, dumps, "scheduleEnabled",
-      "createdAt", "updatedAt") select 'task ' || ${text('i')}, i % 10, '', '[]', '[]', '[]', '{}', 0, ${at}, ${at}
-      from ${numbers(engine, counts.tasks)}`,
-    `insert into links select 'task', i, 'task', 'plugin', 1 + i % 20 from ${numbers(engine, counts.tasks)}`,
-    `insert into notifications (severity, kind, message, audience, "createdAt")
-      select case when i % 10 = 0 then 'error' else 'info' end, 'run', 'message ' || ${text('i')}, 'user:' || ${text('1 + i % 3')}, ${at}
-      from ${numbers(engine, counts.notifications)}`,
-    `insert into files (name, category, kind, mime, size, md5, sha1, sha256, sha3_384, original_sha256, source, tags, state,
-      problem, "first_seen_at", "createdAt", "updatedAt") select 'file ' || ${text('i')} || '.bin', 'other', 'binary',
-      'application/octet-stream', i, '', '', ${text('i')}, '', '', 'upload', '', 'ready', '', ${at}, ${at}, ${at}
-      from ${numbers(engine, counts.files)}`,
-    `insert into runs ("taskID", number, status, "stopReason", "stopMode", verdict, validity, health, comment, labels, origin,
-      priority, "queuedAt", "startedAt", "finishedAt", t0, "pausedMs", epoch, attempt, definition, "definitionSecrets",
-      "definitionHash", capture, thresholds, "agentLossPolicy", summary, pinned, error, "createdAt", "updatedAt")
-      select 1, i, 7, 'duration', '', 1, '{"valid":true,"reasons":[]}', 'ok', 'run ' || ${text('i')}, '{}', 'user', 5, ${at}, ${at},
-      ${at}, 1, 0, 0, 1, '{"comment":"","accessPlane":[],"controlPlane":[],"configuration":[],"dumps":{}}', '{}', '', '{}', '[]',
-      'auto', '{"entries":[],"thresholds":[]}', 1, '', ${at}, ${at} from ${numbers(engine, counts.runs)}`,
-    `insert into "runSamples" ("runID", "agentID", "orderIndex", "fromSeq", "toSeq", "fromAt", "toAt", "isBlock", data)
-      select i, 1, 0, 1, 60, 1000, 60000, 1, ${engine === 'postgres' ? "'\\x00'::bytea" : "x'00'"} from ${numbers(engine, counts.runs)}`,
-    'analyze',
-  ];
-};
-
 const lists: [string, (client: Client) => Promise<unknown>][] = [
   ['tasks', (client) => client.tasks.list({ query: { count: 50 } })],
   ['tasks, page 1000', (client) => client.tasks.list({ query: { count: 50, page: 1000 } })],
@@ -79,34 +46,6 @@ const overview = (client: Client) =>
     client.users.me({}),
   ]);
 
-const timesOf = async (work: () => Promise<unknown>, times: number) => {
-  const found: number[] = [];
-  for (let i = 0; i < times; i += 1) {
-    const before = performance.now();
-    await work();
-    found.push(performance.now() - before);
-  }
-  return found.sort((a, b) => a - b);
-};
-const p99 = (times: readonly number[]) => times[Math.ceil(times.length * 0.99) - 1] ?? Number.POSITIVE_INFINITY;
-
-/** Asks for `/livez` all the time. */
-const watchLife = (url: string) => {
-  const times: number[] = [];
-  let isOn = true;
-  const done = (async () => {
-    while (isOn) {
-      times.push(...(await timesOf(() => fetch(`${url}/livez`).then((reply) => reply.text()), 1)));
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  })();
-  return async () => {
-    isOn = false;
-    await done;
-    return p99(times.sort((a, b) => a - b));
-  };
-};
-
 const measure = async (engine: 'sqlite' | 'postgres'): Promise<Row[]> => {
   await using open = new AsyncDisposableStack();
   const dataDir = open.adopt(mkdtempSync(join(tmpdir(), 'rushhour-bench-')), (dir) => rmSync(dir, { recursive: true }));
@@ -122,7 +61,7 @@ const measure = async (engine: 'sqlite' | 'postgres'): Promise<Row[]> => {
   await (await spawnController(env)).kill('SIGTERM');
   const store = await openStore({ dataDir, databaseUrl: postgres?.url, secretKey: Buffer.from(secretKey, 'base64') });
   const before = performance.now();
-  for (const sql of seeds(engine)) await store.database.transaction((tx) => tx.run({ name: '', sql }, []));
+  await makeRecords(store, counts);
   await store.close();
   console.log(`${engine}: records were made in ${((performance.now() - before) / 1000).toFixed(0)} s`);
   const controller = open.adopt(await spawnController(env), (it) => void it.kill('SIGKILL'));

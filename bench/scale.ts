@@ -1,7 +1,7 @@
 /**
  * How many agents controllers bear, with simulated agents that speak the real protocol in processes of their own: one
- * controller with 2,000 agents and a run of 500 of them, then three controllers with 10,000 idle agents. The arguments `one`
- * and `three` choose a part.
+ * controller with 2,000 agents and runs of 100, 500 and 1,000 of them, three controllers with 10,000 idle agents, and what
+ * three controllers can take in compared with one. The arguments `one`, `three` and `ingest` choose a part.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -19,9 +19,14 @@ import { report } from './report.ts';
 const admin = { email: 'bench@example.test', password: 'nine-Long-Bridges-hum' };
 const connected = 2000;
 const inRun = 500;
+/** Agents of further runs, for the curve. */
+const runSizes = [100, 1000];
 const runSec = 10;
 const beatsSec = 10;
 const idleSizes = [100, 1000, 10_000];
+/** Agents that measure, in as many runs as there are controllers in the larger installation. */
+const ingesting = 360;
+const ingestRuns = 3;
 /** Ten thousand agents need not be heard every two seconds. */
 const rareHeartbeats = { agents: { heartbeatSec: 10, suspectAfterSec: 30, lostAfterSec: 60, deadManSec: 120 } };
 
@@ -77,27 +82,34 @@ const allIds = async (client: Client, count: number) => {
   return ids.slice(0, count);
 };
 
-const measureRun = async (client: Client, groups: AgentGroups) => {
-  const { data: id } = await client.tasks.create({ body: taskOf(await allIds(client, inRun)) as never });
-  await groups.ask({ kind: 'measure' });
+const runToEnd = async (client: Client, ids: readonly number[]) => {
+  const { data: id } = await client.tasks.create({ body: taskOf(ids) as never });
   await client.tasks.start({ params: { id } });
   for (;;) {
     const { data } = await client.tasks.status({ params: { id } });
-    if (data.status >= 7) {
-      if (data.status !== 7) throw new Error(`the run ended as ${JSON.stringify(data)}`);
-      break;
-    }
+    if (data.status === 7) return;
+    if (data.status > 7) throw new Error(`the run ended as ${JSON.stringify(data)}`);
     await sleep(500);
   }
+};
+
+/** What the agents saw of runs, and what they cost the controllers beyond the load without them. */
+const measureRuns = async (
+  groups: AgentGroups,
+  { controllers, load, work }: { controllers: readonly Spawned[]; load: number; work: () => Promise<unknown> },
+) => {
+  await groups.ask({ kind: 'measure' });
+  const [cpuBefore, startedAt] = [totalOf(controllers).cpuSec, performance.now()];
+  await work();
+  const lastedSec = (performance.now() - startedAt) / 1000;
+  const cpuSec = totalOf(controllers).cpuSec - cpuBefore - load * lastedSec;
   const states = await groups.ask({ kind: 'state' });
   const acknowledged = states.flatMap(({ acknowledgedMs }) => acknowledgedMs);
+  const skews = states.flatMap(({ startSkewsMs }) => startSkewsMs);
   return {
-    skewMs: percentile(
-      states.flatMap(({ startSkewsMs }) => startSkewsMs),
-      0.99,
-    ),
+    skewMs: percentile(skews, 0.99),
     behindMs: percentile(acknowledged, 1),
-    seconds: acknowledged.length,
+    cpuMs: (cpuSec * 1000) / acknowledged.length,
     unacknowledged: states.reduce((sum, { unacknowledged }) => sum + unacknowledged, 0),
   };
 };
@@ -130,12 +142,14 @@ const measureOne = async () => {
   console.log(
     `${connected} agents: ${costOf(controller).megabytes.toFixed(0)} MiB, ${(load * 100).toFixed(0)} % of a core`,
   );
-  const cpuBefore = costOf(controller).cpuSec;
-  const run = await measureRun(client, groups);
-  const cpuMs = ((costOf(controller).cpuSec - cpuBefore - load * runSec) * 1000) / run.seconds;
-  console.log(
-    `a run of ${inRun} agents: ${run.seconds} seconds of measurements, ${cpuMs.toFixed(2)} ms of a core for each`,
-  );
+  const runOf = async (size: number) => {
+    const ids = await allIds(client, size);
+    const run = await measureRuns(groups, { controllers: [controller], load, work: () => runToEnd(client, ids) });
+    console.log(`a run of ${size} agents: ${run.cpuMs.toFixed(2)} ms of a core for each second of an agent`);
+    return run;
+  };
+  const run = await runOf(inRun);
+  for (const size of runSizes) await runOf(size);
   return [
     { name: 'scale-agents-connected', value: inside, goal: connected },
     { name: 'scale-enrolments-per-second', value: perSecond, goal: 200 },
@@ -146,19 +160,24 @@ const measureOne = async () => {
   ];
 };
 
-/** Three controllers with PostgreSQL and idle agents, more and more of them. */
-const measureThree = async () => {
-  await using open = new AsyncDisposableStack();
+/** Controllers with PostgreSQL. */
+const startShared = async (open: AsyncDisposableStack, count: number) => {
   const postgres = open.adopt(await startPostgres(), (it) => it.stop());
   const shared = { DATABASE_URL: postgres.url, RUSHHOUR_SECRET_KEY: randomBytes(32).toString('base64') };
   const controllers: Spawned[] = [];
-  for (let i = 0; i < 3; i += 1) {
+  for (let i = 0; i < count; i += 1) {
     const dir = open.adopt(mkdtempSync(join(tmpdir(), 'rushhour-bench-')), (it) => rmSync(it, { recursive: true }));
     const controller = await spawnController({ ...controllerEnv(dir), ...shared });
     controllers.push(open.adopt(controller, (it) => void it.kill('SIGKILL')));
   }
-  const urls = controllers.map(({ url }) => url);
-  const client = await signIn(urls[0] ?? '');
+  const clients = await Promise.all(controllers.map(({ url }) => signIn(url)));
+  return { controllers, clients, urls: controllers.map(({ url }) => url), client: clients[0] as Client };
+};
+
+/** Idle agents, more and more of them. */
+const measureThree = async () => {
+  await using open = new AsyncDisposableStack();
+  const { controllers, urls, client } = await startShared(open, 3);
   await client.settings.update({ body: rareHeartbeats });
   const groups = open.adopt(new AgentGroups(6), (it) => it.close());
   for (const [i, size] of idleSizes.entries()) {
@@ -181,9 +200,40 @@ const measureThree = async () => {
   ];
 };
 
+/** Processor time of all controllers for a second of an agent; the agents of every run are spread over the controllers. */
+const costOfIngest = async (count: number) => {
+  await using open = new AsyncDisposableStack();
+  const { controllers, clients, urls, client } = await startShared(open, count);
+  await client.settings.update({ body: rareHeartbeats });
+  const groups = open.adopt(new AgentGroups(ingestRuns), (it) => it.close());
+  await groups.join(client, urls, ingesting);
+  const ids = await allIds(client, ingesting);
+  const load = await loadOf(controllers, beatsSec);
+  const work = () =>
+    Promise.all(
+      Array.from({ length: ingestRuns }, (_, i) =>
+        runToEnd(
+          clients[i % clients.length] as Client,
+          ids.filter((id) => id % ingestRuns === i),
+        ),
+      ),
+    );
+  const { cpuMs, behindMs } = await measureRuns(groups, { controllers, load, work });
+  console.log(
+    `${count} controllers: ${cpuMs.toFixed(2)} ms of a core for each second of an agent, ${behindMs} ms behind`,
+  );
+  return cpuMs;
+};
+
+/** A controller takes in what one core can: with a core for each, three take in three times as much, less what they add. */
+const measureIngest = async () => {
+  const [alone, together] = [await costOfIngest(1), await costOfIngest(3)];
+  return [{ name: 'scale-ingest-of-three-by-that-of-one', value: (3 * alone) / together, goal: 2 }];
+};
+
 ensureDebianPackages();
 takePriority();
-const parts = { one: measureOne, three: measureThree };
+const parts = { one: measureOne, three: measureThree, ingest: measureIngest };
 const isPart = (name: string): name is keyof typeof parts => name in parts;
 const wanted = process.argv.slice(2).filter(isPart);
 const outcomes: boolean[] = [];
