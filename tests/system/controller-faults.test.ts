@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../process/free-port.ts';
+import type { Spawned } from '../process/spawn-controller.ts';
 import { startBalancer } from './balancer.ts';
 import { expectWhole, signInAt, startControllers, startTask, takenOver } from './controllers.ts';
 import { type AgentProcess, httpTask, type System, until, untilStatus } from './system.ts';
@@ -32,6 +33,21 @@ const taskOf = (agent: AgentProcess, seconds: number) =>
 const statusOf = async (id: number) => (await system.client.tasks.status({ params: { id } })).data.status;
 
 const nft = (rules: string) => execFileSync('nft', ['-f', '-'], { input: rules });
+
+/** A run that waits for its start: its owner is paused at that moment. */
+const startArmed = async (owner: Spawned, task: object) => {
+  const client = await signInAt(owner.url);
+  for (;;) {
+    const run = await startTask(client, task);
+    await until('the run to be armed', async () => (await statusOf(run.id)) >= 3);
+    owner.process.kill('SIGSTOP');
+    if ((await statusOf(run.id)) === 3) return run;
+    // Too late: another one.
+    owner.process.kill('SIGCONT');
+    await client.tasks.stop({ params: { id: run.id } });
+    await untilStatus(client, run.id, [7, 8, 9]);
+  }
+};
 
 /** Cuts everything between the processes of a user and all others, in both directions. */
 const partition = (uid: number) => {
@@ -74,6 +90,17 @@ describe('several controllers, with NATS and S3', () => {
     await expectWhole(system.client, preparing, 3);
     await expectWhole(system.client, paused, 4);
     expect(await untilStatus(system.client, stopping.id, [7, 8, 9])).toMatchObject({ status: 8, stopReason: 'user' });
+  });
+
+  it('a run goes on when its owner is killed while it waits for its start', async () => {
+    const [one] = agents as [AgentProcess];
+    const owner = await installation.addController();
+    const run = await startArmed(owner, taskOf(one, 6));
+    await owner.kill('SIGKILL');
+    await takenOver(system.client, run.id);
+    await expectWhole(system.client, run, 6);
+    const { data: events } = await system.client.tasks.events({ params: { id: run.id }, query: { type: 'status' } });
+    expect(events.map(({ data }) => data['status'])).toEqual([1, 2, 3, 4, 6, 7]);
   });
 
   it('answer 503 while the database is away, and the run goes on when it is back', async () => {
