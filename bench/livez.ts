@@ -66,12 +66,12 @@ const taskOf = (count: number) => {
 };
 
 const upload = (client: Client) => {
-  const lane = (offset: number) =>
+  const uploadSome = (offset: number) =>
     times(uploads / uploadsAtOnce, (i) => {
       const content = randomBytes(1024).toString('base64');
       return client.files.create({ body: { name: `small ${offset} ${i}`, category: 'other', content } });
     });
-  return Promise.all(Array.from({ length: uploadsAtOnce }, (_, offset) => lane(offset)));
+  return Promise.all(Array.from({ length: uploadsAtOnce }, (_, offset) => uploadSome(offset)));
 };
 
 const subjectsOf = (client: Client, many: LongRun, long: LongRun): [string, () => Promise<unknown>][] => [

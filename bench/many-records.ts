@@ -1,6 +1,6 @@
 import type { Store } from '../packages/controller/src/store/store.ts';
 
-export interface RecordCounts {
+interface RecordCounts {
   readonly tasks: number;
   readonly notifications: number;
   readonly files: number;
