@@ -152,14 +152,14 @@ describe('tunnels', () => {
   });
 
   it.each([
-    ['a selector of their own', { uniqueSelectors: true, localRange: inside.client, remoteRange: inside.server }],
-    ['ESP in UDP', { natt: true }],
-    ['keys by hand', manual],
+    ['a selector of their own', { uniqueSelectors: true, localRange: inside.client, remoteRange: inside.server }, {}],
+    ['ESP in UDP', { natt: true }, {}],
+    ['keys by hand', manual, {}],
     ['IPv6 outside', {}, { outside: outside6 }],
     ['IPv6 inside', {}, { hosts: inside6 }],
     ['IPv6 on both sides, ESP in UDP', { natt: true }, { outside: outside6, hosts: inside6 }],
-  ])('carry echoes between the addresses inside, with %s', async (_, settings, at = {}) => {
-    const { outside, hosts = inside } = at as { outside?: Outer; hosts?: typeof inside };
+  ])('carry echoes between the addresses inside, with %s', async (_, settings, between) => {
+    const { outside, hosts = inside } = between as { outside?: Outer; hosts?: typeof inside };
     const { client, server } = await startTunnels(settings, { inside: hosts }, { ...(outside && { outside }) });
     const carrying = ({ rows }: StartedJob) => [...rows.values()].filter(({ cells }) => Number(cells['rxBytes']) > 0);
     await client.until(() => carrying(client).length === 20 && carrying(server).length === 20);
