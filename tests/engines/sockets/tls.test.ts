@@ -112,7 +112,7 @@ describe('tls engine', () => {
   it('notices a downgrade by someone on the way', async () => {
     const port = await freePort();
     const server = await startServer('tls', { listen: listenOn(port) });
-    // The list of versions becomes an extension that nobody knows, so that the server takes 1.2 for the newest.
+    // The list of versions becomes an unknown extension, so that the server takes 1.2 for the newest.
     const versions = '\x00\x2b\x00\x05\x04\x03\x04\x03\x03';
     const middle = await startMeddler(port, (text) => text.replace(versions, `\x7a${versions.slice(1)}`));
     const config = { role: 'client', targets: listenOn(middle.port), connections: 1, tls: {} };
