@@ -100,8 +100,10 @@ export const runScenario = async ({ left, right }: Cable, script: string, ...mor
 
 export interface JobProcess {
   readonly totals: Promise<Totals>;
-  /** Summaries since the first command. */
+  /** Summaries since the first command, or all of them where the job is watched. */
   readonly summaries: readonly Summary[];
+  /** Lets the summaries be read while the job runs. */
+  watch(): void;
   /** Gives the plane of the job a command. */
   command(command: PlaneCommand): void;
   /** Halts the process of the job, or lets it go on. */
@@ -124,6 +126,7 @@ export const startJobProcess = async (options: JobOptions, behind: readonly stri
   return {
     totals,
     summaries: started.summaries,
+    watch: () => void started.child.stdin.write('\n'),
     command(command) {
       started.child.stdin.write(`${JSON.stringify(command)}\n`);
     },

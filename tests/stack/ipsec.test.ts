@@ -5,10 +5,34 @@ import { runJobIn, type Side, startJobIn } from '../engines/namespaces.ts';
 import { useCable } from '../engines/use-cable.ts';
 import { type Sniffer, startSniffer } from './sniffer.ts';
 
-const ends = [
-  { client: '10.99.0.11', server: '10.99.0.21' },
-  { client: '10.99.0.12', server: '10.99.0.22' },
-];
+/** Addresses outside tunnels. */
+const outer = {
+  4: {
+    subnet: '10.99.0.0/24',
+    ends: [
+      { client: '10.99.0.11', server: '10.99.0.21' },
+      { client: '10.99.0.12', server: '10.99.0.22' },
+    ],
+  },
+  6: {
+    subnet: 'fd99::/64',
+    ends: [
+      { client: 'fd99::11', server: 'fd99::21' },
+      { client: 'fd99::12', server: 'fd99::22' },
+    ],
+  },
+} as const;
+
+/** Hosts inside them. */
+const inner = {
+  4: { subnet: '10.50.0.0/16', clients: '10.50.0.1-10.50.0.8', server: '10.50.1.1', any: '0.0.0.0' },
+  6: { subnet: 'fd50::/64', clients: 'fd50::1-fd50::8', server: 'fd50::101', any: '::' },
+} as const;
+
+interface Versions {
+  readonly outside: 4 | 6;
+  readonly inside: 4 | 6;
+}
 
 const settings: IpsecSettings = {
   mode: 'tunnel',
@@ -27,13 +51,15 @@ const settings: IpsecSettings = {
   children: 1,
 };
 
-const stackOf = (side: Side, ipsec: object, { isServer, hosts }: { isServer: boolean; hosts: string }): HostStack => {
+const stackOf = (side: Side, ipsec: object, isServer: boolean, { outside, inside }: Versions): HostStack => {
+  const { subnet, ends } = outer[outside];
+  const hosts = isServer ? inner[inside].server : inner[inside].clients;
   const local = ends.map(({ client, server }) => (isServer ? server : client));
   const remote = ends.map(({ client, server }) => (isServer ? client : server));
   const isTransport = (ipsec as IpsecSettings).mode === 'transport';
   return {
     interface: side.device,
-    networks: isTransport ? [{ subnet: '10.99.0.0/24', hosts: local }] : [{ subnet: '10.50.0.0/16', hosts: [hosts] }],
+    networks: isTransport ? [{ subnet, hosts: local }] : [{ subnet: inner[inside].subnet, hosts: [hosts] }],
     vlan: [],
     header: {},
     tcp: {},
@@ -44,7 +70,7 @@ const stackOf = (side: Side, ipsec: object, { isServer, hosts }: { isServer: boo
       ipsec: { ...settings, ...ipsec },
       isServer,
       ends: local.map((address, index) => ({ local: address, remote: remote[index] as string })),
-      outer: { subnet: '10.99.0.0/24', hosts: local },
+      outer: { subnet, hosts: local },
     },
   };
 };
@@ -80,28 +106,29 @@ const expectDecrypted = async (sniffer: Sniffer, { hasIke }: { readonly hasIke: 
 describe('IPsec of emulated hosts', () => {
   const cable = useCable('test');
 
-  const run = async (ipsec: object, count = 200) => {
+  const run = async (ipsec: object, count = 200, versions: Versions = { outside: 4, inside: 4 }) => {
+    const { server: host, any } = inner[versions.inside];
     const isTransport = 'mode' in ipsec && ipsec.mode === 'transport';
     const server = await startJobIn(cable.right, {
       engine: 'http',
       config: {
         role: 'server',
-        listen: [{ host: '0.0.0.0', port: 8080 }],
+        listen: [{ host: any, port: 8080 }],
         responses: [{ body: { type: 'zero', size: 20_000 } }],
       },
       duration: { mode: 'continuous' },
-      stack: stackOf(cable.right, ipsec, { isServer: true, hosts: '10.50.1.1' }),
+      stack: stackOf(cable.right, ipsec, true, versions),
     });
     const client = await runJobIn(cable.left, {
       engine: 'http',
       config: {
         role: 'client',
-        targets: [{ host: isTransport ? '10.99.0.21' : '10.50.1.1', port: 8080 }],
+        targets: [{ host: isTransport ? '10.99.0.21' : host, port: 8080 }],
         connections: 8,
         ...(isTransport && { sources: { addresses: ['10.99.0.11'] } }),
       },
       duration: { mode: 'count', count },
-      stack: stackOf(cable.left, ipsec, { isServer: false, hosts: '10.50.0.1-10.50.0.8' }),
+      stack: stackOf(cable.left, ipsec, false, versions),
       writesKeys: true,
     });
     const served = await server.stop();
@@ -129,6 +156,23 @@ describe('IPsec of emulated hosts', () => {
     sniffer.useKeys(keysOf(client));
     // The tshark of Debian has no ChaCha20-Poly1305.
     if (!('children' in ipsec)) await expectDecrypted(sniffer, { hasIke: !('authMethod' in ipsec) });
+  });
+
+  it.each<[string, Versions]>([
+    ['outside', { outside: 6, inside: 4 }],
+    ['inside', { outside: 4, inside: 6 }],
+  ])('carries requests with IPv6 %s', async (_, versions) => {
+    const sniffer = await startSniffer(cable.right);
+    const { client, served } = await run({}, 200, versions);
+    await sniffer.stop();
+    expect(client.counter('http.ok')).toBe(200);
+    expect(served.counter('http.served')).toBe(200);
+    const packets = await sniffer.fields('esp', [versions.outside === 6 ? 'ipv6.src' : 'ip.src', 'frame.len']);
+    expect(packets.length).toBeGreaterThan(200);
+    expect(packets.filter(([source]) => source === '')).toEqual([]);
+    expect(Math.max(...packets.map(([, length]) => Number(length)))).toBeLessThanOrEqual(1514);
+    sniffer.useKeys(keysOf(client));
+    await expectDecrypted(sniffer, { hasIke: true });
   });
 
   it('renews keys in the middle of a transfer without a lost byte', async () => {

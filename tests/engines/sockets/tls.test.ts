@@ -1,6 +1,7 @@
 import { createSelfSigned } from '@rushhour/agent';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../process/free-port.ts';
+import { startMeddler } from '../application/proxies.ts';
 import { runJob, startJob, startServer } from '../job.ts';
 import { takePriority } from '../priority.ts';
 import { execute, requireProgram } from '../programs.ts';
@@ -73,6 +74,54 @@ describe('tls engine', () => {
     const bad = await handshakes(server, {}, 4);
     expect(bad.run.counter('tls.failed')).toBe(4);
     expect(bad.served.counter('tls.acceptedFull')).toBe(0);
+  });
+
+  it.each(['X25519MLKEM768', 'SecP256r1MLKEM768'])('agrees keys by the hybrid group %s', async (groups) => {
+    const { run, served } = await handshakes({ groups }, { groups: `${groups}:X25519` });
+    expect(run.counter('tls.full')).toBe(20);
+    expect(run.counter(`tls.group.${groups}`)).toBe(20);
+    expect(served.counter('tls.acceptedFull')).toBe(20);
+  });
+
+  it('takes leave by close_notify, which both sides count', async () => {
+    const { run, served } = await handshakes({}, {});
+    expect(run.counter('tls.alerts.sent.closeNotify')).toBe(20);
+    expect(served.counter('tls.alerts.received.closeNotify')).toBe(20);
+    expect(served.counter('tls.alerts.sent.closeNotify')).toBe(20);
+  });
+
+  it.each([
+    ['1.2', '1.3'],
+    ['1.3', '1.2'],
+  ])('refuses version %s where the client has %s only', async (server, client) => {
+    const { run, served } = await handshakes({ versions: [server] }, { versions: [client] });
+    expect(run.counter('tls.failed')).toBe(20);
+    expect(run.counter('tls.errors.alert.protocolVersion')).toBe(20);
+    expect(served.counter('tls.alerts.sent.protocolVersion')).toBe(20);
+  });
+
+  it('refuses a client that falls back to an older version without need', async () => {
+    const port = await freePort();
+    const server = await startServer('tls', { listen: listenOn(port) });
+    const client = `openssl s_client -connect 127.0.0.1:${port} -no_tls1_3 -fallback_scsv </dev/null 2>&1 || true`;
+    const { stdout } = await execute('bash', ['-c', client]);
+    expect(stdout).toContain('inappropriate fallback');
+    expect((await server.stop()).counter('tls.alerts.sent.inappropriateFallback')).toBe(1);
+  });
+
+  it('notices a downgrade by someone on the way', async () => {
+    const port = await freePort();
+    const server = await startServer('tls', { listen: listenOn(port) });
+    // The list of versions becomes an unknown extension, so that the server takes 1.2 for the newest.
+    const versions = '\x00\x2b\x00\x05\x04\x03\x04\x03\x03';
+    const middle = await startMeddler(port, (text) => text.replace(versions, `\x7a${versions.slice(1)}`));
+    const config = { role: 'client', targets: listenOn(middle.port), connections: 1, tls: {} };
+    const run = await runJob({ engine: 'tls', config, duration: { mode: 'count', count: 3 } });
+    await middle.stop();
+    const served = await server.stop();
+    expect(run.counter('tls.failed')).toBe(3);
+    expect(run.counter('tls.alerts.sent.illegalParameter')).toBe(3);
+    expect(served.counter('tls.alerts.received.illegalParameter')).toBe(3);
   });
 
   it('reports the alert when nothing fits', async () => {

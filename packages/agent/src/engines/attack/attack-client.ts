@@ -23,6 +23,7 @@ import { isSilence, Patience, pause, RateLimits } from './retries.ts';
 import { Sequence } from './sequence.ts';
 import { Solo } from './solo.ts';
 import { Paths, type TargetPath, unprovenPath } from './target-path.ts';
+import { TlsSessions } from './tls-sessions.ts';
 
 type Context = EngineContext<AttackClientConfig>;
 type Skipped = NonNullable<ClientObservation['skipped']>;
@@ -92,6 +93,7 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
       ...(config.control.grpcPath !== undefined && { proofGrpcPath: config.control.grpcPath }),
       ...(config.followCookies && { cookies: new CookieJar() }),
       tls: clientTlsOptions(config.tls),
+      ...(config.tls.resumption !== 'none' && { sessions: new TlsSessions() }),
       elapsedMs: () => Math.max(0, performance.now() - this.#startedAt),
       bytesOf: (content) => this.#contents.bytesOf(content),
     };

@@ -1,12 +1,13 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import type { ClientObservation } from '@rushhour/protocol';
 import type { SegmentShape } from '@rushhour/wire';
 import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import { isLocalSocketError } from '../../net/metrics/generator-load-metrics.ts';
 import { dialSocket } from '../../net/transport/dial-socket.ts';
 import type { Dialer } from '../../net/transport/transport.ts';
+import type { TlsSessions } from './tls-sessions.ts';
 
 /** Destination and source of an attempt. */
 export interface AttackRoute {
@@ -31,6 +32,8 @@ export interface AttackRoute {
 /** Settings that all connections of a client share. */
 export interface ConnectionSettings {
   readonly tls: ConnectionOptions;
+  /** Set when TLS sessions are resumed. */
+  readonly sessions?: TlsSessions;
   readonly signal: AbortSignal;
 }
 
@@ -62,12 +65,33 @@ export interface Cut {
 
 const namedBy = ({ serverName }: AttackRoute) => (serverName === undefined ? {} : { servername: serverName });
 
+/** Begins the handshake; `alpn` instead of what the settings say. */
+export const startTls = (
+  route: AttackRoute,
+  { tls, sessions }: ConnectionSettings,
+  tcp: Socket,
+  alpn?: string[],
+): { readonly socket: TLSSocket; readonly offersSession: boolean } => {
+  const session = sessions?.find(route);
+  const socket = connectTls({
+    ...namedBy(route),
+    ...(route.hello ?? tls),
+    ...(alpn && { ALPNProtocols: alpn }),
+    ...(session && { session }),
+    socket: tcp,
+  });
+  sessions?.keep(route, socket);
+  return { socket, offersSession: session !== undefined };
+};
+
 const maxBytes = 256 * 1024 * 1024;
 
 /** A client connection that records how it opened, what was received and how it ended. Network errors never throw. */
 export class ClientConnection {
   readonly #route: AttackRoute;
   readonly #socket: Socket;
+  /** Its hello is another one than that of a full handshake. */
+  readonly offersSession: boolean;
   #startedAt = performance.now();
   #onChange: () => void = () => {};
   #chunks: Buffer[] = [];
@@ -92,7 +116,9 @@ export class ClientConnection {
       else this.connect = 'tls-failed';
       this.#changed();
     });
-    this.#socket = route.isTls ? connectTls({ ...namedBy(route), ...(route.hello ?? settings.tls), socket: tcp }) : tcp;
+    const opening = route.isTls ? startTls(route, settings, tcp) : { socket: tcp, offersSession: false };
+    this.#socket = opening.socket;
+    this.offersSession = opening.offersSession;
     if (route.isTls) {
       tcp.on('error', (error) => this.#fail(errorCodeOf(error)));
       this.#socket.on('secureConnect', () => {

@@ -18,6 +18,8 @@ beforeAll(() => {
 afterAll(() => kernelEventLoop.release({ usesPromises: true }));
 
 const base: Partial<IpsecSettings> = { psk: 'a long secret' };
+/** Far more than it takes: a busy machine may stand still for seconds. */
+const maxWaitMs = 60_000;
 
 const startJob = async (engine: Engine, hostNetwork: HostNetwork, job: { config: object; duration?: object }) => {
   const samples = new SampleStore();
@@ -43,7 +45,7 @@ const startJob = async (engine: Engine, hostNetwork: HostNetwork, job: { config:
   const run = await engine.prepare(context);
   const done = run.start();
   const until = async (isReached: () => boolean) => {
-    for (const end = performance.now() + 10_000; !isReached() && performance.now() < end; ) await sleep(20);
+    for (const end = performance.now() + maxWaitMs; !isReached() && performance.now() < end; ) await sleep(20);
   };
   return {
     rows,
@@ -66,19 +68,63 @@ const startJob = async (engine: Engine, hostNetwork: HostNetwork, job: { config:
 const targets = ['10.0.1.1', '10.0.1.2'].map((host) => ({ host, port: 500 }));
 const listen = [{ host: '0.0.0.0', port: 500 }];
 
-const startTunnels = async (settings: object, more: object = {}, sourceCount = 8, impair?: Impairment) => {
-  const [near, far] = createMemoryNetworks(['10.0.0.1-10.0.0.8', '10.0.1.1-10.0.1.2'], impair);
+interface Outer {
+  readonly near: string;
+  readonly far: string;
+  readonly targets: readonly { readonly host: string; readonly port: number }[];
+}
+
+const outside4: Outer = { near: '10.0.0.1-10.0.0.8', far: '10.0.1.1-10.0.1.2', targets };
+const outside6: Outer = {
+  ...{ near: 'fd00:1::1-fd00:1::8', far: 'fd00:2::1-fd00:2::2' },
+  targets: ['fd00:2::1', 'fd00:2::2'].map((host) => ({ host, port: 500 })),
+};
+
+interface Path {
+  readonly outside?: Outer;
+  readonly sourceCount?: number;
+  readonly impair?: Impairment;
+}
+
+const startTunnels = async (settings: object, more: object = {}, path: Path = {}) => {
+  const { outside = outside4, sourceCount = 8, impair } = path;
+  const [near, far] = createMemoryNetworks([outside.near, outside.far], impair);
   const config = { settings: { ...base, ...settings }, tunnels: 20, ...more };
   const server = await startJob(ipsecTunnel, far, { config: { role: 'server', listen, ...config } });
   const client = await startJob(ipsecTunnel, near, {
-    config: { role: 'client', targets, sourceCount, ...config },
+    config: { role: 'client', targets: outside.targets, sourceCount, ...config },
   });
   return { client, server };
 };
 
-/** An echo of the engine with its headers. */
-const echoBytes = 84;
+type StartedJob = Awaited<ReturnType<typeof startJob>>;
+
+/** An echo of the engine with its headers, over IPv4 and over IPv6. */
+const echoBytes = { 4: 84, 6: 104 } as const;
+
+/**
+ * Waits until 20 tunnels have answered twice and renewed their keys so often without a loss. An echo counts as lost
+ * when the process stands still until the next one, so there may be losses before.
+ */
+const untilNothingIsLost = async (
+  { count, until }: StartedJob,
+  rekeys = 0,
+  bytes: number = echoBytes[4],
+): Promise<void> => {
+  let before = { lost: -1, answered: 0, rekeys: 0 };
+  const isWhole = () => {
+    const lost = count('ipsec-tunnel.errors.timeout');
+    const now = { lost, answered: count('ipsec-tunnel.rxBytes'), rekeys: count('ipsec-tunnel.rekeys') };
+    if (lost !== before.lost) before = now;
+    return now.answered - before.answered >= 2 * 20 * bytes && now.rekeys - before.rekeys >= rekeys;
+  };
+  await until(isWhole);
+  expect(isWhole()).toBe(true);
+};
 const inside = { client: { start: '10.1.0.1', end: '10.1.0.20' }, server: { start: '10.2.0.1', end: '10.2.0.3' } };
+const inside6 = { client: { start: 'fd01::1', end: 'fd01::14' }, server: { start: 'fd02::1', end: 'fd02::3' } };
+/** Without IKE, the same in both directions. */
+const manual = { authMethod: 'manual', spi: 4096, encryptionKey: '11'.repeat(36) };
 
 describe('tunnels', () => {
   it('come up from all addresses to all peers, with a row for each child SA', async () => {
@@ -106,24 +152,20 @@ describe('tunnels', () => {
   });
 
   it.each([
-    ['a selector of their own', { uniqueSelectors: true, localRange: inside.client, remoteRange: inside.server }],
-    ['ESP in UDP', { natt: true }],
-    ['keys by hand', { authMethod: 'manual', spi: 4096, encryptionKey: '11'.repeat(36) }],
-  ])('carry echoes between the addresses inside, with %s', async (_, settings) => {
-    const { client, server } = await startTunnels(settings, { inside });
-    await client.until(() => server.count('ipsec-tunnel.rxBytes') > 0 && client.count('ipsec-tunnel.rxBytes') > 0);
-    expect(server.rows.size).toBe(20);
-    await client.until(() => [...client.rows.values()].every(({ cells }) => Number(cells['rxBytes']) > 0));
-    expect([...client.rows.values()].filter(({ cells }) => cells['rxBytes'] === 0)).toEqual([]);
-    // An echo counts as lost when the process stands still until the next one: a round without that has to come.
-    let before = { lost: -1, answered: 0 };
-    const isRoundWhole = () => {
-      const [lost, answered] = ['errors.timeout', 'rxBytes'].map((name) => client.count(`ipsec-tunnel.${name}`));
-      if (lost !== before.lost) before = { lost: lost ?? 0, answered: answered ?? 0 };
-      return (answered ?? 0) - before.answered >= 2 * 20 * echoBytes;
-    };
-    await client.until(isRoundWhole);
-    expect(isRoundWhole()).toBe(true);
+    ['a selector of their own', { uniqueSelectors: true, localRange: inside.client, remoteRange: inside.server }, {}],
+    ['ESP in UDP', { natt: true }, {}],
+    ['keys by hand', manual, {}],
+    ['IPv6 outside', {}, { outside: outside6 }],
+    ['IPv6 inside', {}, { hosts: inside6 }],
+    ['IPv6 on both sides, ESP in UDP', { natt: true }, { outside: outside6, hosts: inside6 }],
+  ])('carry echoes between the addresses inside, with %s', async (_, settings, between) => {
+    const { outside, hosts = inside } = between as { outside?: Outer; hosts?: typeof inside };
+    const { client, server } = await startTunnels(settings, { inside: hosts }, { ...(outside && { outside }) });
+    const carrying = ({ rows }: StartedJob) => [...rows.values()].filter(({ cells }) => Number(cells['rxBytes']) > 0);
+    await client.until(() => carrying(client).length === 20 && carrying(server).length === 20);
+    expect([carrying(client).length, carrying(server).length]).toEqual([20, 20]);
+    expect([client.rows.size, server.rows.size]).toEqual([20, 20]);
+    await untilNothingIsLost(client, 0, echoBytes[hosts === inside6 ? 6 : 4]);
     await client.stop();
     await server.stop();
   });
@@ -143,22 +185,23 @@ describe('tunnels', () => {
       if (packet[protocolAt] === esp) old.push(packet);
       return kinds[count++ % kinds.length] ?? [];
     };
-    const { client, server } = await startTunnels({ rekeySec: 1.5 }, { inside }, 8, impair);
-    await client.until(() => client.count('ipsec-tunnel.rekeys') > 20 && client.count('ipsec-tunnel.rxBytes') > 6000);
+    const { client, server } = await startTunnels({ rekeySec: 1.5 }, { inside }, { impair });
+    await untilNothingIsLost(client, 20);
     expect(client.gauge('ipsec-tunnel.ikeUp')).toBe(20);
     expect(client.count('ipsec-tunnel.opened')).toBe(20);
     const errorsOf = (name: string) => client.count(name) + server.count(name);
     expect(errorsOf('ipsec-tunnel.replayErrors')).toBeGreaterThan(0);
     expect(errorsOf('ipsec-tunnel.authErrors')).toBeGreaterThan(0);
-    expect(client.count('ipsec-tunnel.errors.timeout')).toBe(0);
     await client.stop();
     await server.stop();
   });
 
   it('renew their keys, and rows keep count', async () => {
-    const { client, server } = await startTunnels({ rekeySec: 0.4 }, {}, 3);
+    const { client, server } = await startTunnels({ rekeySec: 0.4 }, {}, { sourceCount: 3 });
     expect(client.notes).toEqual(['3 of 8 source addresses were used']);
-    await client.until(() => [...client.rows.values()].some(({ cells }) => Number(cells['rekeys']) > 1));
+    const isRenewedTwice = () => [...client.rows.values()].some(({ cells }) => Number(cells['rekeys']) > 1);
+    await client.until(() => isRenewedTwice() && client.count('ipsec-tunnel.rekeys') > 20 && client.rows.size === 20);
+    expect(isRenewedTwice()).toBe(true);
     expect(client.count('ipsec-tunnel.rekeys')).toBeGreaterThan(20);
     expect(client.rows.size).toBe(20);
     await client.until(() => client.events.some((line) => line.endsWith(': keys of ESP renewed')));
@@ -213,10 +256,13 @@ const startLoad = async ({ client = {}, server = {}, settings = {}, duration = {
 };
 
 describe('IKE load', () => {
-  it('begins handshakes at its rate, from all addresses, and keeps sessions alive', async () => {
-    const client = { load: { rate: 100 }, keepalivesPerSecond: 200 };
+  it('begins handshakes at its rate, from all addresses', async () => {
+    const client = { load: { rate: 100 } };
+    const begunAt = performance.now();
     const { opening, answering } = await startLoad({ client, duration: { mode: 'count', count: 100 } });
     await opening.done;
+    // The last is due 99 intervals after the first.
+    expect(performance.now() - begunAt).toBeGreaterThan(980);
     expect(opening.count('ipsec-load.completed')).toBe(100);
     expect(opening.count('ipsec-load.failed')).toBe(0);
     const { exchange, handshake } = {
@@ -224,17 +270,32 @@ describe('IKE load', () => {
       handshake: opening.samples.histogram('ipsec-load.handshake'),
     };
     expect(handshake.count).toBe(100);
-    // Two exchanges of each handshake, and the dead-peer checks of about a second.
-    expect(exchange.count).toBeGreaterThan(250);
+    expect(exchange.count).toBe(200);
     await answering.until(() => answering.gauge('ipsec-load.poolUsed') === 100);
     expect(answering.count('ipsec-load.completed')).toBe(100);
+    expect(opening.notes).toEqual([]);
     await opening.run.close();
+    expect(opening.notes).toEqual(['50 of 100 source addresses were used']);
+    await answering.stop();
+  });
+
+  it('keeps sessions alive', async () => {
+    const { opening, answering } = await startLoad({ client: { load: { rate: 20 }, keepalivesPerSecond: 200 } });
+    const exchange = opening.samples.histogram('ipsec-load.exchange');
+    // What is above the two exchanges of each handshake are dead-peer checks.
+    const checks = () => exchange.count - 2 * opening.count('ipsec-load.started');
+    await opening.until(() => checks() > 50);
+    expect(checks()).toBeGreaterThan(50);
+    await opening.stop();
+    expect(opening.count('ipsec-load.failed')).toBe(0);
+    expect(opening.count('ipsec-load.errors.deadPeer')).toBe(0);
     await answering.stop();
   });
 
   it('closes sessions and opens them again', async () => {
-    // Each of the two peers takes the five addresses in turn, so ten sessions have to begin before the first is recycled.
-    const client = { load: { rate: 100 }, recycleAfterMs: 300, sourceCount: 5 };
+    // Sessions to be opened again come before new ones. Without a rate the first ten begin at once, so that each of the
+    // two peers has taken the five addresses in turn before the first session is closed, however slow the machine is.
+    const client = { load: {}, recycleAfterMs: 300, sourceCount: 5 };
     const { opening, answering } = await startLoad({ client });
     await opening.until(() => opening.count('ipsec-load.recycled') > 20);
     expect(opening.count('ipsec-load.recycled')).toBeGreaterThan(20);
@@ -247,8 +308,10 @@ describe('IKE load', () => {
   it('is refused when the pool of the responder is full, and has places again once sessions are idle', async () => {
     const server = { poolCap: 5, idleRecycleMs: 300 };
     const { opening, answering } = await startLoad({ server, client: { load: { rate: 50 } } });
-    await answering.until(() => answering.count('ipsec-load.recycled') >= 5);
-    expect(answering.count('ipsec-load.errors.poolFull')).toBeGreaterThan(0);
+    const hasRefused = () => answering.count('ipsec-load.errors.poolFull') > 0;
+    await answering.until(() => hasRefused() && answering.count('ipsec-load.recycled') >= 5);
+    expect(hasRefused()).toBe(true);
+    expect(answering.count('ipsec-load.recycled')).toBeGreaterThanOrEqual(5);
     expect(answering.gauge('ipsec-load.poolUsed')).toBeLessThanOrEqual(5);
     await opening.stop();
     await answering.stop();

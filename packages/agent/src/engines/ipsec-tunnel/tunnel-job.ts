@@ -121,6 +121,8 @@ export class TunnelJob implements PreparedEngine {
     };
     monitor.onSetup = (durationMs) => this.#meters.setup.record(durationMs * 1000);
     monitor.onChildUp = (link, child) => this.#table.onChildUp(link, child, performance.now());
+    // Tunnels of a client with manual keys are up from the beginning.
+    for (const { child, link } of this.#tunnels.children) this.#table.onChildUp(link, child, performance.now());
     monitor.onChildDown = (link, child) => {
       if (!this.#isClosed) this.#table.onChildDown(link, child);
     };

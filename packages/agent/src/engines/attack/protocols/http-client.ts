@@ -204,14 +204,16 @@ export const attemptHttp = async (
     rxBytes += connection.rxBytes;
     if (!continues) break;
   }
-  const tls = route.isTls ? await fingerprintOf(route.hello ?? context.tls, nameIn(steps)) : undefined;
+  // That of a hello with a session is not known.
+  const isFull = route.isTls && last?.offersSession === false;
+  const tls = isFull ? await fingerprintOf(route.hello ?? context.tls, nameIn(steps)) : undefined;
   return { ...outcomeOf(last as Sides, results), sentBytes, rxBytes, ...(tls !== undefined && { tls }) };
 };
 
 /** Observations of a connection, independent of the protocol. */
 type Sides = Pick<
   ClientConnection,
-  'ip' | 'port' | 'connect' | 'end' | 'ttfbMs' | 'ownError' | 'sentBytes' | 'rxBytes'
+  'ip' | 'port' | 'connect' | 'end' | 'ttfbMs' | 'ownError' | 'sentBytes' | 'rxBytes' | 'offersSession'
 >;
 
 const outcomeOf = ({ ip, port, connect, end, ttfbMs, ownError }: Sides, results: StepResults) => ({

@@ -1,10 +1,10 @@
 import { type ClientHttp2Session, connect as connectHttp2, constants, type IncomingHttpHeaders } from 'node:http2';
 import type { Socket } from 'node:net';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { errorCodeOf } from '../../../net/metrics/count-error.ts';
 import { isLocalSocketError } from '../../../net/metrics/generator-load-metrics.ts';
 import { dialSocket } from '../../../net/transport/dial-socket.ts';
-import { connectOf, endOf } from '../client-connection.ts';
+import { connectOf, endOf, startTls } from '../client-connection.ts';
 import type { AttackRoute, ClientContext, ClientOutcome } from '../driver.ts';
 
 /** A received response. */
@@ -22,12 +22,14 @@ export interface Http2Request {
 
 /** Outcome of one request; `answer` is set when it is complete. */
 export interface Http2Outcome extends Pick<ClientOutcome, 'ip' | 'port' | 'connect' | 'end' | 'ttfbMs' | 'rxBytes'> {
+  readonly offersSession: boolean;
   readonly answer: Http2Answer | undefined;
   readonly isComplete: boolean;
   readonly ownError: string | undefined;
 }
 
 interface Progress {
+  offersSession: boolean;
   ip: string;
   port: number;
   connect: ClientOutcome['connect'];
@@ -41,7 +43,7 @@ interface Progress {
 
 /** Opens an HTTP/2 connection: negotiated by ALPN over TLS, otherwise with prior knowledge. */
 const open = (route: AttackRoute, context: ClientContext, progress: Progress): Socket => {
-  const { isTls, serverName } = route;
+  const { isTls } = route;
   const tcp = dialSocket(route);
   tcp.on('connect', () => {
     progress.ip = tcp.localAddress ?? '';
@@ -49,8 +51,8 @@ const open = (route: AttackRoute, context: ClientContext, progress: Progress): S
     progress.connect = isTls ? 'tls-failed' : 'ok';
   });
   if (!isTls) return tcp;
-  const named = serverName === undefined ? {} : { servername: serverName };
-  const tls = connectTls({ ...named, ...context.tls, ALPNProtocols: ['h2'], socket: tcp });
+  const { socket: tls, offersSession } = startTls(route, context, tcp, ['h2']);
+  progress.offersSession = offersSession;
   tls.on('secureConnect', () => {
     if (tls.alpnProtocol === 'h2') progress.connect = 'ok';
     else tls.destroy(new Error('the other side does not speak HTTP/2'));
@@ -114,7 +116,7 @@ export const askHttp2 = async (
   const { promise, resolve } = Promise.withResolvers<void>();
   const progress: Progress = {
     ...{ ip: '', port: 0, connect: 'none', end: 'none', ttfbMs: 0, rxBytes: 0 },
-    ...{ answer: undefined, isComplete: false, ownError: undefined },
+    ...{ answer: undefined, isComplete: false, ownError: undefined, offersSession: false },
   };
   const fail = (error: Error) => {
     const code = errorCodeOf(error);
