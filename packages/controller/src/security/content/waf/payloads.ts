@@ -1,4 +1,5 @@
 import type { Attempt } from '@rushhour/protocol';
+import { apiPayloadSets } from './api-payloads.ts';
 
 /** Short, classic, public test strings of one kind of attack. Names and addresses in them are reserved for tests. */
 export interface PayloadSet {
@@ -286,6 +287,7 @@ export const payloadSets: Readonly<Record<string, PayloadSet>> = {
   'mail-injection': mailInjection,
   'user-agent': userAgent,
   'protocol-anomaly': protocolAnomaly,
+  ...apiPayloadSets,
   rest: mixed(),
   graphql: mixed(),
   soap: mixed(),
