@@ -1,4 +1,4 @@
-import type { PayloadSet } from './payloads.ts';
+import type { PayloadSet } from './payload-set.ts';
 
 /** Requests that a server is to send to itself, to its metadata service or to its neighbours. */
 const requestForgery: PayloadSet = {

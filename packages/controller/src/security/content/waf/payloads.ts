@@ -1,12 +1,5 @@
-import type { Attempt } from '@rushhour/protocol';
 import { apiPayloadSets } from './api-payloads.ts';
-
-/** Short, classic, public test strings of one kind of attack. Names and addresses in them are reserved for tests. */
-export interface PayloadSet {
-  readonly severity: Attempt['severity'];
-  readonly techniques: readonly string[];
-  readonly payloads: readonly string[];
-}
+import type { PayloadSet } from './payload-set.ts';
 
 const publicFacing = ['T1190'];
 
