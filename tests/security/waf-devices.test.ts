@@ -133,6 +133,19 @@ it.each([
   },
 );
 
+it('attacks on interfaces of programs arrive as they were written', async () => {
+  const names = ['ssrf', 'deserialization', 'broken-authentication', 'access-control', 'mass-assignment'];
+  const modules = [...names, 'resource-consumption', 'exposed-resources'].map((name) => ({ name, maxRequests: 8 }));
+  const { attempts, security } = await attack(lab, {
+    values: values({ modules, benign: { enabled: false } }),
+    to: addresses.server,
+    port,
+  });
+  expect(tally(attempts)).toEqual({ passed: 56 });
+  expect(attempts.flatMap(({ changes }) => changes)).toEqual([]);
+  expect(security.owasp.map(({ name, passed }) => `${name} ${passed}`)).toContain('API7:2023 8');
+});
+
 it('a page cut short keeps its status', async () => {
   const stop = await startScriptedProxy(lab, { port, upstream, behaviour: 'truncate' });
   const { attempts } = await run();

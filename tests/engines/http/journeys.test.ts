@@ -191,10 +191,11 @@ describe('journeys', () => {
   });
 
   it('sends the requests of a parallel step at the same time and measures groups', async () => {
-    const batch = Array.from({ length: 8 }, (_, i) => ({ name: `p${i}`, path: `/slow/${i}`, parent: 1 }));
+    const batch = Array.from({ length: 12 }, (_, i) => ({ name: `p${i}`, path: `/six/${i}`, parent: 1 }));
     const steps = [{ name: 'page', kind: 'group' }, { name: 'all', kind: 'parallel', parent: 0 }, ...batch];
     const result = await run({ journeys: [{ steps }], connections: 1 }, 2);
-    expect(shop.urls()).toHaveLength(16);
+    expect(shop.urls()).toHaveLength(24);
+    // None is answered before six wait.
     expect(shop.maxConcurrent()).toBe(6);
     expect(shop.connections()).toBe(6);
     expect(result.histogram('http.stepLatency.j0.all').count).toBe(2);
@@ -218,7 +219,7 @@ describe('journeys', () => {
       { name: 'never', path: '/never' },
       { name: 'then', path: '/then' },
     ];
-    const result = await run({ journeys: [{ steps }], more: { timeoutMs: 100 } }, 3);
+    const result = await run({ journeys: [{ steps }], more: { timeoutMs: 1000 } }, 3);
     expect(result.counter('http.stepErrors.j0.never')).toBe(3);
     expect(result.counter('http.errors.timeout')).toBe(3);
     expect(countOf(shop.urls())).toEqual({ '/never': 3, '/then': 3 });
@@ -234,10 +235,12 @@ describe('journeys', () => {
     const duration = { seconds: 1 };
     const sessions = { ...options, more: { sessionsPerSecond: 50 } };
     const open = await runJob({ engine: 'http', config: clientOf(sessions), duration });
-    expect(open.counter('http.iterations') + open.counter('http.dropped')).toBe(50);
+    // Iterations that the end cuts have begun, too.
+    expect(open.counter('http.begun') + open.counter('http.dropped')).toBe(50);
+    expect(open.counter('http.iterations')).toBeGreaterThan(0);
     const requests = { ...options, more: { load: { rate: 100 } } };
     const paced = await runJob({ engine: 'http', config: clientOf(requests), duration });
-    expect(Math.abs(paced.counter('http.requests') - 100)).toBeLessThanOrEqual(2);
+    expect(paced.counter('http.requests') + paced.counter('http.dropped')).toBe(100);
   });
 
   it('reports exchanges with request, answer and variables, as many as wanted', async () => {
@@ -294,7 +297,7 @@ describe('journeys', () => {
       { name: 'then', path: '/then' },
     ];
     const tls = { verify: false };
-    const more = { tls, version: '2', timeoutMs: 200, targets: [{ host: '127.0.0.1', port: secure.port }] };
+    const more = { tls, version: '2', timeoutMs: 1000, targets: [{ host: '127.0.0.1', port: secure.port }] };
     const result = await run({ journeys: [{ steps }], more }, 3);
     await secure.stop();
     expect(result.counter('http.stepErrors.j0.never')).toBe(3);

@@ -30,7 +30,7 @@ const bodyOf = async (request: AsyncIterable<Buffer>): Promise<string> => {
   return Buffer.concat(chunks).toString();
 };
 
-/** Signs users in, and answers slowly at `/slow/`, wrongly at `/broken` and never at `/never`. */
+/** Signs users in, and answers slowly at `/slow/`, wrongly at `/broken` and never at `/never`; at `/six/` once six requests wait. */
 const answer = (response: ServerResponse, { method, url, body }: Received, number: number): void => {
   if (url === '/never') return;
   const json = (value: object, headers: object = {}) => {
@@ -51,6 +51,7 @@ export const startShop = async (
 ): Promise<Shop> => {
   const received: Received[] = [];
   const sockets = new Set<Socket>();
+  const waiting: (() => void)[] = [];
   let [accepted, concurrent, maxConcurrent] = [0, 0, 0];
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     maxConcurrent = Math.max(maxConcurrent, ++concurrent);
@@ -59,7 +60,10 @@ export const startShop = async (
     const { cookie, authorization } = headers;
     const one = { method, url, cookie, authorization, body: await bodyOf(request) };
     received.push(one);
-    answer(response, one, received.length);
+    if (!url.startsWith('/six/')) answer(response, one, received.length);
+    else if (waiting.push(() => answer(response, one, received.length)) === 6) {
+      for (const proceed of waiting.splice(0)) proceed();
+    }
   };
   const identity = { cert: tls?.certificate, key: tls?.privateKey };
   const server = (

@@ -18,6 +18,7 @@ export const securityTexts = {
     latency: 'Benign latency during attacks:',
     baselineLatency: 'Benign latency before attacks:',
     byCategory: 'By category',
+    byOwasp: 'Payloads by OWASP category',
     byTechnique: 'By ATT&CK technique',
     undecided: 'Not decided',
     bypasses: (count: number) => `Bypassed (${count})`,

@@ -79,8 +79,8 @@ const attemptMembers = [
 
 const signatureHead = ['cve', 'cwe', 'cvss', 'cvssVector', 'epss', 'kev', 'remediation'];
 
-const signatureFields = ({ signature }: ShownAttempt): readonly unknown[] => {
-  if (signature === undefined) return signatureHead.map(() => '');
+const signatureFields = ({ signature, weakness }: ShownAttempt): readonly unknown[] => {
+  if (signature === undefined) return signatureHead.map((name) => (name === 'cwe' ? weakness?.cweIDs.join(' ') : ''));
   const { cveIDs, cweIDs, cvssScore, cvssVector, epssScore, kev, remediation } = signature;
   return [cveIDs.join(' '), cweIDs.join(' '), cvssScore, cvssVector, epssScore, kev, remediation];
 };
@@ -88,7 +88,7 @@ const signatureFields = ({ signature }: ShownAttempt): readonly unknown[] => {
 /** One line for each attempt. */
 const attemptsCsv = ({ attempts }: SecurityReport): string => {
   const own = ['techniques', 'status', 'clientEnd', 'serverSeen', 'sentBytes', 'reason'];
-  const sent = ['encoder', 'position', 'payload', 'changes', 'curl', 'ja4'];
+  const sent = ['encoder', 'position', 'payload', 'changes', 'curl', 'ja4', 'owasp'];
   const head = line([...attemptMembers, ...own, ...signatureHead, ...sent]);
   const rows = attempts.map((attempt) =>
     line([
@@ -98,6 +98,7 @@ const attemptsCsv = ({ attempts }: SecurityReport): string => {
       ...signatureFields(attempt),
       ...(attempt.kind === 'waf' ? attempt.variant.split('/').slice(0, 2) : ['', '']),
       ...[attempt.payload, attempt.changes.join('; '), attempt.curl, attempt.client.tls?.ja4 ?? ''],
+      attempt.weakness?.owasp.join(' ') ?? '',
     ]),
   );
   return head + rows.join('');

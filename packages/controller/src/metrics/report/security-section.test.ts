@@ -10,7 +10,16 @@ const control = (isGood: boolean) => ({ at: 'now', reason: 'periodic', target: '
 
 /** Of ten thousand attempts, most of which changed since the baseline. */
 const report = {
-  ...{ device: 'd', fingerprints: [], isConclusive: true, matrix: [], mechanisms: [], evasion: [], forms: [] },
+  ...{
+    device: 'd',
+    fingerprints: [],
+    isConclusive: true,
+    matrix: [],
+    owasp: [],
+    mechanisms: [],
+    evasion: [],
+    forms: [],
+  },
   rates: {
     ...{ attacks: counts, benign: counts, balancedScore: 1, weightedBlockRate: 1 },
     ...{ blockRate: rateOf(9, 10), falsePositiveRate: rateOf(0, 10), evasionResistance: rateOf(1, 1) },

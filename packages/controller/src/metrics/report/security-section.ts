@@ -63,8 +63,9 @@ const formsOf = ({ forms }: SecurityReport) => {
 const passedOf = ({ passed, totals }: SecurityReport) => {
   if (passed.length === 0) return '<h3>Attacks not blocked</h3><p>None</p>';
   const head = ['Attack', 'Variant', 'Severity', 'CVE', 'CWE', 'CVSS', 'EPSS', 'KEV', 'Request and remediation'];
-  const rows = passed.map(({ refName, variant, severity, request, curl, signature, packets }) => {
-    const names = [refName, variant, severity, signature?.cveIDs.join(' ') || '–', signature?.cweIDs.join(' ') || '–'];
+  const rows = passed.map(({ refName, variant, severity, request, curl, signature, weakness, packets }) => {
+    const cwe = (signature ?? weakness)?.cweIDs.join(' ') || '–';
+    const names = [refName, variant, severity, signature?.cveIDs.join(' ') || '–', cwe];
     const scores = [scoreText(signature?.cvssScore, 1), scoreText(signature?.epssScore, 3)];
     const remedy = signature?.remediation ? `<p>${escaped(signature.remediation.slice(0, 1000))}</p>` : '';
     const cells = [
@@ -90,6 +91,15 @@ const exhibits = (title: string, all: readonly Exhibit[]) =>
           ),
         )
   }`;
+
+/** By the lists of the OWASP, with a link to each. */
+const owaspOf = ({ owasp }: SecurityReport) => {
+  if (owasp.length === 0) return '';
+  const rows = owasp.map(
+    (row) => `<tr><td><a href="${escaped(row.reference)}">${escaped(row.name)}</a></td>${countCells(row)}</tr>`,
+  );
+  return `<h3>Payloads by OWASP category</h3>${table(['Category', ...countHead], rows)}`;
+};
 
 const maxListed = 200;
 
@@ -179,6 +189,7 @@ export const securitySection = (report: SecurityReport | null): string => {
     shareText(report.falsePositives.length, report.totals.falsePositives),
     exhibits('False positives', report.falsePositives),
     `<h3>By category and severity</h3>${table(['Category', 'Severity', ...countHead], matrix)}`,
+    owaspOf(report),
     formsOf(report),
     `<h3>Blocking mechanisms</h3>${table(['Mechanism', 'Attempts'], mechanisms)}`,
     `<h3>Evasion variants</h3>${table(['Variant', ...countHead], evasion)}`,

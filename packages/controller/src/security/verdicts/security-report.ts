@@ -10,6 +10,7 @@ import {
   type StoredAttackResult,
   shownResult,
 } from '../../store/security/attack-results.ts';
+import { referenceOf, type Weakness, weaknessOf } from '../content/waf/weaknesses.ts';
 import { findingsIn, type ShownFinding } from '../fuzzing/shown-findings.ts';
 import { type AttackComparison, compareResults, derivedNames, isRecordingAll, modifiedIsIn } from './attack-values.ts';
 import { type CampaignReport, campaignReport, type MalwareReport, malwareReport } from './campaign-report.ts';
@@ -27,6 +28,8 @@ export interface ShownAttempt extends AttackResult {
   readonly packets?: readonly string[];
   /** The payload before it was encoded; for payloads of our own and of dictionaries. */
   readonly payload?: string;
+  /** What a payload exploits; of a signature its facts say it. */
+  readonly weakness?: Weakness;
 }
 
 /** An attempt on which the device failed, with the request. */
@@ -52,6 +55,8 @@ export interface SecurityReport {
   /** Enough attempts were decided for a conclusion. */
   readonly isConclusive: boolean;
   readonly matrix: readonly (Row & { readonly severity: string })[];
+  /** Payloads by category of the OWASP. */
+  readonly owasp: readonly (Row & { readonly reference: string })[];
   readonly passed: readonly Exhibit[];
   readonly falsePositives: readonly Exhibit[];
   readonly mechanisms: readonly { readonly mechanism: string; readonly count: number }[];
@@ -95,9 +100,18 @@ type Catalogue = ReadonlyMap<number, SignatureFacts>;
 const factsOf = (result: StoredAttackResult, catalogue: Catalogue): SignatureFacts | undefined =>
   catalogue.get(signatureIdOf(result) ?? 0);
 
+/** Of payloads, by their module. */
+const weaknessIn = (result: StoredAttackResult): Weakness | undefined =>
+  result.kind === 'waf' && signatureIdOf(result) === undefined ? weaknessOf(result.category) : undefined;
+
 const shown = (result: StoredAttackResult, catalogue: Catalogue): ShownAttempt => {
-  const signature = factsOf(result, catalogue);
-  return { ...shownResult(result), category: result.category, ...(signature && { signature }) };
+  const [signature, weakness] = [factsOf(result, catalogue), weaknessIn(result)];
+  return {
+    ...shownResult(result),
+    category: result.category,
+    ...(signature && { signature }),
+    ...(weakness && { weakness }),
+  };
 };
 
 /** Worst first: by severity, known exploitation, score, and probability of exploitation. */
@@ -134,6 +148,11 @@ const matrixOf = (attacks: readonly StoredAttackResult[]): SecurityReport['matri
     .toSorted(
       (a, b) => a.name.localeCompare(b.name) || severities.indexOf(a.severity) - severities.indexOf(b.severity),
     );
+
+const owaspIn = (attacks: readonly StoredAttackResult[]): SecurityReport['owasp'] =>
+  grouped(attacks, (result) => weaknessIn(result)?.owasp ?? [])
+    .map((row) => ({ ...row, reference: referenceOf(row.name) }))
+    .toSorted((a, b) => a.name.localeCompare(b.name));
 
 interface Texts {
   readonly request: string;
@@ -303,6 +322,7 @@ export const readSecurityReport = async (
     rates: found,
     isConclusive: (found.coverage.value ?? 0) >= minCoverage,
     matrix: matrixOf(attacks),
+    owasp: owaspIn(attacks),
     passed: passed.map((result) => withPackets(exhibit(result, requests, catalogue))),
     falsePositives: stopped.map((result) => withPackets(exhibit(result, requests, catalogue))),
     mechanisms: mechanismsIn(results),

@@ -150,12 +150,27 @@ describe('attacks that passed', () => {
     expect(security.passed.slice(3).map(({ signature }) => signature)).toEqual([undefined, undefined]);
     const lines = csvReport({ security } as ReportData).split('\r\n');
     expect(lines[0]).toMatch(
-      /,cve,cwe,cvss,cvssVector,epss,kev,remediation,encoder,position,payload,changes,curl,ja4$/,
+      /,cve,cwe,cvss,cvssVector,epss,kev,remediation,encoder,position,payload,changes,curl,ja4,owasp$/,
     );
     expect(lines[3]).toMatch(/,CVE-2021-44228,CWE-502,10,CVSS:3\.1[^,]*,0\.975,true,"update <it>, ""now""",/);
-    expect(lines[2]).toMatch(/,,,,,,,,/);
+    expect(lines[5]).toMatch(/,,,,,,,,/);
+    // What a payload exploits follows from its module.
+    expect(security.attempts.map(({ weakness }) => weakness !== undefined)).toEqual([false, true, false, false, false]);
+    expect(lines[2]).toMatch(/,,CWE-94 CWE-1395,,,,,.*,A03:2021 A06:2021$/);
+    expect(security.owasp).toMatchObject([
+      { name: 'A03:2021', attempts: 1, passed: 1 },
+      { name: 'A06:2021', attempts: 1, passed: 1 },
+    ]);
     const html = securitySection(security);
-    for (const text of ['CVE-2021-44228', 'CWE-502', '10.0', '0.975', '<td>yes</td>', 'update &#60;it&#62;']) {
+    for (const text of [
+      'CVE-2021-44228',
+      'CWE-502',
+      '10.0',
+      '0.975',
+      '<td>yes</td>',
+      'update &#60;it&#62;',
+      '>A06:2021</a>',
+    ]) {
       expect(html).toContain(text);
     }
   });

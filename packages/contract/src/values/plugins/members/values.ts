@@ -109,14 +109,16 @@ export const rampMembers = {
 
 export const requestLoad = {
   requestsPerSecond: optionalRate(
-    'Requests per second of all agents together, started on schedule whatever the target does',
+    'Arrival rate (open model): requests per second of all agents together, started on schedule whatever the target does',
   ),
-  rpsUnlimited: flag('As fast as answers come: each connection sends its next request once it has the answer'),
+  rpsUnlimited: flag(
+    'Users (closed model) instead of an arrival rate: each connection sends its next request once it has the answer',
+  ),
   ...rampMembers,
 };
 
 export const sessionLoad = {
-  sessionsPerSecond: optionalRate('Sessions opened a second by all agents together'),
+  sessionsPerSecond: optionalRate('Arrival rate (open model): sessions opened a second by all agents together'),
   totalSessions: optionalInteger('Sessions in all; the entry ends after the last', [1, 1e15]),
   reopenSessionTime: milliseconds('Milliseconds before a closed session is opened again', 0),
 };

@@ -92,6 +92,33 @@ describe('the plan of a web application firewall test', () => {
     expect(paths('comment-split')).toEqual(["/?q=a'%3Cb%3E%2F**%2Fc"]);
   });
 
+  it('puts attacks on interfaces of programs where these are read: paths, tokens, whole objects and queries', () => {
+    const sentBy = (name: string) => {
+      const { attempts, issues } = waf({
+        modules: [{ name, maxRequests: 100 }],
+        benign: noBenign,
+        order: 'sequential',
+      });
+      expect(issues).toEqual([]);
+      return attempts.flatMap((attempt) => requestOf(attempt) ?? []);
+    };
+    const bodies = (name: string) =>
+      sentBy(name).map(({ body }) =>
+        JSON.parse(Buffer.from(body !== undefined && 'data' in body ? body.data : '', 'base64').toString()),
+      );
+    expect(sentBy('access-control').map(({ path }) => path)).toContain('/api/v1/users/me/..%2f2');
+    expect(sentBy('exposed-resources').map(({ path }) => path)).toContain('/.git/config');
+    for (const { headers } of sentBy('broken-authentication'))
+      expect(headers.filter(({ name }) => name === 'Authorization')).toEqual([
+        { name: 'Authorization', value: expect.stringMatching(/^Bearer [\w.-]+$/) },
+      ]);
+    expect(bodies('mass-assignment')).toContainEqual({ name: 'x', isAdmin: true });
+    for (const { query } of bodies('resource-consumption')) {
+      const count = (mark: string) => (query as string).split(mark).length;
+      expect([query, count('{')]).toEqual([query, count('}')]);
+    }
+  });
+
   describe('in gRPC calls', () => {
     const calls = (http: object = {}, more: object = {}) =>
       waf({

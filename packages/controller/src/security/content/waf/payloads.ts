@@ -1,11 +1,5 @@
-import type { Attempt } from '@rushhour/protocol';
-
-/** Short, classic, public test strings of one kind of attack. Names and addresses in them are reserved for tests. */
-export interface PayloadSet {
-  readonly severity: Attempt['severity'];
-  readonly techniques: readonly string[];
-  readonly payloads: readonly string[];
-}
+import { apiPayloadSets } from './api-payloads.ts';
+import type { PayloadSet } from './payload-set.ts';
 
 const publicFacing = ['T1190'];
 
@@ -286,6 +280,7 @@ export const payloadSets: Readonly<Record<string, PayloadSet>> = {
   'mail-injection': mailInjection,
   'user-agent': userAgent,
   'protocol-anomaly': protocolAnomaly,
+  ...apiPayloadSets,
   rest: mixed(),
   graphql: mixed(),
   soap: mixed(),

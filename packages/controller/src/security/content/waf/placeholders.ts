@@ -31,6 +31,10 @@ const headerText = ({ text }: Encoded): string =>
 const xmlText = ({ text }: Encoded): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\0', '');
 
+/** A path as it is written, with its own escapes and query. */
+const pathText = ({ text, isUrlSafe }: Encoded): string =>
+  isUrlSafe ? text : safeText(text).replace(/[^\x21-\x7e]|#|%(?![0-9a-f]{2})/giu, encodeURIComponent);
+
 const withBody = (path: string, contentType: string, body: string | Buffer): Draft => ({
   method: 'POST',
   path,
@@ -56,6 +60,7 @@ export const signaturePlaceholder = 'signature';
 /** Places by name. */
 export const placeholderRequests: Readonly<Record<Position, RequestBuilder>> = {
   'url-path': (value, base) => ({ method: 'GET', path: `${base.replace(/\/$/, '')}/${urlText(value)}` }),
+  'raw-path': (value, base) => ({ method: 'GET', path: `${base.replace(/\/$/, '')}/${pathText(value)}` }),
   'url-param': (value, base) => ({ method: 'GET', path: `${base}?q=${urlText(value)}` }),
   header: (value, base) => ({
     method: 'GET',
@@ -72,18 +77,25 @@ export const placeholderRequests: Readonly<Record<Position, RequestBuilder>> = {
     path: base,
     headers: [{ name: 'Cookie', value: `session=${headerText(value).replaceAll(';', '%3b')}` }],
   }),
+  authorization: (value, base) => ({
+    method: 'GET',
+    path: base,
+    headers: [{ name: 'Authorization', value: `Bearer ${headerText(value)}` }],
+  }),
   body: (value, base) => withBody(base, 'text/plain', value.text),
   form: (value, base) => withBody(base, 'application/x-www-form-urlencoded', `name=test&comment=${urlText(value)}`),
   multipart: (value, base) => withBody(base, `multipart/form-data; boundary=${boundary}`, multipart(value)),
   'json-body': (value, base) => withBody(base, 'application/json', JSON.stringify({ comment: safeText(value.text) })),
   'json-request': (value, base) =>
     withBody(base, 'application/json', JSON.stringify({ query: { filter: [safeText(value.text)], page: 1 } })),
+  'json-object': (value, base) => withBody(base, 'application/json', value.text),
   'xml-body': (value, base) => withBody(base, 'application/xml', xml(value)),
   'soap-body': (value, base) => withBody(base, 'text/xml; charset=utf-8', soap(value)),
   graphql: (value, base) => {
     const query = `query { search(text: ${JSON.stringify(safeText(value.text))}) { id name } }`;
     return withBody(base, 'application/json', JSON.stringify({ query }));
   },
+  'graphql-query': (value, base) => withBody(base, 'application/json', JSON.stringify({ query: safeText(value.text) })),
   grpc: (value, base, { method, messageOf }) => ({
     method: 'POST',
     path: `${base.replace(/\/$/, '')}${method}`,
@@ -107,6 +119,13 @@ const naturalByModule: Readonly<Record<string, Position[]>> = {
   'large-body': ['form', 'json-body'],
   'mail-injection': ['form'],
   'nosql-injection': ['json-request', 'url-param'],
+  ssrf: ['url-param', 'json-body'],
+  deserialization: ['form', 'cookie'],
+  'broken-authentication': ['authorization'],
+  'access-control': ['raw-path'],
+  'mass-assignment': ['json-object'],
+  'resource-consumption': ['graphql-query'],
+  'exposed-resources': ['raw-path'],
 };
 
 /** Places where attacks of a module are seen in practice. */

@@ -137,6 +137,7 @@ export const SecurityPanel = ({ taskId, runId }: SecurityPanelProps) => {
 const Tables = ({ report }: { report: SecurityReport }) => (
   <>
     <CountsTable title={security.byCategory} of={text.columns.category} rows={report.matrix} />
+    <CountsTable title={security.byOwasp} of={text.columns.category} rows={report.owasp} />
     <TechniqueMap rows={report.techniques} />
     {report.evasion.length > 1 && (
       <CountsTable title={security.byVariant} of={security.columns.variant} rows={report.evasion} />

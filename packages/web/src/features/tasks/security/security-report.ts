@@ -78,6 +78,7 @@ export interface SecurityReport {
     readonly quietLatencyMs: LatencyMs | null;
   };
   readonly matrix: readonly CountsRow[];
+  readonly owasp: readonly CountsRow[];
   readonly mechanisms: readonly { readonly mechanism: string; readonly count: number }[];
   readonly evasion: readonly CountsRow[];
   readonly techniques: readonly CountsRow[];
