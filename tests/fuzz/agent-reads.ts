@@ -2,7 +2,7 @@ import { api, type Collection, type Route, runTables } from '@rushhour/contract'
 import { createJudge } from './judge.ts';
 
 /** An agent and the run that its messages were about. */
-export interface Reported {
+interface Reported {
   readonly agentId: number;
   readonly taskId: number;
   readonly runId: number;
