@@ -20,8 +20,9 @@ await bundlePrograms(bundles);
 process.env['RUSHHOUR_TEST_BUNDLES'] = bundles;
 
 const report = async (engine: string, databaseUrl?: string) => {
-  const { acknowledged, lost, audit, ...done } = await runCrashes(kills, databaseUrl, (count) => {
-    if (count > 0 && count % 50 === 0) console.log(`${engine}: ${count} of ${kills} kills`);
+  const { acknowledged, lost, audit, ...done } = await runCrashes(kills, databaseUrl, (count, soFar) => {
+    if (count > 0 && count % 50 === 0)
+      console.log(`${engine}: ${count} of ${kills} kills, lost so far: ${soFar.join(', ') || 'nothing'}`);
     return !isEnding;
   });
   const chain = audit.broken ? `broken at ${audit.broken.id}: ${audit.broken.reason}` : 'verifies';

@@ -1,16 +1,22 @@
 import { execFileSync } from 'node:child_process';
-import { hash } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { publicKeyText, releaseKeys } from '@rushhour/protocol';
 import { ensureWeb } from './build-web.ts';
 import { root } from './run.ts';
 
-const usage = `usage: npm run release -- [--arch x64,arm64] [--out FOLDER] [--version VERSION] [--stage]
+const usage = `usage: npm run release -- [--arch x64,arm64] [--out FOLDER] [--version VERSION] [--key FILE] [--stage]
 
 Makes, for each architecture, the archive of the controller and the one of agents, both with their Node.js, and for all of
 them SHA256SUMS and a bill of materials (CycloneDX). The version is that of the tag vX.Y.Z on this commit; without one it
 must be given. --stage writes the unpacked controller into FOLDER instead.
+
+--key names a private key made by \`npm run agent:key\`, which becomes a release key: controllers and agents of this release
+accept packages for upgrades that are signed with it, and one of this version is written, rushhour-agent-VERSION.tgz. Use
+the same key for the next release, and keep it away from controllers. Without a release key agents accept only packages
+signed with a key of their administrators.
 `;
 
 const packages = ['agent', 'cli', 'client', 'contract', 'controller', 'pcap', 'pools', 'protocol', 'wire'];
@@ -30,6 +36,21 @@ const taggedVersion = (): string | undefined => {
   } catch {
     return undefined;
   }
+};
+
+/** What all archives of a release have in common. */
+interface Edition {
+  readonly version: string;
+  /** The private key that signs the package for upgrades. */
+  readonly keyFile: string | undefined;
+  readonly keys: readonly string[];
+}
+
+const editionOf = (version: string, file: string | undefined): Edition => {
+  if (file === undefined) return { version, keyFile: undefined, keys: releaseKeys };
+  const keyFile = resolve(file);
+  const key = createPublicKey(createPrivateKey(readFileSync(keyFile)));
+  return { version, keyFile, keys: [...new Set([...releaseKeys, publicKeyText(key)])] };
 };
 
 const npm = (folder: string, ...args: string[]) =>
@@ -53,8 +74,18 @@ folder=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd)
 exec "$folder/bin/node" "$folder/packages/cli/src/main.js" "$@"
 `;
 
+const keyList = /(releaseKeys: readonly string\[\] = )\[[^\]]*\]/;
+
+/** Writes the release keys into the program: those of the sources, and the one that signs this release. */
+const embedKeys = (folder: string, keys: readonly string[]) => {
+  const file = join(folder, 'packages/protocol/src/release-keys.ts');
+  const source = readFileSync(file, 'utf8');
+  if (!keyList.test(source)) throw new Error(`${file} has no list of release keys`);
+  writeFileSync(file, source.replace(keyList, `$1${JSON.stringify(keys)}`));
+};
+
 /** Everything a controller needs, with its Node.js, in one folder. */
-const stage = async (folder: string, arch: string, version: string) => {
+const stage = async (folder: string, arch: string, { version, keys }: Edition) => {
   await ensureWeb();
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -71,20 +102,27 @@ const stage = async (folder: string, arch: string, version: string) => {
   writeFileSync(join(folder, 'bin/rushhour'), command, { mode: 0o755 });
   for (const name of packages) setVersion(join(folder, 'packages', name, 'package.json'), version);
   setVersion(join(folder, 'package.json'), version);
+  embedKeys(folder, keys);
 };
 
 const archive = (folder: string, name: string, out: string) =>
   execFileSync('tar', ['-czf', join(out, `${name}.tar.gz`), '--owner=0', '--group=0', '-C', folder, name]);
 
-/** The archives of one architecture. Agents are packed by the staged program, so that they have its version. */
-const release = async (arch: string, version: string, out: string) => {
+/** The archives of one architecture. Agents are packed by the staged program, so that they have its version and keys. */
+const release = async (arch: string, edition: Edition, out: string) => {
+  const { version, keyFile } = edition;
   const name = `rushhour-${version}-linux-${arch}`;
   const work = join(out, '.work');
-  await stage(join(work, name), arch, version);
+  await stage(join(work, name), arch, edition);
   archive(work, name, out);
   const packer = join(work, name, 'packages/agent/src/upgrade/pack-agent.ts');
-  const node = ['--disable-warning=ExperimentalWarning', packer, 'archive', '--arch', arch, '--out', out];
-  execFileSync(process.execPath, node, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const pack = (...args: string[]) =>
+    execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', packer, ...args], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  pack('archive', '--arch', arch, '--out', out);
+  // The same for all architectures.
+  if (keyFile !== undefined) pack('pack', '--key', keyFile, '--out', join(out, `rushhour-agent-${version}.tgz`));
   rmSync(work, { recursive: true });
 };
 
@@ -109,7 +147,7 @@ const writeBill = (version: string, out: string) => {
 };
 
 const writeSums = (out: string) => {
-  const names = readdirSync(out).filter((name) => /\.(tar\.gz|json)$/.test(name));
+  const names = readdirSync(out).filter((name) => /\.(tar\.gz|tgz|json)$/.test(name));
   const lines = names.toSorted().map((name) => `${hash('sha256', readFileSync(join(out, name)), 'hex')}  ${name}\n`);
   writeFileSync(join(out, 'SHA256SUMS'), lines.join(''));
   for (const name of names) console.log(join(out, name));
@@ -120,6 +158,7 @@ const { values } = parseArgs({
     arch: { type: 'string', default: process.arch },
     out: { type: 'string', default: 'dist/release' },
     version: { type: 'string' },
+    key: { type: 'string' },
     stage: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -131,10 +170,15 @@ if (values.help || version === undefined || !architectures.every((arch) => arch 
   process.exit(values.help ? 0 : 64);
 }
 const out = resolve(root, values.out);
-if (values.stage) await stage(out, architectures[0] ?? '', version);
+const edition = editionOf(version, values.key);
+if (edition.keys.length === 0)
+  console.error(
+    'No release key: agents accept only upgrades signed with a key of their administrators (--help, --key).',
+  );
+if (values.stage) await stage(out, architectures[0] ?? '', edition);
 else {
   if (!existsSync(out)) mkdirSync(out, { recursive: true });
-  for (const arch of architectures) await release(arch, version, out);
+  for (const arch of architectures) await release(arch, edition, out);
   writeBill(version, out);
   writeSums(out);
 }

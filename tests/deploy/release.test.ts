@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,15 +11,22 @@ import { stagesOf } from './dockerfile.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'rushhour-release-'));
+const keys = mkdtempSync(join(tmpdir(), 'rushhour-release-key-'));
+const keyFile = join(keys, 'release-key.pem');
+let releaseKey: string;
 const version = '0.2.0';
 const name = `rushhour-${version}-linux-${process.arch}`;
 /** A test listens for this machine alone. */
 const loopback = { RUSHHOUR_HOST: '127.0.0.1' };
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+afterAll(() => {
+  for (const folder of [scratch, keys]) rmSync(folder, { recursive: true, force: true });
+});
 
 describe('a release', () => {
   beforeAll(async () => {
-    const options = ['scripts/release.ts', '--out', scratch, '--version', version];
+    const packer = join(root, 'packages/agent/src/upgrade/pack-agent.ts');
+    releaseKey = execFileSync(process.execPath, [packer, 'key', keyFile], { encoding: 'utf8' }).trim();
+    const options = ['scripts/release.ts', '--out', scratch, '--version', version, '--key', keyFile];
     await promisify(execFile)(process.execPath, options, { cwd: root });
   });
 
@@ -31,6 +38,7 @@ describe('a release', () => {
         `${name}.tar.gz`,
         `rushhour-agent-${version}-linux-${process.arch}.json`,
         `rushhour-agent-${version}-linux-${process.arch}.tar.gz`,
+        `rushhour-agent-${version}.tgz`,
       ].toSorted(),
     );
     execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: scratch, stdio: 'ignore' });
@@ -39,6 +47,32 @@ describe('a release', () => {
     const components = bill.components.map((component: { name: string }) => component.name);
     expect(components).toEqual(expect.arrayContaining(['fastify', 'kysely', 'ws']));
     expect(components).not.toContain('vitest');
+  });
+
+  it('has agents that accept its signed package, and no other', async () => {
+    const unpacked = join(keys, 'agent');
+    mkdirSync(unpacked);
+    const archiveFile = join(scratch, `rushhour-agent-${version}-linux-${process.arch}.tar.gz`);
+    execFileSync('tar', ['-xzf', archiveFile, '-C', unpacked]);
+    // The program of the archive, with the keys that are part of it.
+    const check = `
+      import { releaseKeys } from '@rushhour/protocol';
+      import { installPackage } from './src/upgrade/install.js';
+      const [file, versionsFolder] = process.argv.slice(2);
+      await installPackage({ file, version: '${version}', versionsFolder, trustedKeys: releaseKeys });
+      console.log(releaseKeys.join());
+    `;
+    writeFileSync(join(unpacked, 'package/check.js'), check);
+    const install = (file: string) =>
+      execFileSync(join(unpacked, 'bin/node'), [join(unpacked, 'package/check.js'), file, join(keys, 'versions')], {
+        ...{ encoding: 'utf8', stdio: 'pipe' },
+      }).trim();
+    const signed = join(scratch, `rushhour-agent-${version}.tgz`);
+    expect(install(signed)).toBe(releaseKey);
+    const tampered = readFileSync(signed);
+    tampered[100] = (tampered[100] as number) ^ 1;
+    writeFileSync(join(keys, 'tampered.tgz'), tampered);
+    expect(() => install(join(keys, 'tampered.tgz'))).toThrow('the signature does not match');
   });
 
   it('runs as the Dockerfile says on a machine without Node.js, with the web interface, and serves agents', async () => {

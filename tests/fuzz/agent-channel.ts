@@ -1,14 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import { Histogram } from '@rushhour/protocol';
 import { BadMessage, parseMessage } from '../../packages/controller/src/agents/gateway/session.ts';
-import { jobOf, storeRun } from '../../packages/controller/src/metrics/testing/stored-run.ts';
+import { jobOf, setRun, storeRun } from '../../packages/controller/src/metrics/testing/stored-run.ts';
 import { connectTestAgent, type TestAgent, testFacts } from '../../packages/controller/src/testing/agent.ts';
 import type { TestController } from '../../packages/controller/src/testing/controller.ts';
+import { createReader } from './agent-reads.ts';
 import { messageSchema, mutateFitting, pickOf, randomOf } from './mutate-message.ts';
 
 /** The run that messages speak of; the campaign puts in one that the agent takes part in. */
 const ofRun = { runId: 1, epoch: 0 };
 const outcome = { status: 'finished', error: '', notes: ['a'], saturatedSeconds: { cpu: 1 }, lastSeq: 1 };
-const series = { target: '', counters: { 'http.requests': 1 }, gauges: { 'http.open': 1 }, histograms: {} };
+const latency = new Histogram();
+latency.record(1000);
+const series = {
+  ...{ target: '', counters: { 'http.requests': 1 }, gauges: { 'http.concurrent': 1 } },
+  histograms: { 'http.latency': latency.toBase64() },
+};
 const health = { cpuPct: [1], memoryUsedMb: 1, load1: 1, interfaces: [], diskFreeMb: 1 };
 const line = { ts: 1, level: 'info', source: 'fuzz', message: 'text', runId: 1 };
 const dump = {
@@ -124,21 +131,41 @@ const isWell = async (controller: TestController, witness: TestAgent): Promise<b
 
 const perSession = 200;
 
+/** A user who may do everything, as often as the campaign needs. */
+const enter = async (controller: TestController) => {
+  const { client, send } = await controller.signIn();
+  await client.settings.update({ body: { limits: { rate: 100_000_000 } } });
+  const enrol = async (more: { heartbeat?: boolean } = {}) => {
+    const { data } = await client.agents.createToken({ body: { name: 'fuzz', ttlSec: 600, maxUses: 1 } });
+    return connectTestAgent({ url: controller.url, token: data.token, ...more });
+  };
+  return { enrol, findUnreadable: createReader(controller.url, send) };
+};
+
+interface Plan {
+  readonly total: number;
+  readonly seed: number;
+  /** Asked before each session; the campaign ends early when it says no. */
+  goesOn?(): boolean;
+}
+
 /**
  * Sends mutated messages through the sealed channel of an agent. Messages that violate the protocol are parsed only, as
- * each would end the session; every accepted one is sent. A second agent is the witness that nothing else suffers.
+ * each would end the session; every accepted one is sent. A second agent is the witness that nothing else suffers, and
+ * all that the agent reported can be read afterwards.
  */
 export const runChannelCampaign = async (
   controller: TestController,
-  token: () => Promise<string>,
-  { total, seed }: { total: number; seed: number },
+  { total, seed, goesOn = () => true }: Plan,
 ): Promise<Outcome> => {
   const next = createMutator(seed);
   const result: Outcome = { sent: 0, handled: 0, findings: [] };
-  const witness = await connectTestAgent({ url: controller.url, token: await token() });
-  while (result.sent < total) {
-    const agent = await connectTestAgent({ url: controller.url, token: await token(), heartbeat: false });
-    const { runId } = await storeRun(controller.store, { agents: { [agent.welcome.agentId]: [jobOf()] } });
+  const { enrol, findUnreadable } = await enter(controller);
+  const witness = await enrol();
+  while (result.sent < total && goesOn()) {
+    const agent = await enrol({ heartbeat: false });
+    const { agentId } = agent.welcome;
+    const { runId, taskId } = await storeRun(controller.store, { agents: { [agentId]: [jobOf()] } });
     for (let accepted = 0; accepted < perSession && result.sent < total; result.sent += 1) {
       const text = next(runId);
       let isAccepted = false;
@@ -156,6 +183,8 @@ export const runChannelCampaign = async (
     const { code, reason } = await agent.closed;
     if (code === 1011) result.findings.push(`the session failed: ${reason}`);
     if (!(await isWell(controller, witness))) result.findings.push(`not ready after ${result.sent} messages`);
+    await setRun(controller.store, runId, { status: 7, finishedAt: new Date().toISOString() });
+    result.findings.push(...(await findUnreadable({ agentId, runId, taskId })));
   }
   await witness.close();
   return result;

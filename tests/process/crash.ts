@@ -68,9 +68,13 @@ const countLost = async (subjects: Record<string, Subject>, life: Life) => {
 /**
  * Kills the controller repeatedly while files, agents, runs, schedules, approvals and projects are written, and checks
  * after each restart that no acknowledged write is lost, and at the end that the audit chain holds. Ends early when
- * `goesOn`, asked before each kill, says so.
+ * `goesOn`, asked before each kill with what was lost so far, says so.
  */
-export const runCrashes = async (rounds: number, databaseUrl?: string, goesOn = (_kills: number) => true) => {
+export const runCrashes = async (
+  rounds: number,
+  databaseUrl?: string,
+  goesOn = (_kills: number, _lost: readonly string[]) => true,
+) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-crash-'));
   const env = {
     RUSHHOUR_DATA_DIR: dataDir,
@@ -83,7 +87,7 @@ export const runCrashes = async (rounds: number, databaseUrl?: string, goesOn = 
   // A process that ends by itself leaves its compiled code to the next one; those that are killed do not.
   await (await spawnController(env)).kill('SIGTERM');
   let round = 0;
-  for (; round < rounds && goesOn(round); round += 1) {
+  for (; round < rounds && goesOn(round, lost); round += 1) {
     const controller = await spawnController(env);
     const life = await enter(controller.url, `kill ${round}`);
     lost.push(...(await countLost(subjects, life)));

@@ -3,6 +3,8 @@ import {
   chmodSync,
   chownSync,
   cpSync,
+  existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -114,6 +116,20 @@ describe('the first start', () => {
     await first?.kill('SIGKILL');
     await (await start()).kill('SIGTERM');
   });
+});
+
+it('contents that no record names are in the trash after a start, and the log has their number', async () => {
+  await (await start()).kill('SIGTERM');
+  const sha256 = 'ab'.repeat(32);
+  const shelf = join(dataDir, 'files', 'ab', 'ab');
+  mkdirSync(shelf, { recursive: true });
+  writeFileSync(join(shelf, sha256), 'an orphan');
+  const { output } = await start({ RUSHHOUR_LOG_LEVEL: 'warn' });
+  await expect.poll(output).toMatch(/"trashed":1,.*swept file contents/);
+  expect([join(dataDir, 'files', '.trash'), shelf].map((folder) => existsSync(join(folder, sha256)))).toEqual([
+    true,
+    false,
+  ]);
 });
 
 describe('a start is refused with one sentence when', () => {

@@ -9,6 +9,7 @@ export {
   ServerObservation,
   TlsFingerprint,
 } from './attempt.ts';
+export { isInstant } from './bounds.ts';
 export { Capture, DumpName, DumpState, dumpPieceBytes } from './dump.ts';
 export {
   ApplicationClientConfig,

@@ -1,6 +1,6 @@
 /**
  * Keys that sign the packages of this distribution, such as `rh_key_…`. Every agent of it accepts their packages.
- * A distributor adds the public key here (`npm run agent:key` creates a pair); a package may carry a new list, so that
- * keys can be replaced.
+ * `npm run agent:key` creates a pair; `npm run release -- --key FILE` adds the public key to the list of a release. A
+ * package carries the list of its release, so that keys can be replaced.
  */
 export const releaseKeys: readonly string[] = [];

@@ -109,17 +109,22 @@ export class Bench {
   async close(): Promise<void> {
     await Promise.all(this.#agents.map((agent) => agent.stop()));
     for (const folder of this.#folders) {
-      // One of them may be about to start the version before an upgrade again.
-      for (let pids = processesOf(folder); pids.length > 0; pids = processesOf(folder)) {
-        for (const pid of pids) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
-        await sleep(20);
-      }
+      await endProcessesOf(folder);
       await rm(folder, { recursive: true, force: true });
     }
     this.#agents.length = 0;
     this.#folders.length = 0;
   }
 }
+
+/** Ends what runs with this data folder: an agent that starts again is another process. */
+export const endProcessesOf = async (dataDir: string): Promise<void> => {
+  // One of them may be about to start the version before an upgrade again.
+  for (let pids = processesOf(dataDir); pids.length > 0; pids = processesOf(dataDir)) {
+    for (const pid of pids) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+    await sleep(20);
+  }
+};
 
 /** Processes that were started with this data folder. */
 const processesOf = (dataDir: string): number[] =>

@@ -1,13 +1,16 @@
 import {
+  aiScopes,
   api,
   type Collection,
   type ConfigurationEntry,
   type Permission,
   permissions,
   type Route,
+  resourceKinds,
   toOpenApi,
 } from '@rushhour/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newTestKey } from '../ai/gateway/testing/key.ts';
 import { storeAgent } from '../tasks/testing/stored-agent.ts';
 import { enrolTestAgent } from '../testing/agent.ts';
 import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
@@ -45,17 +48,21 @@ const ends = () => ({ sources: [{ agent: { id: agent } }], targets: [{ agent: { 
 const createTask = async (entry: ConfigurationEntry) =>
   (await administrator.client.tasks.create({ body: { configuration: [entry] } })).data;
 
-describe('reading a secret', () => {
-  const canaries: Record<string, string> = {
-    header: 'canary-of-a-header',
-    cookie: 'canary-of-a-cookie',
-    psk: 'canary-of-a-task',
-    tunnel: 'canary-of-a-tunnel',
-    mail: 'canary-of-the-mail',
-    webhook: 'canary-of-a-webhook',
-    file: 'canary-in-a-file',
-  };
+/** Secrets that are stored; where one appears, it has leaked. */
+const canaries: Record<string, string> = {
+  header: 'canary-of-a-header',
+  cookie: 'canary-of-a-cookie',
+  psk: 'canary-of-a-task',
+  tunnel: 'canary-of-a-tunnel',
+  mail: 'canary-of-the-mail',
+  webhook: 'canary-of-a-webhook',
+  file: 'canary-in-a-file',
+};
+const aiLimits = { requestsPerMin: 100_000, writesPerMin: 100_000, parallel: 100 };
+const leaksIn = (bytes: Buffer) =>
+  Object.entries(canaries).flatMap(([name, canary]) => (bytes.includes(canary) ? [name] : []));
 
+describe('reading a secret', () => {
   let fileId: number;
   beforeAll(async () => {
     const { client } = administrator;
@@ -96,7 +103,7 @@ describe('reading a secret', () => {
         );
         const bytes = Buffer.from(await response.arrayBuffer());
         reads += response.status === 200 ? 1 : 0;
-        for (const [name, canary] of Object.entries(canaries)) if (bytes.includes(canary)) seen.add(name);
+        for (const name of leaksIn(bytes)) seen.add(name);
       }
     }
     expect(reads).toBeGreaterThan(below.length === 0 ? 60 : 2);
@@ -113,6 +120,27 @@ describe('reading a secret', () => {
     expect(await found(await withoutPermissions('files.download'), ...paths)).toEqual(['certificate']);
     expect(await found(await withoutPermissions('certificates.private'), ...paths)).toEqual(['file']);
     expect(await found(administrator, ...paths)).toEqual(['certificate', 'file']);
+  });
+
+  it('is not possible for AI keys, whatever their scopes and their owner', async () => {
+    const { secret } = await newTestKey(controller, administrator, { scopes: [...aiScopes], limits: aiLimits });
+    const routes = (Object.values(api.aiGateway.routes) as Route[]).filter(({ method }) => method === 'GET');
+    const paths = routes.flatMap(({ path }) =>
+      (path.includes(':kind') ? resourceKinds : ['']).map((kind) =>
+        path.replace(':kind', kind).replace(':name', 'task').replace(/:\w+/g, '1'),
+      ),
+    );
+    let reads = 0;
+    const asked = paths.flatMap((path) => {
+      const wanted = path.endsWith('/resources') ? resourceKinds.map((kind) => `?kind=${kind}`) : ['', '?view=full'];
+      return wanted.map((query) => path + query);
+    });
+    for (const path of asked) {
+      const response = await fetch(`${controller.url}/v1${path}`, { headers: { 'x-api-key': secret } });
+      reads += response.status === 200 ? 1 : 0;
+      expect([path, leaksIn(Buffer.from(await response.arrayBuffer()))]).toEqual([path, []]);
+    }
+    expect(reads).toBeGreaterThan(20);
   });
 
   it('of a task in an export needs a permission of its own, and is sealed even then', async () => {
@@ -224,13 +252,15 @@ describe('every route that writes', () => {
     ...(['compromisedHost.execute', 'agents.upgrade'] as const),
   ];
 
+  const secretive: Permission[] = ['certificates.private', 'files.download', 'tasks.exportSecrets'];
+
   /** The first member of the example of a body that names records: all of them exist or none does. */
   const withIds = (example: unknown, ids: Readonly<Record<string, unknown>>) =>
     typeof example === 'object' && example !== null && !Array.isArray(example)
       ? Object.fromEntries(Object.entries(example).map(([name, value]) => [name, ids[name] ?? value]))
       : example;
 
-  /** Statuses of all answers. */
+  /** Statuses of all answers, none of which shows a secret. */
   const walk = async (user: SignedIn, ids: { task: number; agent: number }) => {
     const { paths } = toOpenApi(api, 'test') as unknown as { paths: Record<string, Record<string, Operation>> };
     const statuses: number[] = [];
@@ -245,7 +275,7 @@ describe('every route that writes', () => {
         const url = `${controller.url}${path.replace(/\{\w+\}/g, String(number))}`;
         const headers = { 'content-type': 'application/json' };
         const response = await user.send(url, { method: method.toUpperCase(), headers, body });
-        await response.body?.cancel();
+        expect([method, path, leaksIn(Buffer.from(await response.arrayBuffer()))]).toEqual([method, path, []]);
         statuses.push(response.status);
       }
     }
@@ -267,6 +297,8 @@ describe('every route that writes', () => {
       message.type === 'question' ? message.question.kind : message.type,
     );
     for (const order of ['prepare', 'start', 'upgrade']) expect(received).not.toContain(order);
+    // The first records are those with secrets.
+    await walk(await withoutPermissions(...executing, ...secretive), { ...ids, task: 1 });
     // A user who may execute tasks begins one by the same walk.
     await walk(await withoutPermissions(), ids);
     expect(await runsOf()).toBeGreaterThan(before);

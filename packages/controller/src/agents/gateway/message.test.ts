@@ -30,6 +30,13 @@ describe('a message', () => {
     );
   });
 
+  it('with a time that no date of the API can represent is refused', () => {
+    const logsAt = (ts: number) =>
+      outcomeOf(JSON.stringify({ type: 'logs', lines: [{ ts, level: 'info', source: 'x', message: 'x' }] }));
+    expect(logsAt(Date.UTC(10_000, 0) - 1)).toBe('logs');
+    expect(logsAt(Date.UTC(10_000, 0))).toMatch(/^logs\/lines\/0\/ts /);
+  });
+
   it('of whatever form never does anything but be refused or understood', () => {
     fc.assert(fc.property(fc.string(), (text) => typeof outcomeOf(text) === 'string'));
     fc.assert(fc.property(fc.json(), (text) => typeof outcomeOf(text) === 'string'));

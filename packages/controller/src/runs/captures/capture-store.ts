@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { isActive } from '@rushhour/contract';
-import { type DumpState, dumpPieceBytes } from '@rushhour/protocol';
+import { type DumpState, dumpPieceBytes, isInstant } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import { type AgentGateway, AgentUnreachable } from '../../agents/gateway/gateway.ts';
 import { clockNowIso } from '../../clock.ts';
@@ -83,8 +83,7 @@ interface Deps extends CollectDeps {
 const dayMs = 86_400_000;
 const maxDamagedFetches = 3;
 const defaultRetryMs = 5000;
-const lastTime = 8_640_000_000_000_000;
-const timeOf = (ms: number | null) => (ms === null || Math.abs(ms) > lastTime ? null : new Date(ms).toISOString());
+const timeOf = (ms: number | null) => (ms === null || !isInstant(ms) ? null : new Date(ms).toISOString());
 
 const createCaptureContext = (deps: Deps) => {
   const { retryMs = defaultRetryMs } = deps;

@@ -55,6 +55,9 @@ describe('a report', () => {
     expect(() =>
       applyReport(viewOf({}, agentOf(1, 'running')), 1, { ...event('linkDown'), at: 1e300 } as RunReport),
     ).not.toThrow();
+    // Dates of the API have years of four digits.
+    const late = { ...event('linkDown'), at: Date.UTC(10_000, 0) } as RunReport;
+    expect(applyReport(viewOf({}, agentOf(1, 'running')), 1, late).events?.[0]).not.toHaveProperty('ts');
   });
 });
 

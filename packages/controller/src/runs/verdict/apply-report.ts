@@ -1,5 +1,5 @@
 import { runStatus } from '@rushhour/contract';
-import type { RunReport } from '@rushhour/protocol';
+import { isInstant, type RunReport } from '@rushhour/protocol';
 import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
 import type { RunValidity } from '../../store/runs/runs.ts';
 import { reactionTo } from '../commands/loss-policy.ts';
@@ -80,10 +80,8 @@ const stateAfter: Record<string, { from: string; to: string }> = {
   resumed: { from: 'paused', to: 'running' },
 };
 
-const lastTime = 8_640_000_000_000_000;
-
 /** Agent clocks may be wrong; an unparsable time becomes the current time. */
-const timeOf = (at: number) => (Math.abs(at) <= lastTime ? { ts: new Date(at).toISOString() } : {});
+const timeOf = (at: number) => (isInstant(at) ? { ts: new Date(at).toISOString() } : {});
 
 /** Types of events that only the controller writes: results and histories are read from them. */
 const ownTypes = new Set([
