@@ -1,12 +1,14 @@
 /**
  * Runs one job in its own process, so that it can be in another network namespace. Lines of stdin are commands for its
- * plane; from the first one on, every summary is printed as it comes. Stops when stdin ends.
+ * plane; from the first one on, or from the start for a job that is watched, every summary is printed as it comes. Stops
+ * when stdin ends.
  */
 import { createInterface } from 'node:readline';
 import { type JobOptions, startJob } from './job.ts';
 
-let isWatched = false;
-const job = startJob(JSON.parse(process.argv[2] ?? '{}') as JobOptions, (summary) => {
+const options = JSON.parse(process.argv[2] ?? '{}') as JobOptions;
+let isWatched = options.isWatched ?? false;
+const job = startJob(options, (summary) => {
   if (isWatched) console.log(`summary ${JSON.stringify(summary)}`);
 });
 job.started.then(

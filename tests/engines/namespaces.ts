@@ -100,7 +100,7 @@ export const runScenario = async ({ left, right }: Cable, script: string, ...mor
 
 export interface JobProcess {
   readonly totals: Promise<Totals>;
-  /** Summaries since the first command. */
+  /** Summaries since the first command, of a job that is watched from its start. */
   readonly summaries: readonly Summary[];
   /** Gives the plane of the job a command. */
   command(command: PlaneCommand): void;
