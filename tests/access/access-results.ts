@@ -27,7 +27,7 @@ const reportsOf = ({ summaries }: Reports, table = 'sessions'): ResultRow[] =>
 export const portRowsOf = (totals: Totals): ResultRow[] => reportsOf(totals, 'ports');
 
 /** The last state of each row. */
-export const rowsOf = (totals: Totals): ResultRow[] =>
+export const rowsOf = (totals: Reports): ResultRow[] =>
   new Map(reportsOf(totals).map((row) => [row.index, row])).values().toArray();
 
 /** Values of a column that established sessions had while the job ran. */

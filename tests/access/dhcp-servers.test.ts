@@ -18,7 +18,7 @@ const startKea = async (side: Side, version: 4 | 6, config: object) => {
   };
   writeFileSync(file, JSON.stringify({ [`Dhcp${version}`]: { ...own, 'valid-lifetime': 120, ...config } }));
   const server = runProgram(side, 'env', [`KEA_PIDFILE_DIR=${folder}`, 'KEA_LOCKFILE_DIR=none', name, '-c', file]);
-  await expect.poll(server.output, { timeout: 30_000 }).toContain(`DHCP${version}_STARTED`);
+  await expect.poll(server.output).toContain(`DHCP${version}_STARTED`);
   return server;
 };
 
@@ -52,7 +52,7 @@ describe('sessions without PPP', () => {
     const totals = await client.stop();
     expect(addressesOf(totals)).toHaveLength(50);
     expect(totals.counter('access.failures.dhcp-refused')).toBe(0);
-    await expect.poll(() => kea.output().match(/DHCP4_RELEASE /g)?.length, { timeout: 10_000 }).toBe(50);
+    await expect.poll(() => kea.output().match(/DHCP4_RELEASE /g)?.length).toBe(50);
   });
 
   it('obtain addresses and prefixes from Kea by DHCPv6', async () => {
@@ -99,7 +99,7 @@ describe('sessions without PPP', () => {
     writeFileSync(at('leases'), '');
     const files = ['-cf', at('dhcpd.conf'), '-lf', at('leases'), '-pf', at('pid')];
     const dhcpd = runProgram(right, 'dhcpd', ['-4', '-f', '-d', '--no-pid', ...files, right.device]);
-    await expect.poll(dhcpd.output, { timeout: 30_000 }).toContain('Listening on LPF');
+    await expect.poll(dhcpd.output).toContain('Listening on LPF');
     const links = profile('links', { link: { sourceMac: '02:57:00:00:00:01' } });
     const client = await startJobIn(left, clientOf(left, { ipoe: profile('ipoe'), links }));
     await untilUp(client, 40);

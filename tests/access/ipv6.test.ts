@@ -141,14 +141,14 @@ describe('IPv6 of access sessions', () => {
     left.run('ip', 'link', 'set', left.device, 'addrgenmode', 'eui64');
     left.run('ip', 'link', 'set', left.device, 'down');
     left.run('ip', 'link', 'set', left.device, 'up');
-    await expect.poll(() => left.run('ip', '-6', 'route'), { timeout: 20_000 }).toContain('default via fe80::1');
+    await expect.poll(() => left.run('ip', '-6', 'route')).toContain('default via fe80::1');
     const folder = temporaryFolder();
     const leases = join(folder, 'leases');
     const dhclient = runProgram(left, 'dhclient', [
       ...['-6', '-N', '-P', '-d', '-1', '-v', '-sf', '/bin/true', '-lf', leases, '-pf', join(folder, 'pid')],
       left.device,
     ]);
-    await expect.poll(dhclient.output, { timeout: 30_000 }).toContain('Bound to lease');
+    await expect.poll(dhclient.output).toContain('Bound to lease');
     const lease = readFileSync(leases, 'utf8');
     expect(lease).toContain('iaaddr 2001:db8:1::2');
     expect(lease).toMatch(/iaprefix 2001:db8:4000::\/56/);

@@ -42,7 +42,7 @@ describe('OpenFlow switches', () => {
     },
   );
 
-  it.each(['1.1', '1.2', '1.3', '1.5'] as const)(
+  it.each(['1.3', '1.5'] as const)(
     'answer ovs-ofctl with ports and flows, which end by time, by version %s',
     async (version) => {
       const { left, right } = cable;
@@ -54,14 +54,14 @@ describe('OpenFlow switches', () => {
       const ofctl = (...args: string[]) =>
         right.run('ovs-ofctl', '-O', `OpenFlow${version.replace('.', '')}`, '-t', '10', ...args);
       const target = `tcp:${left.address}:6653`;
-      await expect.poll(() => ofctl('dump-ports-desc', target), { timeout: 30_000 }).toContain('4(port4)');
+      await expect.poll(() => ofctl('dump-ports-desc', target)).toContain('4(port4)');
       expect(ofctl('dump-desc', target)).toContain('rushhour switch 1');
       ofctl('add-flow', target, 'table=1,priority=9,ip,nw_dst=10.0.0.0/8,idle_timeout=2,actions=output:2');
       ofctl('add-flow', target, 'table=1,priority=7,arp,actions=controller');
       const dumped = ofctl('dump-flows', target);
       expect(dumped).toMatch(/table=1.*idle_timeout=2.*priority=9,ip,nw_dst=10\.0\.0\.0\/8 actions=output:2/);
       expect(() => ofctl('add-flow', target, 'table=1,priority=1,actions=drop')).toThrow(/TABLE_FULL/);
-      await expect.poll(() => ofctl('dump-flows', target), { timeout: 10_000 }).not.toContain('nw_dst');
+      await expect.poll(() => ofctl('dump-flows', target)).not.toContain('nw_dst');
       ofctl('del-flows', target, 'arp');
       expect(ofctl('dump-aggregate', target)).toContain('flow_count=0');
       for (const what of ['dump-ports', 'dump-tables']) expect(ofctl(what, target)).toMatch(/port|table/);

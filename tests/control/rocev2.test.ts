@@ -72,8 +72,8 @@ const endOf = (side: Side, version: 4 | 6, address6: string): Side => {
 };
 
 it.each([4, 6] as const)('messages of every operation arrive over IPv%i without a warning', async (version) => {
-  const left = endOf(cable.left, version, '2001:db8:7::1');
-  const right = endOf(cable.right, version, '2001:db8:7::2');
+  const left = endOf(cable.left, version, 'fd00:7::1');
+  const right = endOf(cable.right, version, 'fd00:7::2');
   const captures = [await capture(left), await capture(right)];
   const server = await startServer(right);
   let messages = 0;
