@@ -4,17 +4,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ResultRow, RowsRecord } from '@rushhour/protocol';
-import { onTestFinished } from 'vitest';
-import type { Totals } from '../engines/job.ts';
-import type { Side } from '../engines/namespaces.ts';
+import { expect, onTestFinished } from 'vitest';
+import { sumOf, type Totals } from '../engines/job.ts';
+import type { JobProcess, Side } from '../engines/namespaces.ts';
 import { requireProgram } from '../engines/programs.ts';
 import type { Sniffer } from '../stack/sniffer.ts';
 
 export const seconds = (value: number) => ({ mode: 'time', seconds: value }) as const;
 export const untilStopped = { mode: 'continuous' } as const;
+/** A job that goes on until what it reports is enough. */
+export const watched = { duration: untilStopped, isWatched: true } as const;
+
+type Reports = Pick<Totals, 'summaries'>;
 
 /** All rows of a table that were reported, oldest first. */
-const reportsOf = ({ summaries }: Totals, table = 'sessions'): ResultRow[] =>
+const reportsOf = ({ summaries }: Reports, table = 'sessions'): ResultRow[] =>
   summaries.flatMap(({ records = [] }) =>
     (records as RowsRecord[]).flatMap((record) => (record.table === table ? record.rows : [])),
   );
@@ -23,13 +27,30 @@ const reportsOf = ({ summaries }: Totals, table = 'sessions'): ResultRow[] =>
 export const portRowsOf = (totals: Totals): ResultRow[] => reportsOf(totals, 'ports');
 
 /** The last state of each row. */
-export const rowsOf = (totals: Totals): ResultRow[] =>
+export const rowsOf = (totals: Reports): ResultRow[] =>
   new Map(reportsOf(totals).map((row) => [row.index, row])).values().toArray();
 
 /** Values of a column that established sessions had while the job ran. */
 export const columnOf = (totals: Totals, column: string): unknown[] => [
   ...new Set(reportsOf(totals).flatMap(({ state, cells }) => (state === 'up' ? [cells[column]] : []))),
 ];
+
+/** The newest row of each session in which it was up. */
+export const newestUpOf = (from: Reports): ResultRow[] =>
+  new Map(reportsOf(from).flatMap((row) => (row.state === 'up' ? [[row.index, row]] : []))).values().toArray();
+
+/** Waits until so many sessions are up at once and have all that the columns name. */
+export const untilUp = async (job: JobProcess, count: number, columns: readonly string[] = ['address']) => {
+  const newest = () => new Map(reportsOf(job).map((row) => [row.index, row])).values();
+  const isComplete = ({ state, cells }: ResultRow) =>
+    state === 'up' && columns.every((name) => (cells[name] ?? null) !== null);
+  await expect.poll(() => newest().filter(isComplete).toArray().length).toBe(count);
+};
+
+/** Waits until a watched job has counted more than `least`. */
+export const untilMore = (job: JobProcess, name: string, least: number) =>
+  expect.poll(() => sumOf(job.summaries, name)).toBeGreaterThan(least);
+
 export const addressesOf = (totals: Totals): unknown[] => columnOf(totals, 'address');
 
 /** Packets that tshark finds wrong or warns about. */

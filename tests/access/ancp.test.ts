@@ -33,8 +33,8 @@ it('an access node reports its lines by ANCP, and when their link goes down, wit
     const texts = await sniffer.fields(`ancp.mtype == ${type}`, ['ancp.ext_tlv.value']);
     return texts.join().match(/olt 1\/1:/g)?.length ?? 0;
   };
-  await expect.poll(() => reported(81), { timeout: 30_000 }).toBe(50);
-  await expect.poll(() => reported(80), { timeout: 30_000 }).toBe(100);
+  await expect.poll(() => reported(81)).toBe(50);
+  await expect.poll(() => reported(80)).toBe(100);
   const sent = await client.stop();
   const heard = await server.stop();
   await sniffer.stop();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Side, startJobIn } from '../engines/namespaces.ts';
 import { stopNeighbourDiscovery, useCable } from '../engines/use-cable.ts';
-import { addressesOf, columnOf, runProgram, seconds, temporaryFolder } from './access-results.ts';
+import { addressesOf, columnOf, runProgram, temporaryFolder, untilUp, watched } from './access-results.ts';
 import { accessJob, profile, sessionsProfile } from './profiles.ts';
 
 /** Starts a server of Kea with its own files. */
@@ -18,7 +18,7 @@ const startKea = async (side: Side, version: 4 | 6, config: object) => {
   };
   writeFileSync(file, JSON.stringify({ [`Dhcp${version}`]: { ...own, 'valid-lifetime': 120, ...config } }));
   const server = runProgram(side, 'env', [`KEA_PIDFILE_DIR=${folder}`, 'KEA_LOCKFILE_DIR=none', name, '-c', file]);
-  await expect.poll(server.output, { timeout: 30_000 }).toContain(`DHCP${version}_STARTED`);
+  await expect.poll(server.output).toContain(`DHCP${version}_STARTED`);
   return server;
 };
 
@@ -28,7 +28,7 @@ const clientOf = (side: Side, more: Record<string, unknown[]>) => ({
     dhcp: profile('dhcp', { client: { timeoutSec: 1 } }),
     ...more,
   }),
-  duration: seconds(4),
+  ...watched,
 });
 
 describe('sessions without PPP', () => {
@@ -48,10 +48,11 @@ describe('sessions without PPP', () => {
     const links = profile('links', { link: { sourceMac: '02:55:00:00:00:01' } });
     const dhcp = profile('dhcp', { client: { timeoutSec: 1, rapidCommit: true } });
     const client = await startJobIn(left, clientOf(left, { ipoe: profile('ipoe'), links, dhcp }));
-    const totals = await client.totals;
+    await untilUp(client, 50);
+    const totals = await client.stop();
     expect(addressesOf(totals)).toHaveLength(50);
     expect(totals.counter('access.failures.dhcp-refused')).toBe(0);
-    await expect.poll(() => kea.output().match(/DHCP4_RELEASE /g)?.length, { timeout: 10_000 }).toBe(50);
+    await expect.poll(() => kea.output().match(/DHCP4_RELEASE /g)?.length).toBe(50);
   });
 
   it('obtain addresses and prefixes from Kea by DHCPv6', async () => {
@@ -81,7 +82,8 @@ describe('sessions without PPP', () => {
         links: profile('links', { link: { sourceMac: '02:56:00:00:00:01' } }),
       }),
     );
-    const totals = await client.totals;
+    await untilUp(client, 50, ['ipv6', 'prefix']);
+    const totals = await client.stop();
     for (const column of ['ipv6', 'prefix']) expect(columnOf(totals, column)).toHaveLength(50);
   });
 
@@ -97,11 +99,12 @@ describe('sessions without PPP', () => {
     writeFileSync(at('leases'), '');
     const files = ['-cf', at('dhcpd.conf'), '-lf', at('leases'), '-pf', at('pid')];
     const dhcpd = runProgram(right, 'dhcpd', ['-4', '-f', '-d', '--no-pid', ...files, right.device]);
-    await expect.poll(dhcpd.output, { timeout: 30_000 }).toContain('Listening on LPF');
+    await expect.poll(dhcpd.output).toContain('Listening on LPF');
     const links = profile('links', { link: { sourceMac: '02:57:00:00:00:01' } });
     const client = await startJobIn(left, clientOf(left, { ipoe: profile('ipoe'), links }));
-    const totals = await client.totals;
+    await untilUp(client, 40);
+    await expect.poll(dhcpd.output).toContain('no free leases');
+    const totals = await client.stop();
     expect(addressesOf(totals)).toHaveLength(40);
-    expect(dhcpd.output()).toContain('no free leases');
   });
 });

@@ -4,7 +4,17 @@ import { describe, expect, it } from 'vitest';
 import { type Side, startJobIn } from '../engines/namespaces.ts';
 import { stopNeighbourDiscovery, useCable } from '../engines/use-cable.ts';
 import { startSniffer } from '../stack/sniffer.ts';
-import { columnOf, complaints, rowsOf, runProgram, seconds, temporaryFolder, untilStopped } from './access-results.ts';
+import {
+  columnOf,
+  complaints,
+  rowsOf,
+  runProgram,
+  temporaryFolder,
+  untilMore,
+  untilStopped,
+  untilUp,
+  watched,
+} from './access-results.ts';
 import { accessJob, profile, sessionsProfile } from './profiles.ts';
 
 const ipv6Only = (method: 'dhcpv6' | 'slaac') =>
@@ -28,7 +38,7 @@ describe('IPv6 of access sessions', () => {
     const ipoe = profile('ipoe', { ipv6: { enabled: true } });
     const server = await startJobIn(right, {
       ...accessJob('server', right.device, { ipoe, dhcp: profile('dhcp'), dhcpv6: profile('dhcpv6'), accessLine }),
-      duration: untilStopped,
+      ...watched,
     });
     const client = await startJobIn(left, {
       ...accessJob('client', left.device, {
@@ -37,14 +47,16 @@ describe('IPv6 of access sessions', () => {
         ...{ ipoe, dhcp: profile('dhcp', { client: { timeoutSec: 1 } }), accessLine },
         dhcpv6: profile('dhcpv6', { relay: { enabled: true }, client: { timeoutSec: 1, rapidCommit: false } }),
       }),
-      duration: seconds(3),
+      ...watched,
     });
-    const totals = await client.totals;
+    await untilUp(client, 50, ['address', 'ipv6', 'prefix']);
+    await untilUp(server, 50, ['prefix']);
+    await untilMore(client, 'access.proofReceived', 50);
+    const totals = await client.stop();
     const served = await server.stop();
     await Promise.all([fromClient.stop(), fromServer.stop()]);
     for (const column of ['ipv6', 'prefix', 'address']) expect(columnOf(totals, column)).toHaveLength(50);
     expect(columnOf(totals, 'gateway6')).toEqual(['fe80::1']);
-    expect(totals.counter('access.proofReceived')).toBeGreaterThan(50);
     expect(totals.counter('access.tx.dhcpv6')).toBeGreaterThanOrEqual(150);
     expect(columnOf(served, 'prefix').filter((prefix) => prefix !== undefined)).toHaveLength(50);
     expect(rowsOf(served).filter(({ state }) => state === 'up')).toEqual([]);
@@ -73,11 +85,12 @@ describe('IPv6 of access sessions', () => {
         dhcpv6: profile('dhcpv6', { client: { timeoutSec: 1 } }),
         links: profile('links', { link: { sourceMac: '02:22:00:00:00:01' } }),
       }),
-      duration: seconds(4),
+      ...watched,
     });
-    const totals = await client.totals;
+    await untilUp(client, 40, ['ipv6']);
+    await untilMore(client, 'access.proofReceived', 80);
+    const totals = await client.stop();
     expect(columnOf(totals, 'ipv6')).toHaveLength(40);
-    expect(totals.counter('access.proofReceived')).toBeGreaterThan(80);
     await expect.poll(() => readFileSync(join(folder, 'leases'), 'utf8')).not.toContain('2001:db8:1::1');
     expect(dnsmasq.output()).toMatch(/DHCPRELEASE/);
   });
@@ -109,12 +122,13 @@ describe('IPv6 of access sessions', () => {
         ipoe: ipv6Only('slaac'),
         links: profile('links', { link: { sourceMac: '02:33:00:00:00:01' } }),
       }),
-      duration: seconds(4),
+      ...watched,
     });
-    const totals = await client.totals;
+    await untilUp(client, 20, ['ipv6']);
+    await untilMore(client, 'access.proofReceived', 20);
+    const totals = await client.stop();
     expect(columnOf(totals, 'ipv6')).toHaveLength(20);
     expect(columnOf(totals, 'ipv6')).toContain('2001:db8:1:0:33:ff:fe00:1');
-    expect(totals.counter('access.proofReceived')).toBeGreaterThan(20);
   });
 
   it('serves dhclient with an address and a prefix, and the kernel with a router', async () => {
@@ -127,14 +141,14 @@ describe('IPv6 of access sessions', () => {
     left.run('ip', 'link', 'set', left.device, 'addrgenmode', 'eui64');
     left.run('ip', 'link', 'set', left.device, 'down');
     left.run('ip', 'link', 'set', left.device, 'up');
-    await expect.poll(() => left.run('ip', '-6', 'route'), { timeout: 20_000 }).toContain('default via fe80::1');
+    await expect.poll(() => left.run('ip', '-6', 'route')).toContain('default via fe80::1');
     const folder = temporaryFolder();
     const leases = join(folder, 'leases');
     const dhclient = runProgram(left, 'dhclient', [
       ...['-6', '-N', '-P', '-d', '-1', '-v', '-sf', '/bin/true', '-lf', leases, '-pf', join(folder, 'pid')],
       left.device,
     ]);
-    await expect.poll(dhclient.output, { timeout: 30_000 }).toContain('Bound to lease');
+    await expect.poll(dhclient.output).toContain('Bound to lease');
     const lease = readFileSync(leases, 'utf8');
     expect(lease).toContain('iaaddr 2001:db8:1::2');
     expect(lease).toMatch(/iaprefix 2001:db8:4000::\/56/);

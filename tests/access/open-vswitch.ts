@@ -28,9 +28,7 @@ export const startOpenVswitch = async (side: Side): Promise<OpenVswitch> => {
   const control = `--unixctl=${at('db.ctl')}`;
   runProgram(side, 'env', [...environment, 'ovsdb-server', at('conf.db'), `--remote=punix:${socket}`, control]);
   const configure = (...args: string[]) => run('ovs-vsctl', '-t', '30', `--db=unix:${socket}`, ...args);
-  await expect
-    .poll(() => side.run('sh', '-c', `test -S ${socket} && echo there || true`), { timeout: 30_000 })
-    .toContain('there');
+  await expect.poll(() => side.run('sh', '-c', `test -S ${socket} && echo there || true`)).toContain('there');
   configure('--no-wait', 'init');
   const unixctl = at('switch.ctl');
   runProgram(side, 'env', [...environment, 'ovs-vswitchd', `unix:${socket}`, `--unixctl=${unixctl}`]);

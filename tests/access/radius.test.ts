@@ -3,7 +3,17 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startJobIn } from '../engines/namespaces.ts';
 import { stopNeighbourDiscovery, useCable } from '../engines/use-cable.ts';
-import { addressesOf, columnOf, rowsOf, runProgram, seconds, temporaryFolder, untilStopped } from './access-results.ts';
+import {
+  addressesOf,
+  columnOf,
+  rowsOf,
+  runProgram,
+  temporaryFolder,
+  untilMore,
+  untilStopped,
+  untilUp,
+  watched,
+} from './access-results.ts';
 import { radiusSection, startFreeRadius } from './freeradius.ts';
 import { accessJob, profile, sessionsProfile } from './profiles.ts';
 
@@ -45,21 +55,22 @@ describe('FreeRADIUS behind our concentrator', () => {
           ppp: profile('ppp', ppp),
           links: profile('links', { link: { sourceMac: '02:77:00:00:00:01' } }),
         }),
-        duration: seconds(4),
+        ...watched,
       });
-      const totals = await client.totals;
+      await untilUp(client, 2);
+      await untilMore(client, 'access.proofReceived', 10);
+      await untilMore(client, 'access.failures.authentication-refused', 0);
+      const of = (kind: string, user: number) =>
+        server.records().filter((text) => text.includes(`Acct-Status-Type = ${kind}`) && text.includes(`user${user}@`));
+      await expect.poll(() => of('Interim-Update', 1).length).toBeGreaterThan(1);
+      const totals = await client.stop();
       const served = await gateway.stop();
       expect(addressesOf(totals).toSorted()).toEqual(['10.55.0.1', '10.66.0.1']);
       expect(totals.counter('access.failures.authentication-refused')).toBe(1);
       expect(served.counter('access.failures.authentication-refused')).toBe(1);
-      expect(totals.counter('access.proofReceived')).toBeGreaterThan(10);
-      const records = server.records();
-      const of = (kind: string, user: number) =>
-        records.filter((text) => text.includes(`Acct-Status-Type = ${kind}`) && text.includes(`user${user}@`));
       expect([of('Start', 1), of('Start', 2), of('Stop', 1), of('Stop', 2)].map(({ length }) => length)).toEqual([
         1, 1, 1, 1,
       ]);
-      expect(of('Interim-Update', 1).length).toBeGreaterThan(1);
       // The server has asked for records of this one once a minute.
       expect(of('Interim-Update', 2)).toEqual([]);
       const [stop = ''] = of('Stop', 1);
@@ -85,7 +96,7 @@ describe('FreeRADIUS behind our concentrator', () => {
         pppoe: profile('pppoe'),
         ppp: profile('ppp', { ...ppp, server: { decision: 'radius' }, radius: radiusSection() }),
       }),
-      duration: untilStopped,
+      ...watched,
     });
     const client = await startJobIn(left, {
       ...accessJob('client', left.device, {
@@ -93,9 +104,10 @@ describe('FreeRADIUS behind our concentrator', () => {
         pppoe: profile('pppoe'),
         ppp: profile('ppp', ppp),
       }),
-      duration: seconds(4),
+      duration: untilStopped,
     });
-    const totals = await client.totals;
+    await untilMore(gateway, 'access.failures.radius-no-answer', 1);
+    const totals = await client.stop();
     const served = await gateway.stop();
     expect(totals.histogram('access.setup').count).toBe(0);
     expect(rowsOf(served).map(({ cells }) => cells['lastError'])).toEqual(['RADIUS: no answer', 'RADIUS: no answer']);
@@ -121,7 +133,7 @@ describe('FreeRADIUS behind our server of DHCP', () => {
         ipoe: profile('ipoe'),
         dhcp: profile('dhcp', { server: { decision: 'radius' }, radius: radiusSection() }),
       }),
-      duration: untilStopped,
+      ...watched,
     });
     const client = await startJobIn(left, {
       ...accessJob('client', left.device, {
@@ -130,9 +142,11 @@ describe('FreeRADIUS behind our server of DHCP', () => {
         dhcp: profile('dhcp', { client: { timeoutSec: 3, retries: 1 } }),
         links: profile('links', { link: { sourceMac: '02:77:00:00:00:01' } }),
       }),
-      duration: seconds(5),
+      ...watched,
     });
-    const totals = await client.totals;
+    await untilUp(client, answers ? 2 : 0);
+    await expect.poll(() => rowsOf(gateway).filter(({ cells }) => cells['lastError'])).toHaveLength(answers ? 1 : 3);
+    const totals = await client.stop();
     const served = await gateway.stop();
     const errors = rowsOf(served).flatMap(({ cells }) => cells['lastError'] ?? []);
     if (!answers) {
@@ -193,9 +207,11 @@ describe('FreeRADIUS behind our authenticator', () => {
     });
     const client = await startJobIn(left, {
       ...accessJob('client', left.device, { sessions: sessionsProfile(3, once), dot1x: profile('dot1x', dot1x) }),
-      duration: seconds(4),
+      ...watched,
     });
-    const totals = await client.totals;
+    await untilUp(client, 2, ['authentication']);
+    await untilMore(client, 'access.failures.802-1x-refused', 0);
+    const totals = await client.stop();
     expect(totals.histogram('access.setup').count).toBe(2);
     expect(totals.counter('access.failures.802-1x-refused')).toBe(1);
     await authenticator.stop();

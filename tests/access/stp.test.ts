@@ -23,7 +23,7 @@ describe('a bridge of ours', () => {
     const sniffer = await startSniffer(right);
     const lower = await startJobIn(left, bridgeJob(devices.left, {}));
     const shown = () => ovs.ask('rstp/show', 'br0');
-    await expect.poll(() => shown().match(/Designated\s+Forwarding/g)?.length, { timeout: 30_000 }).toBe(2);
+    await expect.poll(() => shown().match(/Designated\s+Forwarding/g)?.length).toBe(2);
     const states = (await lower.stop().then(portRowsOf)).map(({ state, cells }) => `${cells['role']} ${state}`);
     expect(states).toContain('root forwarding');
     expect(states).toContain('alternate discarding');
@@ -31,11 +31,9 @@ describe('a bridge of ours', () => {
       left,
       bridgeJob(devices.left, { bridge: { priority: 0, address: '02:0a:00:00:00:01' } }),
     );
-    await expect
-      .poll(shown, { timeout: 30_000 })
-      .toMatch(/Root ID:\s+stp-priority +0\s+stp-system-id +02:0a:00:00:00:01/);
-    await expect.poll(shown, { timeout: 30_000 }).toMatch(/Root\s+Forwarding/);
-    await expect.poll(shown, { timeout: 30_000 }).toMatch(/Alternate\s+Discarding/);
+    await expect.poll(shown).toMatch(/Root ID:\s+stp-priority +0\s+stp-system-id +02:0a:00:00:00:01/);
+    await expect.poll(shown).toMatch(/Root\s+Forwarding/);
+    await expect.poll(shown).toMatch(/Alternate\s+Discarding/);
     const totals = await root.stop();
     const last = portRowsOf(totals).map(({ state, cells }) => `${cells['interface']} ${cells['role']} ${state}`);
     // Agreed with the root port of the switch at once, not after two delays.
@@ -67,9 +65,9 @@ describe('a bridge of ours', () => {
     const bridge = { priority: 4096, address: '02:0b:00:00:00:01', helloSec: 1, maxAgeSec: 6, forwardDelaySec: 4 };
     const job = await startJobIn(left, bridgeJob([left.device], { bridge }));
     const file = (name: string) => right.run('cat', `/sys/class/net/br1/${name}`).trim();
-    await expect.poll(() => file('bridge/root_id'), { timeout: 30_000 }).toBe('1000.020b00000001');
+    await expect.poll(() => file('bridge/root_id')).toBe('1000.020b00000001');
     // Listening, learning, forwarding, by the times of the root.
-    await expect.poll(() => file(`brif/${right.device}/state`), { timeout: 30_000 }).toBe('3');
+    await expect.poll(() => file(`brif/${right.device}/state`)).toBe('3');
     const totals = await job.stop();
     expect(portRowsOf(totals).at(-1)).toMatchObject({ cells: { protocol: 'STP', role: 'designated' } });
     expect(totals.counter('access.rx.stp')).toBeGreaterThan(0);
@@ -90,12 +88,12 @@ describe('a bridge of ours', () => {
     const upper = await startJobIn(right, bridgeJob(devices.right.slice(0, 2), configOf(4096, 32_768)));
     const lower = await startJobIn(left, bridgeJob(devices.left, configOf(8192, 4096)));
     const shown = () => ovs.ask('rstp/show', 'br0');
-    await expect.poll(shown, { timeout: 30_000 }).toMatch(/Root ID:\s+stp-priority +4096/);
-    await expect.poll(shown, { timeout: 30_000 }).toMatch(/Root\s+Forwarding/);
+    await expect.poll(shown).toMatch(/Root ID:\s+stp-priority +4096/);
+    await expect.poll(shown).toMatch(/Root\s+Forwarding/);
     // Designated, learning and forwarding, nothing proposed: the other end has agreed.
     const statesSent = async () =>
       (await sniffer.fields('mstp.msti.msti_id == 7', ['mstp.msti.flags'])).map(([flags]) => Number(flags) & 0x3e);
-    await expect.poll(statesSent, { timeout: 30_000 }).toContain(0x3c);
+    await expect.poll(statesSent).toContain(0x3c);
     const [ofLower, ofUpper] = [portRowsOf(await lower.stop()), portRowsOf(await upper.stop())];
     await sniffer.stop();
     const lastOf = (rows: typeof ofLower, device: string | undefined, instance: number) => {

@@ -37,12 +37,10 @@ it('echoes go to FRR and back, and those of FRR to us and back', async () => {
   await expect.poll(async () => (await peers())[0]?.status, { timeout: 60_000 }).toBe('up');
   const counters = async () =>
     ((await frr.json('show bfd peers counters json')) as Record<string, number>[])[0] as Record<string, number>;
-  await expect
-    .poll(async () => (await counters())['echo-packet-input'], { interval: 300, timeout: 60_000 })
-    .toBeGreaterThan(20);
+  await expect.poll(async () => (await counters())['echo-packet-input'], { interval: 300 }).toBeGreaterThan(20);
   const own = async () =>
     (await sniffer.fields('udp.dstport == 3785 && ip.src == 10.99.0.10 && ip.dst == 10.99.0.10', ['ip.ttl'])).length;
-  await expect.poll(own, { interval: 1000, timeout: 60_000 }).toBeGreaterThan(20);
+  await expect.poll(own, { interval: 1000 }).toBeGreaterThan(20);
   // Without its echoes the session would have been down after one second.
   expect((await peers())[0]?.status).toBe('up');
   const totals = await job.stop();
@@ -92,7 +90,7 @@ it('BIRD is silent in demand mode and answers polls', async () => {
   // What BIRD says at last are answers to polls.
   const answers = async () =>
     (await sniffer.fields('bfd && ip.src == 10.99.0.2', ['bfd.flags.f'])).flat().slice(-3).join(' ');
-  await expect.poll(answers, { interval: 1000, timeout: 60_000 }).toBe('1 1 1');
+  await expect.poll(answers, { interval: 1000 }).toBe('1 1 1');
   const totals = await job.stop();
   await sniffer.stop();
   expect(rowsOf(totals, 'neighbours')).toMatchObject([{ state: 'up', cells: { flaps: 0 } }]);
@@ -109,7 +107,7 @@ it('members of a link group are watched by frames to the group of RFC 7130', asy
     (await sniffer.fields('udp.dstport == 6784 && eth.dst == 01:00:5e:90:00:01', ['udp.payload'])).filter(
       ([payload = '']) => /^20[c-f]/.test(payload),
     ).length;
-  await expect.poll(up, { interval: 1000, timeout: 60_000 }).toBeGreaterThan(5);
+  await expect.poll(up, { interval: 1000 }).toBeGreaterThan(5);
   const rows = [await near.stop(), await far.stop()].map((totals) => rowsOf(totals, 'neighbours')[0]);
   await sniffer.stop();
   expect(rows[0]).toMatchObject({ state: 'up', cells: { flaps: 0 } });

@@ -46,9 +46,7 @@ export const startFrr = async (side: Side, daemons: readonly string[], config: s
     const [program = '', ...before] = inside(side);
     const child = spawn(program, [...before, `${folderOfDaemons}/${daemon}`, ...files, ...rights], { stdio: 'ignore' });
     children.push(child);
-    await expect
-      .poll(() => vtysh('show version').catch(() => ''), { interval: 50, timeout: 10_000 })
-      .toContain('FRRouting');
+    await expect.poll(() => vtysh('show version').catch(() => ''), { interval: 50 }).toContain('FRRouting');
   }
   await expect.poll(() => vtysh('show daemons'), { interval: 50 }).toContain(all.at(-1) as string);
   return {

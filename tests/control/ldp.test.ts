@@ -51,12 +51,12 @@ it.each([
       .map(({ prefix, remoteLabel }) => `${prefix} ${remoteLabel}`)
       .sort();
   };
-  await expect.poll(learned, { interval: 300, timeout: 60_000 }).toEqual(expectedOf(address).sort());
+  await expect.poll(learned, { interval: 300 }).toEqual(expectedOf(address).sort());
   const totals = await job.stop();
   const labels = rowsOf(totals, 'routes').map(({ cells }) => `${cells['route']} ${cells['attributes']}`);
   // What FRR is connected to has no label of its own.
   expect(labels).toEqual(['10.99.0.0/24 label 3']);
   const [row] = rowsOf(totals, 'neighbours');
   expect(row).toMatchObject({ cells: { neighbour: '10.99.0.77', protocol: 'ldp', routesSent: 301 } });
-  await expect.poll(learned, { interval: 300, timeout: 60_000 }).toEqual([]);
+  await expect.poll(learned, { interval: 300 }).toEqual([]);
 });

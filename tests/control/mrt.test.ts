@@ -53,7 +53,7 @@ it('routes of a file that FRR has written come back to FRR with their attributes
   const file = join(folder, 'table.mrt');
   const sizeOf = () => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   await frr.configure(`dump bgp routes-mrt ${file} 1`);
-  await expect.poll(sizeOf, { interval: 100, timeout: 60_000 }).toBeGreaterThan(0);
+  await expect.poll(sizeOf, { interval: 100 }).toBeGreaterThan(0);
   await frr.configure(`no dump bgp routes-mrt ${file} 1`);
   writeFileSync(`${file}.gz`, gzipSync(readFileSync(file)));
   const profile = profileOf('bgp', {
@@ -74,12 +74,12 @@ it('routes of a file that FRR has written come back to FRR with their attributes
     const job = await startRouters(cable.left, {
       bgp: [{ ...profile, imported: { ...profile.imported, file: path } }],
     });
-    await expect.poll(() => received(4), { interval: 200, timeout: 60_000 }).toEqual(expected(v4));
-    await expect.poll(() => received(6), { interval: 200, timeout: 60_000 }).toEqual(expected(v6));
+    await expect.poll(() => received(4), { interval: 200 }).toEqual(expected(v4));
+    await expect.poll(() => received(6), { interval: 200 }).toEqual(expected(v6));
     expect(await frr.show(`show bgp ipv4 unicast ${v4[4]}`)).toMatch(
       /from 10\.99\.0\.10[\s\S]*Community: 65001:1 65001:99/,
     );
     expect((await job.stop()).counter('control.prefixesSent')).toBe(v4.length + v6.length);
-    await expect.poll(() => received(4), { interval: 200, timeout: 60_000 }).toEqual([]);
+    await expect.poll(() => received(4), { interval: 200 }).toEqual([]);
   }
 });

@@ -48,7 +48,7 @@ const joinedAt = async (frr: Frr): Promise<string[]> => {
 const onInterface = async (frr: Frr, command: string) =>
   ((await frr.json(command)) as Record<string, Record<string, unknown>>)[cable.right.device] ?? {};
 
-const slowly = { interval: 200, timeout: 30_000 };
+const slowly = { interval: 200 };
 
 it.each([
   ['shared trees', [], ['*']],

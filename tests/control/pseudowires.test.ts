@@ -59,14 +59,14 @@ it('FRR and our router agree on pseudowires of numbers and of a VPLS, and on tho
   const bindings = async () =>
     Object.values((await frr.json('show l2vpn atom binding json')) as Record<string, Binding>);
   const remote = async () => (await bindings()).map((one) => `${one.remoteLabel} ${one.remoteIfMtu}`).sort();
-  await expect.poll(remote, { interval: 300, timeout: 30_000 }).toEqual(['400000 1500', '500000 1500', '500001 1500']);
+  await expect.poll(remote, { interval: 300 }).toEqual(['400000 1500', '500000 1500', '500001 1500']);
   const wires = () =>
     listedRoutes(job).flatMap(({ cells }) =>
       cells['family'] === 'wire' ? [`${cells['route']}: ${cells['attributes']}`] : [],
     );
   // FRR does without the control word, once it has asked with it; without MPLS in its kernel it does not forward.
   await expect
-    .poll(wires, { interval: 500, timeout: 60_000 })
+    .poll(wires, { interval: 500 })
     .toEqual([
       expect.stringMatching(/^ethernet 7: (up|fault of the neighbour), labels 400000 in, \d+ out$/),
       expect.stringMatching(/^vpn 8: (up|fault of the neighbour), labels 500000 in, \d+ out$/),

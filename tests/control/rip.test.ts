@@ -48,15 +48,15 @@ it.each([
     ],
   });
   const learned = async () => learnedOf(await frr.show('show ip rip'));
-  await expect.poll(learned, { interval: 500, timeout: 60_000 }).toEqual(expectedOf(60, 4));
+  await expect.poll(learned, { interval: 500 }).toEqual(expectedOf(60, 4));
   const own = () => listedRoutes(job).map(({ cells }) => cells['route']);
-  await expect.poll(() => own().sort(), { interval: 500, timeout: 60_000 }).toEqual(['10.50.0.0/24', '10.51.0.0/24']);
+  await expect.poll(() => own().sort(), { interval: 500 }).toEqual(['10.50.0.0/24', '10.51.0.0/24']);
   const totals = await job.stop();
   expect(rowsOf(totals, 'neighbours')).toMatchObject([
     { state: 'up', cells: { neighbour: '10.99.0.2', protocol: 'rip' } },
   ]);
   // The end of the run withdraws everything.
-  await expect.poll(learned, { interval: 500, timeout: 60_000 }).toEqual([]);
+  await expect.poll(learned, { interval: 500 }).toEqual([]);
 });
 
 it('FRR learns the routes of RIPng, and we learn its own', async () => {
@@ -89,14 +89,12 @@ it('FRR learns the routes of RIPng, and we learn its own', async () => {
   const expected = Array.from({ length: 200 }, (_, i) =>
     `2001:db8:7000:${i === 0 ? '' : i.toString(16)}::/64`.replace(':::', '::'),
   );
-  await expect
-    .poll(learned, { interval: 500, timeout: 60_000 })
-    .toEqual(expected.map((prefix) => `${prefix} fe80::a63:1 4 9`).sort());
+  await expect.poll(learned, { interval: 500 }).toEqual(expected.map((prefix) => `${prefix} fe80::a63:1 4 9`).sort());
   const own = () => listedRoutes(job).map(({ cells }) => `${cells['route']} ${cells['attributes']}`);
   await expect
-    .poll(() => own().sort(), { interval: 500, timeout: 60_000 })
+    .poll(() => own().sort(), { interval: 500 })
     .toEqual(['2001:db8:50::/64 metric 2, tag 0', '2001:db8:51::/48 metric 2, tag 0']);
   const totals = await job.stop();
   expect(rowsOf(totals, 'neighbours')).toMatchObject([{ state: 'up', cells: { protocol: 'rip' } }]);
-  await expect.poll(learned, { interval: 500, timeout: 60_000 }).toEqual([]);
+  await expect.poll(learned, { interval: 500 }).toEqual([]);
 });

@@ -64,13 +64,22 @@ const capture = async (side: Side) => {
   };
 };
 
-it('messages of every operation arrive, and tshark reads them without a warning', async () => {
-  const captures = [await capture(cable.left), await capture(cable.right)];
-  const server = await startServer(cable.right);
+/** An end of the cable by its address of a version. */
+const endOf = (side: Side, version: 4 | 6, address6: string): Side => {
+  if (version === 4) return side;
+  side.run('ip', 'address', 'add', `${address6}/64`, 'dev', side.device, 'nodad');
+  return { ...side, address: address6 };
+};
+
+it.each([4, 6] as const)('messages of every operation arrive over IPv%i without a warning', async (version) => {
+  const left = endOf(cable.left, version, 'fd00:7::1');
+  const right = endOf(cable.right, version, 'fd00:7::2');
+  const captures = [await capture(left), await capture(right)];
+  const server = await startServer(right);
   let messages = 0;
   for (const verb of ['write', 'writeImm', 'send', 'sendImm', 'read']) {
-    const client = await startJobIn(cable.left, {
-      ...clientOf(cable.right, { verb }),
+    const client = await startJobIn(left, {
+      ...clientOf(right, { verb }),
       duration: { mode: 'count', count: 10 },
     });
     const totals = await client.totals;
@@ -84,9 +93,11 @@ it('messages of every operation arrive, and tshark reads them without a warning'
   expect(received.counter('rocev2.messages')).toBe(messages);
   expect(received.counter('rocev2.rxBytes')).toBe(4 * 200_000);
   expect(received.counter('rocev2.invalidCrc')).toBe(0);
-  const fields = ['-T', 'fields', '-E', 'separator=,', '-e', 'infiniband.bth.opcode', '-e', '_ws.expert.message'];
+  const names = ['infiniband.bth.opcode', '_ws.expert.message', version === 4 ? 'ip.version' : 'ipv6.version'];
+  const fields = ['-Y', 'infiniband', '-T', 'fields', '-E', 'separator=,', ...names.flatMap((name) => ['-e', name])];
   const lines = (await Promise.all(captures.map((read) => read(...fields)))).flat();
   const opcodes = new Set(lines.map((line) => Number(line.split(',')[0])));
+  expect(new Set(lines.map((line) => line.split(',')[2]))).toEqual(new Set([`${version}`]));
   for (const opcode of [0, 1, 2, 3, 6, 7, 8, 9, 12, 13, 14, 15, 17, 100]) expect(opcodes).toContain(opcode);
   expect(lines.filter((line) => line.split(',')[1] !== '')).toEqual([]);
 });

@@ -1,18 +1,15 @@
 /**
  * Runs one job in its own process, so that it can be in another network namespace. Lines of stdin are commands for its
- * plane; from the first one on, every summary is printed as it comes. An empty line prints those before, too. Stops when
- * stdin ends.
+ * plane; from the first one on, or from the start for a job that is watched, every summary is printed as it comes. Stops
+ * when stdin ends.
  */
 import { createInterface } from 'node:readline';
-import type { Summary } from '@rushhour/protocol';
 import { type JobOptions, startJob } from './job.ts';
 
-let isWatched = false;
-const earlier: Summary[] = [];
-const print = (summary: Summary) => console.log(`summary ${JSON.stringify(summary)}`);
-const job = startJob(JSON.parse(process.argv[2] ?? '{}') as JobOptions, (summary) => {
-  if (isWatched) print(summary);
-  else earlier.push(summary);
+const options = JSON.parse(process.argv[2] ?? '{}') as JobOptions;
+let isWatched = options.isWatched ?? false;
+const job = startJob(options, (summary) => {
+  if (isWatched) console.log(`summary ${JSON.stringify(summary)}`);
 });
 job.started.then(
   () => console.log('started'),
@@ -21,10 +18,6 @@ job.started.then(
 createInterface(process.stdin)
   .on('line', (line) => {
     isWatched = true;
-    if (line === '') {
-      for (const summary of earlier.splice(0)) print(summary);
-      return;
-    }
     const { rejected } = job.running.command(JSON.parse(line));
     if (rejected !== undefined) console.error(`${line}: ${rejected}`);
   })

@@ -11,6 +11,8 @@ export interface JobOptions {
   readonly stack?: Job['stack'];
   /** Keys of what is encrypted are among the records. */
   readonly writesKeys?: boolean;
+  /** In a process of its own: summaries are reported from the start, not from the first command on. */
+  readonly isWatched?: boolean;
 }
 
 /** The results of a job over all seconds and targets. */
@@ -23,12 +25,16 @@ export interface Totals {
   histogram(name: string): Histogram;
 }
 
+/** A counter over all seconds and targets. */
+export const sumOf = (summaries: readonly Summary[], name: string): number =>
+  summaries.flatMap(({ series }) => series).reduce((sum, { counters }) => sum + (counters[name] ?? 0), 0);
+
 export const totalsOf = (outcome: Outcome, summaries: readonly Summary[]): Totals => {
   const series = summaries.flatMap((summary) => summary.series);
   return {
     outcome,
     summaries,
-    counter: (name) => series.reduce((sum, { counters }) => sum + (counters[name] ?? 0), 0),
+    counter: (name) => sumOf(summaries, name),
     gauge: (name) => (summaries.at(-1)?.series ?? []).reduce((sum, { gauges }) => sum + (gauges[name] ?? 0), 0),
     histogram: (name) => {
       const total = new Histogram();

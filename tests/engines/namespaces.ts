@@ -100,10 +100,8 @@ export const runScenario = async ({ left, right }: Cable, script: string, ...mor
 
 export interface JobProcess {
   readonly totals: Promise<Totals>;
-  /** Summaries since the first command, or all of them where the job is watched. */
+  /** Summaries since the first command, of a job that is watched from its start. */
   readonly summaries: readonly Summary[];
-  /** Lets the summaries be read while the job runs. */
-  watch(): void;
   /** Gives the plane of the job a command. */
   command(command: PlaneCommand): void;
   /** Halts the process of the job, or lets it go on. */
@@ -126,7 +124,6 @@ export const startJobProcess = async (options: JobOptions, behind: readonly stri
   return {
     totals,
     summaries: started.summaries,
-    watch: () => void started.child.stdin.write('\n'),
     command(command) {
       started.child.stdin.write(`${JSON.stringify(command)}\n`);
     },

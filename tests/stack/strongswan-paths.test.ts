@@ -42,9 +42,10 @@ const gatewayAt = (local: string) => ({
 });
 
 /** Tunnels of emulated hosts to the gateway, with an echo through each every second. */
-const startTunnels = async (peer: string, { more = {}, sourceCount = tunnels, router = {} }) => {
-  const job = await startJobIn(cable.left, {
+const startTunnels = (peer: string, { more = {}, sourceCount = tunnels, router = {} }) => {
+  return startJobIn(cable.left, {
     engine: 'ipsec-tunnel',
+    isWatched: true,
     config: {
       ...{ role: 'client', targets: [{ host: peer, port: 500 }], sourceCount, tunnels, inside },
       settings: { ...settings, ...more },
@@ -56,8 +57,6 @@ const startTunnels = async (peer: string, { more = {}, sourceCount = tunnels, ro
       ...{ vlan: [], header: {}, tcp: {}, path: 'af_packet' },
     },
   });
-  job.watch();
-  return job;
 };
 
 /** What a job that runs has counted. */

@@ -42,6 +42,8 @@ export interface SubscriberListener {
   /** A step of the setup is done. */
   onStepDone?(session: number, step: SessionStep, tookMs: number): void;
   onEstablished?(session: number, setupMs: number): void;
+  /** A session that is up has negotiated its addresses again. */
+  onNegotiated?(session: number): void;
   /** A session that was up has ended without having been stopped. */
   onFlap?(session: number, cause: SessionCause): void;
   onFailed?(session: number, cause: SessionCause): void;
@@ -216,8 +218,13 @@ export class Subscribers implements SessionEvents {
   }
 
   onUp(session: number): void {
-    if (this.table.state[session] !== sessionState.setup) return;
+    const before = this.table.state[session];
+    if (before !== sessionState.setup && before !== sessionState.up) return;
     this.onStep(session, 'none');
+    if (before === sessionState.up) {
+      this.#listener.onNegotiated?.(session);
+      return;
+    }
     const took = this.table.establish(session, this.timers.nowMs);
     this.table.setCause(session, 'none');
     if (this.#life.holdMs > 0) this.timers.set(session, timerKind.life, this.#life.holdMs);

@@ -1,5 +1,5 @@
 import type { FlowSelector } from './flow-table.ts';
-import { fixedMatchBytes, type Match, readFixedMatch, readOxmMatch } from './match.ts';
+import { fixedMatchBytes, type Match, readFixedMatch, readMatch } from './match.ts';
 import { headerBytes } from './message.ts';
 
 const command = { add: 0, modify: 1, modifyStrict: 2, delete: 3, deleteStrict: 4 } as const;
@@ -55,7 +55,7 @@ const readLater = (message: Uint8Array, version: number): FlowMod | 'badCommand'
   const code = view.getUint8(at + 17);
   const kind = kindOf(code);
   if (kind === undefined) return 'badCommand';
-  const read = readOxmMatch(view, at + 40);
+  const read = readMatch(view, at + 40, version);
   if (read === undefined) return 'badMatch';
   const table = view.getUint8(at + 16);
   return {

@@ -1,5 +1,5 @@
 import type { Flow } from './flow-table.ts';
-import { MessageWriter } from './message.ts';
+import { MessageWriter, openFlowVersion } from './message.ts';
 import { writeFlowCounters } from './statistics.ts';
 
 /** The body of the message that a flow is gone. */
@@ -15,6 +15,7 @@ export const flowRemovedBody = (flow: Flow, reason: number, { version, nowMs }: 
     writer.u8(table).u8(reason).u16(priority).u16(idleSec).u16(hardSec).u64(cookie).bytes(matchBytes);
     return writeFlowCounters(writer, flow);
   }
-  writer.u64(cookie).u16(priority).u8(reason).u8(table).u32(seconds).u32(0).u16(idleSec).u16(hardSec);
+  writer.u64(cookie).u16(priority).u8(reason).u8(table).u32(seconds).u32(0).u16(idleSec);
+  writer.u16(version === openFlowVersion['1.1'] ? 0 : hardSec);
   return writer.u64(packets).u64(bytes).bytes(matchBytes);
 };

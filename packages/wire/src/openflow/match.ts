@@ -1,4 +1,4 @@
-import type { MessageWriter } from './message.ts';
+import { type MessageWriter, openFlowVersion } from './message.ts';
 
 /** Fields of packets that flows match, by the numbers of OXM (OpenFlow 1.3, 7.2.3.7). */
 export const matchField = {
@@ -121,6 +121,59 @@ export const readFixedMatch = (view: DataView, at: number): Match => {
       match.set(field, { value: numberAt(view, at + offset, 2), mask: fullMask(2) });
   return match;
 };
+
+/** Fields of version 1.1 at their places in its match, in the same order. */
+const standardFields = [
+  [4, 4, 0, matchField.inPort],
+  [36, 2, 1, matchField.vlanVid],
+  [38, 1, 2, matchField.vlanPcp],
+  [40, 2, 3, matchField.ethType],
+  [42, 1, 4, matchField.ipDscp],
+] as const;
+const standardMatch = { type: 0, bytes: 88 } as const;
+const anyVlan = 0xfffe;
+
+/** Reads the match of version 1.1, whose masks have the bits that are ignored. */
+const readStandardMatch = (view: DataView, at: number): { match: Match; end: number } | undefined => {
+  const end = at + standardMatch.bytes;
+  if (end > view.byteLength || view.getUint16(at) !== standardMatch.type) return undefined;
+  const wildcards = view.getUint32(at + 8);
+  const match = new Map<number, FieldValue>();
+  const put = (field: number | undefined, offset: number, length: number, mask = fullMask(length)) => {
+    if (field !== undefined && mask !== 0n)
+      match.set(field, { value: numberAt(view, at + offset, length) & mask, mask });
+  };
+  const putMasked = (field: number, offset: number, length: number) =>
+    put(field, offset, length, fullMask(length) & ~numberAt(view, at + offset + length, length));
+  for (const [offset, length, bit, field] of standardFields)
+    if (((wildcards >>> bit) & 1) === 0) put(field, offset, length);
+  const vlan = Number(match.get(matchField.vlanVid)?.value ?? -1);
+  const present = BigInt(vlanPresent);
+  if (vlan === anyVlan) match.set(matchField.vlanVid, { value: present, mask: present });
+  else if (vlan >= 0)
+    match.set(matchField.vlanVid, { value: vlan === noVlan ? 0n : BigInt(vlan) | present, mask: fullMask(2) });
+  const dscp = match.get(matchField.ipDscp);
+  if (dscp !== undefined) match.set(matchField.ipDscp, { value: dscp.value >> 2n, mask: dscp.mask });
+  putMasked(matchField.ethSrc, 12, 6);
+  putMasked(matchField.ethDst, 24, 6);
+  const type = match.get(matchField.ethType)?.value;
+  if (type !== 0x0800n && type !== 0x0806n) return { match, end };
+  const isArp = type === 0x0806n;
+  putMasked(isArp ? matchField.arpSpa : matchField.ipv4Src, 44, 4);
+  putMasked(isArp ? matchField.arpTpa : matchField.ipv4Dst, 52, 4);
+  const protocol = ((wildcards >>> 5) & 1) === 0 ? numberAt(view, at + 43, 1) : undefined;
+  if (protocol === undefined) return { match, end };
+  if (isArp) match.set(matchField.arpOp, { value: protocol, mask: fullMask(2) });
+  else match.set(matchField.ipProto, { value: protocol, mask: fullMask(1) });
+  const [source, destination] = isArp ? [] : portsOf(protocol);
+  if (((wildcards >>> 6) & 1) === 0) put(source, 60, 2);
+  if (((wildcards >>> 7) & 1) === 0) put(destination, 62, 2);
+  return { match, end };
+};
+
+/** Reads a match of version 1.1 and later, and says where it ends; undefined: it is not valid. */
+export const readMatch = (view: DataView, at: number, version: number): { match: Match; end: number } | undefined =>
+  version === openFlowVersion['1.1'] ? readStandardMatch(view, at) : readOxmMatch(view, at);
 
 const portsOf = (protocol: bigint | undefined): readonly [number?, number?] => {
   if (protocol === tcp) return [matchField.tcpSrc, matchField.tcpDst];

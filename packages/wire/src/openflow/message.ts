@@ -1,5 +1,5 @@
 /** Versions of OpenFlow as they stand in messages. */
-export const openFlowVersion = { '1.0': 1, '1.3': 4, '1.4': 5, '1.5': 6 } as const;
+export const openFlowVersion = { '1.0': 1, '1.1': 2, '1.2': 3, '1.3': 4, '1.4': 5, '1.5': 6 } as const;
 export type OpenFlowVersion = keyof typeof openFlowVersion;
 
 export const headerBytes = 8;
@@ -37,7 +37,16 @@ const laterTypes = {
   },
 } as const;
 export type LaterTypes = { readonly [Name in keyof typeof laterTypes.new]: number };
-export const laterTypesOf = (version: number): LaterTypes => (version === 1 ? laterTypes.old : laterTypes.new);
+export const laterTypesOf = (version: number): LaterTypes => {
+  const { old, new: later } = laterTypes;
+  if (version === openFlowVersion['1.0']) return old;
+  const { roleRequest, roleReply, asyncRequest, asyncReply, setAsync, meterMod } = old;
+  return {
+    ...later,
+    ...(version < openFlowVersion['1.2'] && { roleRequest, roleReply }),
+    ...(version < openFlowVersion['1.3'] && { asyncRequest, asyncReply, setAsync, meterMod }),
+  };
+};
 
 /** Types and codes of errors; the types differ between versions. */
 export const errorOf = (version: number) => ({

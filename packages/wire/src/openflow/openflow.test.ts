@@ -55,6 +55,15 @@ const anyPacket = '0001000400000000';
 const arpPackets = '0001000a80000a020806000000000000';
 const toController = '0004001800000000' + '00000010fffffffdffff000000000000';
 const toSecond = '0004001800000000' + '00000010000000020000000000000000';
+/** Packets to 10.0.0.0/8, as version 1.1 matches them. */
+const tenNet11 = [
+  ...['00000058', '00000000', '000003f7', '000000000000ffffffffffff', '000000000000ffffffffffff'],
+  ...['0000000008000000', '00000000ffffffff', '0a00000000ffffff', '00000000', '0000000000000000'],
+  ...['0000000000000000ffffffffffffffff'],
+].join('');
+/** The same in the form of version 1.2 and later. */
+const tenNet12 = '00010016' + '80000a020800' + '800019080a000000ff000000' + '0000';
+const ethernet = 'ffffffffffff0200000000010800';
 
 describe('the version of OpenFlow', () => {
   it('is the newest one that both have', () => {
@@ -66,7 +75,7 @@ describe('the version of OpenFlow', () => {
   });
 
   it('ends the connection where there is none in common', () => {
-    const { broken, fabric } = createFabric(2);
+    const { broken, fabric } = createFabric(7);
     expect(broken).toEqual(['no common version']);
     expect(fabric.switches[0]?.state).toBe('down');
   });
@@ -101,6 +110,29 @@ describe('a switch', () => {
     expect(one?.tables.count).toBe(1);
     expect(ask(14, flowMod(3, 0, 0, anyPacket))).toMatchObject([{ type: 11 }]);
     expect(one?.tables.count).toBe(0);
+  });
+
+  it.each([
+    // Version 1.1 has a match of fixed places, whose masks name the bits that are ignored.
+    [2, `${tenNet11}${toSecond}`, '00000001 00000001 003c 00 00'],
+    [3, `${tenNet12}${toSecond}`, '003c 00 00 0001000c80000004 00000001 00000000 0000'],
+  ])('of version %i sends up what no flow takes, in the form of its version', (version, flow, head) => {
+    const { ask, fabric, sent } = createFabric(version);
+    const [one] = fabric.switches;
+    expect(ask(14, flowMod(0, 0, 9, flow))).toEqual([]);
+    const to = (destination: string) =>
+      bytesOfHex(`${ethernet}4500002e0000000040110000c0000201${destination}${'00'.repeat(26)}`);
+    one?.receiveFrame(1, to('0a010203'));
+    expect([sent.length, one?.countersOf(2).sent]).toEqual([0, 1]);
+    one?.receiveFrame(1, to('0b010203'));
+    expect(sent.splice(0)).toEqual([
+      { index: 0, type: 10, body: `ffffffff${head.replaceAll(' ', '')}${hexOfBytes(to('0b010203'))}` },
+    ]);
+    const [table] = ask(18, '0003000000000000');
+    expect(table?.body.length).toBe((8 + 2 * (version === 2 ? 88 : 128)) * 2);
+    const [features] = ask(5, '');
+    expect(features?.body.length).toBe((24 + 4 * 64) * 2);
+    expect(ask(18, '000d000000000000')).toMatchObject([{ type: 1 }]);
   });
 
   it('refuses what does not fit into a table, and what it does not know', () => {

@@ -1,6 +1,6 @@
 import type { Flow, FlowTables } from './flow-table.ts';
-import { fixedMatchBytes, type Match, matchLengths, readFixedMatch, readOxmMatch } from './match.ts';
-import { headerBytes, MessageWriter } from './message.ts';
+import { fixedMatchBytes, type Match, matchLengths, readFixedMatch, readMatch } from './match.ts';
+import { headerBytes, MessageWriter, openFlowVersion } from './message.ts';
 
 const kind = {
   description: 0,
@@ -62,8 +62,9 @@ export const featuresBody = (facts: SwitchFacts): MessageWriter => {
   const { version, datapathId, tableCount, ports } = facts;
   // Statistics of flows, tables and ports.
   const writer = new MessageWriter(512).u64(datapathId).u32(0).u8(tableCount).pad(3).u32(7);
-  if (version > 1) return writer.u32(0);
-  writer.u32(1);
+  // From version 1.3 on ports are asked for by themselves.
+  if (version >= openFlowVersion['1.3']) return writer.u32(0);
+  writer.u32(version === 1 ? 1 : 0);
   for (let port = 1; port <= ports; port++) writePort(writer, facts, port);
   return writer;
 };
@@ -93,7 +94,9 @@ const writeFlow = (writer: MessageWriter, flow: Flow, { version, nowMs }: Switch
     writeFlowCounters(writer, flow);
   } else {
     writer.u16(0).u8(table).pad(1);
-    writeDuration(writer, flow, nowMs).u16(priority).u16(idleSec).u16(hardSec).u16(flags).u16(importance).pad(2);
+    writeDuration(writer, flow, nowMs).u16(priority).u16(idleSec).u16(hardSec);
+    if (version < openFlowVersion['1.3']) writer.pad(6);
+    else writer.u16(flags).u16(importance).pad(2);
     writer.u64(cookie).u64(packets).u64(bytes).bytes(flow.matchBytes);
   }
   writer.bytes(flow.actionBytes).patch16(start, writer.length - start);
@@ -112,7 +115,7 @@ const selected = (message: Uint8Array, { version, tables }: SwitchFacts): Flow[]
   } else if (version > 1 && message.length >= at + 40) {
     table = view.getUint8(at);
     [cookie, cookieMask] = [view.getBigUint64(at + 16), view.getBigUint64(at + 24)];
-    match = readOxmMatch(view, at + 32)?.match;
+    match = readMatch(view, at + 32, version)?.match;
   }
   if (match === undefined) return [];
   return tables.select({
@@ -153,10 +156,26 @@ const aggregateReply = (message: Uint8Array, facts: SwitchFacts): MessageWriter 
     .pad(4);
 };
 
+/** Instructions of a table, and its only action (output), as bits. */
+const [instructionBits, actionBits] = [0b11_1010, 1];
+/** Fields of matches as bits, in version 1.1 by numbers of its own. */
+const fieldBits = { standard: 0x78ff, oxm: matchLengths.reduce((bits, [field]) => bits | (1n << BigInt(field)), 0n) };
+
+/** What versions 1.1 and 1.2 say of a table in its statistics. */
+const writeTableAbilities = (writer: MessageWriter, version: number, table: number): void => {
+  writer.pad(4).text(`table${table}`, 32);
+  if (version === openFlowVersion['1.1'])
+    writer.u32(fieldBits.standard).u32(fieldBits.standard).u32(instructionBits).u32(actionBits).u32(actionBits).u32(0);
+  else writer.u64(fieldBits.oxm).u64(fieldBits.oxm).u32(actionBits).u32(actionBits).pad(32).u32(instructionBits).u32(0);
+};
+
 const tableReply = ({ version, tableCount, maxFlows, tables }: SwitchFacts): MessageWriter => {
   const writer = startOf(version, kind.table, 0);
   for (let table = 0; table < tableCount; table++) {
     writer.u8(table).pad(3);
+    const isOld = version === openFlowVersion['1.1'] || version === openFlowVersion['1.2'];
+    if (isOld) writeTableAbilities(writer, version, table);
+    if (isOld) writer.u32(maxFlows);
     if (version === 1) writer.text(`table${table}`, 32).u32(0x3fffff).u32(maxFlows);
     writer.u32(tables.sizeOf(table)).u64(0).u64(0);
   }
@@ -210,7 +229,7 @@ const portReply = (message: Uint8Array, facts: SwitchFacts): MessageWriter => {
     if (!isAll && port !== wanted) continue;
     const { received, sent } = countersOf(port);
     if (version === 1) writer.u16(port).pad(6);
-    else if (version === 4) writer.u32(port).pad(4);
+    else if (version <= 4) writer.u32(port).pad(4);
     else writer.u16(80).pad(2).u32(port).u32(0).u32(0);
     writer
       .u64(received)
@@ -244,9 +263,9 @@ export const statisticsReplies = (message: Uint8Array, facts: SwitchFacts): Mess
   if (type === kind.flow) return flowReplies(message, facts);
   if (type === kind.aggregate) return [aggregateReply(message, facts)];
   if (type === kind.table) return [tableReply(facts)];
-  if (type === kind.tableFeatures && version > 1) return [tableFeatures(facts)];
+  if (type === kind.tableFeatures && version >= openFlowVersion['1.3']) return [tableFeatures(facts)];
   if (type === kind.port && message.length >= at + 4) return [portReply(message, facts)];
-  if (type !== kind.portDescription || version === 1) return undefined;
+  if (type !== kind.portDescription || version < openFlowVersion['1.3']) return undefined;
   const writer = startOf(version, type, 0);
   for (let port = 1; port <= ports; port++) writePort(writer, facts, port);
   return [writer];

@@ -13,6 +13,7 @@ import {
   MessageReader,
   MessageWriter,
   messageType,
+  openFlowVersion,
 } from './message.ts';
 import { readPacketOut } from './packet-out.ts';
 import { featuresBody, type SwitchFacts, statisticsReplies } from './statistics.ts';
@@ -163,7 +164,8 @@ export class OpenFlowSwitch implements SwitchFacts {
       const flow = this.tables.find(table, fields);
       if (flow === undefined) {
         // From version 1.3 on packets without a flow are dropped.
-        if (this.version === 1) this.#packetIn(port, frame, { reason: packetReason.noMatch, table, cookie: 0n });
+        if (this.version < openFlowVersion['1.3'])
+          this.#packetIn(port, frame, { reason: packetReason.noMatch, table, cookie: 0n });
         return;
       }
       flow.packets++;
@@ -204,9 +206,14 @@ export class OpenFlowSwitch implements SwitchFacts {
     { reason, table, cookie }: { readonly reason: number; readonly table: number; readonly cookie: bigint },
   ): void {
     if (this.state !== 'up' || this.#role === 3) return;
-    const writer = new MessageWriter(frame.length + 64).u32(noBuffer).u16(frame.length);
-    if (this.version === 1) writer.u16(port).u8(reason).pad(1);
-    else writeInPort(writer.u8(reason).u8(table).u64(cookie), port).pad(2);
+    const { version } = this;
+    const writer = new MessageWriter(frame.length + 64).u32(noBuffer);
+    if (version === openFlowVersion['1.1']) writer.u32(port).u32(port);
+    writer.u16(frame.length);
+    if (version === 1) writer.u16(port).u8(reason).pad(1);
+    else writer.u8(reason).u8(table);
+    if (version >= openFlowVersion['1.3']) writer.u64(cookie);
+    if (version >= openFlowVersion['1.2']) writeInPort(writer, port).pad(2);
     this.counters.packetIns++;
     this.#send(writer.bytes(frame), messageType.packetIn);
   }
@@ -311,8 +318,9 @@ export class OpenFlowSwitch implements SwitchFacts {
         this.#reportRemoved(flow, removedReason.deleted);
       }
     }
-    // In version 1.0 a change of what is not there adds it.
-    const adds = kind === 'add' || (kind === 'modify' && known.length === 0 && this.version === 1);
+    // In versions 1.0 and 1.1 a change of what is not there adds it.
+    const isAddition = this.version <= openFlowVersion['1.1'] && change.cookieMask === 0n;
+    const adds = kind === 'add' || (kind === 'modify' && known.length === 0 && isAddition);
     return adds && !this.tables.add(this.#flowOf(change)) ? 'tableFull' : undefined;
   }
 

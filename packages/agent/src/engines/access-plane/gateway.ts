@@ -111,7 +111,7 @@ class GatewayPort implements GatewayLink {
       onLease: (lease) => this.#changedLeases.add(lease),
       onLease6: (lease) => this.#changedLeases6.add(lease),
     });
-    this.#followLeasesOfPpp();
+    this.#followPpp();
     if (this.#radius !== undefined)
       this.#radius.onMessage = (socket, bytes) => this.gateway.radius?.receive(socket, bytes);
     port.open({
@@ -122,10 +122,16 @@ class GatewayPort implements GatewayLink {
     });
   }
 
-  #followLeasesOfPpp(): void {
+  /** Addresses of sessions change while they are up, too. */
+  #followPpp(): void {
     const { pppoe, l2tp } = this.gateway;
-    if (pppoe !== undefined) pppoe.ppp.sessionIpv6.onLease = (session) => this.#changed.add(session);
-    if (l2tp !== undefined) l2tp.ppp.sessionIpv6.onLease = (session) => this.#changedCalls.add(session);
+    const follow = (ppp: PppoeServer['ppp'] | undefined, changed: ChangedRows) => {
+      if (ppp === undefined) return;
+      ppp.onNetworks = (session) => changed.add(session);
+      ppp.sessionIpv6.onLease = (session) => changed.add(session);
+    };
+    follow(pppoe?.ppp, this.#changed);
+    follow(l2tp?.ppp, this.#changedCalls);
   }
 
   get isChecked(): boolean {

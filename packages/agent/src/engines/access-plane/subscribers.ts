@@ -72,6 +72,7 @@ class SubscriberPort implements SessionLink {
           this.#changed.add(session);
           meters.onEstablished(session, setupMs);
         },
+        onNegotiated: (session) => this.#changed.add(session),
         onFlap: (session, cause) => {
           this.#changed.add(session);
           meters.onFlap(session, cause);

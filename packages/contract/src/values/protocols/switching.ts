@@ -52,7 +52,7 @@ export const openflow = profile('OpenFlow switches that connect to a controller 
   channel: section('Connection to the controller', {
     controllerAddress: optionalAddress('Address of the controller; unset waits for it'),
     port: whole('TCP port', 6653, [1, 65_535]),
-    version: choice('Newest version offered', ['1.3', '1.0', '1.4', '1.5']),
+    version: choice('Newest version offered', ['1.3', '1.0', '1.1', '1.2', '1.4', '1.5']),
     tls: flag('Use TLS'),
     echoSec: whole('Time between echo requests', 15, [1, 3600]),
     reconnectMs: whole('Wait before connecting again', 1000, [10, 600_000]),

@@ -251,8 +251,8 @@ export class L2tpLns {
   }
 
   #onUp(session: number): void {
-    if (this.table.state[session] !== sessionState.setup) return;
     this.table.enterStep(session, 'none', this.timers.nowMs);
+    if (this.table.state[session] !== sessionState.setup) return;
     const setupMs = this.table.establish(session, this.timers.nowMs);
     const { sessionMs = 0 } = this.#radius?.grantOf(session) ?? {};
     if (sessionMs > 0) this.timers.set(session, timerKind.life, sessionMs);

@@ -72,6 +72,8 @@ export class Ppp {
   readonly ipv4: Ipcp;
   readonly ipv6: Ip6cp;
   readonly sessionIpv6: SessionIpv6;
+  /** The network protocols of a session are open, for the first time or again. */
+  onNetworks: ((session: number) => void) | undefined;
   readonly counters = { echoSent: 0, echoTimeouts: 0, renegotiations: 0, unknownProtocols: 0 };
   readonly #options: PppOptions;
   readonly #host: PppHost;
@@ -297,6 +299,7 @@ export class Ppp {
   }
 
   #onNetworksOpen(session: number): void {
+    this.onNetworks?.(session);
     if (!this.ip6cp.isOpen(session) || !this.sessionIpv6.begin(session)) this.#host.onUp(session);
     else this.#host.onStep(session, 'IPv6');
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { copyOf, Memory } from '../../bytes/memory.ts';
+import { copyOf, hexOfBytes, Memory } from '../../bytes/memory.ts';
 import { formatAddress } from '../../ip/address.ts';
 import {
   createEnds,
@@ -38,8 +38,12 @@ const createPair = ({ pools, ipcp = true, autoconfigure = true, client = {} }: W
     ...far,
     ip6cp: { enabled: true, autoconfigure, ...(pools && { pools: { ...dhcpv6ServerOptions, ...pools } }) },
   };
+  const negotiated: number[] = [];
   const ends = createEnds(
-    { count, proof6PerSec: 1, access: { pppoe: { ...pppoeClientOptions, ppp } } },
+    {
+      ...{ count, proof6PerSec: 1, access: { pppoe: { ...pppoeClientOptions, ppp } } },
+      listener: { onNegotiated: (session) => negotiated.push(session) },
+    },
     { dhcp: undefined, pppoe: { ...pppoeServerOptions, ppp: serverPpp } },
     lab,
   );
@@ -47,7 +51,7 @@ const createPair = ({ pools, ipcp = true, autoconfigure = true, client = {} }: W
   ends.client.subscribers.begin();
   const near = (ends.client.pppoe as NonNullable<typeof ends.client.pppoe>).ppp.sessionIpv6;
   const server = (ends.gateway.pppoe as NonNullable<typeof ends.gateway.pppoe>).ppp.sessionIpv6;
-  return { ...ends, table, near, server, isUp: () => table.counts[up] === count };
+  return { ...ends, table, near, server, negotiated, isUp: () => table.counts[up] === count };
 };
 
 it('mutated packets of IPv6 inside PPP break neither end', () => {
@@ -114,6 +118,26 @@ describe('IPv6 inside PPP', () => {
     lab.run(60 * second);
     expect(table.counts[up]).toBe(count);
     expect(near.dhcpv6?.counters.renewals).toBeGreaterThan(5 * count);
+  });
+
+  it('is negotiated again when an old request comes late, and the owner of the session is told', () => {
+    const lab = new AccessLab();
+    lab.keepsFrames = true;
+    const { table, client, gateway, near, server, negotiated, isUp } = createPair({ pools: {} }, lab);
+    expect(lab.run(5 * second, isUp)).toBe(true);
+    const isRequestOfServer = (frame: Uint8Array) => /^020000000001.{28}805701/.test(hexOfBytes(frame));
+    const late = lab.frames.find(isRequestOfServer) as Uint8Array;
+    const served: number[] = [];
+    const far = (gateway.pppoe as NonNullable<typeof gateway.pppoe>).table;
+    if (gateway.pppoe !== undefined) gateway.pppoe.ppp.onNetworks = (session) => served.push(session);
+    client.receive(new Memory(late), 0, late.length);
+    const words = new Int32Array(4);
+    expect(near.writeAddress(0, words)).toBe(false);
+    expect(lab.run(5 * second, () => negotiated.length > 0)).toBe(true);
+    expect([negotiated, served]).toEqual([[0], [0]]);
+    expect(near.writeAddress(0, words)).toBe(true);
+    expect(server.leaseOf(0)).toBeGreaterThanOrEqual(0);
+    for (const one of [table, far]) expect(one.viewOf(0)).toMatchObject({ state: 'up', step: 'none', flaps: 0 });
   });
 
   it('comes without a router advertisement where none is waited for, and through a bad wire', () => {
