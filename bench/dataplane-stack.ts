@@ -143,11 +143,19 @@ const tunnelled = (type: 'gre' | 'vxlan' | 'gtpu'): Contest => ({
   goals: [{ of: 'ours', to: 'plain', goal: 0.8 }],
 });
 
-const send = async (side: Side, stack: HostStack): Promise<number> => {
-  const config = { role: 'client', mode: 'send', targets: [{ host: serverHost, port }], connections: 1 };
+const send = async (side: Side, stack: HostStack, host: string): Promise<number> => {
+  const config = { role: 'client', mode: 'send', targets: [{ host, port }], connections: 1 };
   const duration = { mode: 'time', seconds: seconds + warmUpSec, warmUpSec } as const;
   const { totals } = await startJobIn(side, { engine: 'tcp', config, duration, stack }, onGenerator);
   return rateOf(await totals, 'tcp.txBytes');
+};
+
+/** Segments reach the other kernel one by one, and a part of them is lost before it sees them. */
+const loseSegments = ({ left, right }: Cable, perMille: number): void => {
+  left.run('ethtool', '-K', left.device, 'tso', 'off', 'gso', 'off');
+  right.run('nft', 'add table netdev t');
+  right.run('nft', `add chain netdev t in { type filter hook ingress device ${right.device} priority 0 ; }`);
+  right.run('nft', `add rule netdev t in meta l4proto tcp numgen random mod 1000 < ${perMille} counter drop`);
 };
 
 const iperf3 = ({ left, right }: Cable): number => {
@@ -156,29 +164,35 @@ const iperf3 = ({ left, right }: Cable): number => {
   return end.sum_received.bits_per_second / 8;
 };
 
-/** One connection as fast as it goes, both ends emulated; iperf3 on the kernel's TCP over the same cable. */
-const bulk: Contest = {
-  name: 'stack.bulk',
+/**
+ * One connection of an emulated host as fast as it goes, and iperf3 on the kernel's TCP over the same cable. Without loss
+ * both ends are ours; lost are segments on their way to the kernel, which receives in both cases.
+ */
+const bulk = (name: string, lostPerMille: number): Contest => ({
+  name,
   async prepare() {
     const cable = createCable();
-    const { client, server: stack } = plainStacks(cable);
+    const { client, server } = plainStacks(cable);
+    const stack = lostPerMille === 0 ? { stack: server } : {};
+    if (lostPerMille > 0) loseSegments(cable, lostPerMille);
     const config = { role: 'server', mode: 'sink', listen: [{ host: '0.0.0.0', port }] };
-    const job = { engine: 'tcp', config, duration: { mode: 'continuous' }, stack } as const;
-    const server = await startJobIn(cable.right, job, onServer);
+    const job = { engine: 'tcp', config, duration: { mode: 'continuous' }, ...stack } as const;
+    const far = await startJobIn(cable.right, job, onServer);
     const [program = '', ...args] = [...inside(cable.right), ...onServer, 'iperf3', '-s'];
     const peer = spawn(program, args, { stdio: 'ignore' });
+    const target = lostPerMille === 0 ? serverHost : cable.right.address;
     return {
-      contenders: { ours: () => send(cable.left, client), iperf3: async () => iperf3(cable) },
+      contenders: { ours: () => send(cable.left, client, target), iperf3: async () => iperf3(cable) },
       async close() {
         peer.kill();
         await once(peer, 'exit');
-        await server.stop();
+        await far.stop();
         cable.remove();
       },
     };
   },
   goals: [{ of: 'ours', to: 'iperf3', goal: 0.8 }],
-};
+});
 
 /** Two workers of the generator against one; the server has two in both cases, and every worker a core. */
 const workers: Contest = {
@@ -274,7 +288,8 @@ const connections: Contest = {
 export const stackContests: readonly Contest[] = [
   keepAlive,
   newConnections,
-  bulk,
+  bulk('stack.bulk', 0),
+  bulk('stack.bulkLoss', 1),
   ...(['gre', 'vxlan', 'gtpu'] as const).map(tunnelled),
   connections,
   ...(availableParallelism() < 4 ? [] : [workers]),

@@ -276,7 +276,7 @@ describe('emulated hosts', () => {
     expect(served.counter('udp.received')).toBe(500);
   });
 
-  it('answer ping, and leave the interface as it was', async () => {
+  it('answer ping beside the machine itself, and leave the interface as it was', async () => {
     requireProgram('ping');
     const state = () => cable.left.run('ip', '-d', 'addr').replaceAll(' tentative', '');
     const before = state();
@@ -286,7 +286,9 @@ describe('emulated hosts', () => {
       duration: untilStopped,
       stack: servers(cable.left),
     });
-    expect(cable.right.run('ping', '-c', '3', '-i', '0.2', '10.99.0.202')).toContain(' 0% packet loss');
+    for (const address of ['10.99.0.202', cable.left.address])
+      expect(cable.right.run('ping', '-c', '3', '-i', '0.2', address)).toContain(' 0% packet loss');
+    expect(cable.left.run('ping', '-c', '3', '-i', '0.2', cable.right.address)).toContain(' 0% packet loss');
     await server.stop();
     expect(state()).toBe(before);
   });

@@ -1,6 +1,7 @@
 import type { HostStack, StackTunnel } from '@rushhour/protocol';
 import { describe, expect, it } from 'vitest';
 import { runJobIn, type Side, startJobIn } from '../engines/namespaces.ts';
+import { requireProgram } from '../engines/programs.ts';
 import { useCable } from '../engines/use-cable.ts';
 import { startSniffer } from './sniffer.ts';
 
@@ -42,6 +43,51 @@ const tunnelled = (
 
 describe('tunnels of emulated hosts', () => {
   const cable = useCable('test');
+
+  it.each(['af_xdp', 'af_packet'] as const)(
+    'vxlan ends at a device of Linux, which answers and asks (%s)',
+    async (path) => {
+      requireProgram('curl');
+      const { left, right } = cable;
+      const stack = (hosts: string): HostStack => ({
+        interface: left.device,
+        networks: [{ subnet: innerSubnet, hosts: [hosts] }],
+        vlan: [],
+        header: {},
+        tcp: {},
+        path,
+        tunnel: {
+          type: 'vxlan',
+          params: { vni: 42 },
+          isServer: false,
+          ends: [{ local: '10.99.0.3', remote: right.address }],
+          outer: { subnet: '10.99.0.0/24', hosts: ['10.99.0.3'] },
+        },
+      });
+      const ends = ['local', right.address, 'remote', '10.99.0.3', 'dstport', '4789', 'dev', right.device];
+      right.run('ip', 'link', 'add', 'vx0', 'type', 'vxlan', 'id', '42', ...ends);
+      right.run('ip', 'addr', 'add', '10.50.1.1/16', 'dev', 'vx0');
+      right.run('ip', 'link', 'set', 'vx0', 'up');
+      const responses = [{ body: { type: 'text', data: 'segments '.repeat(3000) } }];
+      const role = { role: 'server', responses };
+      const duration = { mode: 'continuous' } as const;
+      const linux = { ...role, listen: [{ host: '10.50.1.1', port: 8080 }] };
+      const far = await startJobIn(right, { engine: 'http', config: linux, duration });
+      const client = await runJobIn(left, {
+        engine: 'http',
+        config: { role: 'client', targets: [{ host: '10.50.1.1', port: 8080 }], connections: 8 },
+        duration: { mode: 'count', count: 100 },
+        stack: stack('10.50.0.1-10.50.0.8'),
+      });
+      expect([client.counter('http.ok'), client.counter('http.ko')]).toEqual([100, 0]);
+      expect((await far.stop()).counter('http.served')).toBe(100);
+      const ours = { ...role, listen: [{ host: '0.0.0.0', port: 8080 }] };
+      const near = await startJobIn(left, { engine: 'http', config: ours, duration, stack: stack('10.50.0.9') });
+      const answer = right.run('curl', '-sS', '--max-time', '60', 'http://10.50.0.9:8080/');
+      expect(answer).toBe('segments '.repeat(3000));
+      await near.stop();
+    },
+  );
 
   it.each([
     ['gre', { key: 7, checksum: true, sequence: true }, 'gre && tcp'],

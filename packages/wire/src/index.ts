@@ -42,6 +42,7 @@ export { checksumOf, foldSum, isSumValid, sumBytes, updateChecksum } from './byt
 export { KeyTable } from './bytes/key-table.ts';
 export { bytesOfHex, copyOf, createMemory, hexOfBytes, Memory } from './bytes/memory.ts';
 export { type PackedBytes, packBytes } from './bytes/packed-bytes.ts';
+export { SummedBytes } from './bytes/summed-bytes.ts';
 export { TimerWheel } from './bytes/timer-wheel.ts';
 export { bytesOfAddress, textOfAddress } from './control/address-bytes.ts';
 export { BfdSigner, bfdAuthentication } from './control/bfd/authentication.ts';

@@ -66,9 +66,11 @@ export class StackConnection implements Connection, TcpEvents, IndexedMember, Fl
     };
   }
 
-  write({ bytes }: Message): void {
+  write({ bytes, summed }: Message): void {
     if (this.tcp === undefined || bytes.length === 0) return;
-    this.#owner.stack.group.tcp.send(this.tcp, bytes);
+    const { tcp } = this.#owner.stack.group;
+    if (summed === undefined) tcp.send(this.tcp, bytes);
+    else tcp.sendSummed(this.tcp, summed);
     this.#owner.stack.scheduleFlush();
   }
 

@@ -1,4 +1,4 @@
-import { copyAddress, parseAddress } from '@rushhour/wire';
+import { copyAddress, parseAddress, SummedBytes } from '@rushhour/wire';
 import { IndexedSet } from '../net/loop/indexed-set.ts';
 import { kernelEventLoop } from '../net/loop/kernel-event-loop.ts';
 import type {
@@ -15,6 +15,8 @@ import { StackConnection, type StackConnectionOwner } from './stack-connection.t
 
 const backlog = 65_535;
 const portsWord = 8;
+/** Shorter messages are summed whenever they are sent. */
+const minSummedBytes = 1024;
 /** A connection from a host that cannot send fails after this time. */
 const unreachableMs = 10;
 
@@ -106,7 +108,9 @@ class StackTransport implements Transport {
   prepareMessage(bytes: Uint8Array): Message {
     const known = this.#messages.get(bytes);
     if (known !== undefined) return known;
-    const message = { bytes: Uint8Array.from(bytes), address: 0 };
+    const fixed = Uint8Array.from(bytes);
+    const summed = fixed.length < minSummedBytes ? undefined : new SummedBytes(fixed);
+    const message = { bytes: fixed, address: 0, summed };
     this.#messages.set(bytes, message);
     return message;
   }

@@ -7,6 +7,7 @@ import {
   type Memory,
   parseAddress,
   type Tunnel,
+  type TunnelReceiver,
   TunnelSet,
   WireGuardSet,
   WireGuardTunnel,
@@ -117,7 +118,8 @@ export class Tunnels implements FrameSink {
     const [first] = tunnels;
     if (first === undefined) throw new RangeError('a tunnel needs two ends');
     for (const [index, tunnel] of tunnels.entries()) {
-      const receive = (memory: Memory, start: number, end: number) => this.#receive(index, memory, start, end);
+      const receive: TunnelReceiver['receive'] = (memory, start, end, isChecked) =>
+        this.#receive(index, memory, start, end, isChecked);
       tunnel.receiver = { receive, flush() {} };
     }
     this.tunnels = tunnels;
@@ -190,14 +192,14 @@ export class Tunnels implements FrameSink {
     return slot < 0 ? path % this.tunnels.length : (this.#tunnelOf[slot] as number);
   }
 
-  #receive(index: number, memory: Memory, start: number, end: number): void {
+  #receive(index: number, memory: Memory, start: number, end: number, isChecked = false): void {
     this.#last = index;
     if (Number.isNaN(this.#firstReceived[index])) this.#firstReceived[index] = performance.now();
     if (this.#isServer && this.tunnels.length > 1 && this.#readSource(memory, start, end)) {
       const known = this.#heard.find(this.#source, 0);
       this.#tunnelOf[known < 0 ? this.#heard.add(this.#source, 0) : known] = index;
     }
-    this.inner?.receive(memory, start, end);
+    this.inner?.receive(memory, start, end, isChecked);
   }
 
   /** Who sent a packet or frame; false if it has no address. */

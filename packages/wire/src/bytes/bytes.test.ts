@@ -5,6 +5,7 @@ import { KeyTable } from './key-table.ts';
 import { KeyedHash } from './keyed-hash.ts';
 import { bytesOfHex, Memory } from './memory.ts';
 import { PiecePool } from './piece-pool.ts';
+import { SummedBytes } from './summed-bytes.ts';
 import { TimerWheel } from './timer-wheel.ts';
 
 const plainSum = (bytes: Uint8Array): number => {
@@ -32,6 +33,20 @@ describe('checksums', () => {
 
   it('hold 64 KiB of ones', () => {
     expect(isSumValid(sumBytes(new Memory(new Uint8Array(65_536).fill(255)), 0, 65_536))).toBe(true);
+  });
+
+  it('of parts of summed bytes are as if each part were summed', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 1000 }), fc.nat(1000), fc.nat(1000), (bytes, one, other) => {
+        const [start = 0, end = 0] = [one, other].map((at) => Math.min(at, bytes.length)).toSorted((a, b) => a - b);
+        expect(new SummedBytes(bytes).sumOf(start, end)).toBe(sumBytes(new Memory(bytes), start, end));
+      }),
+      { numRuns: 1000 },
+    );
+    // The sums of blocks run over 32 bits.
+    const ones = new Uint8Array(200_000).fill(255);
+    const summed = new SummedBytes(ones);
+    for (const start of [0, 1, 63, 134_465]) expect(summed.sumOf(start, start + 65_535)).toBe(0xff00);
   });
 
   it('change with one word as if everything were summed again', () => {

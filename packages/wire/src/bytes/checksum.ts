@@ -8,7 +8,8 @@ export const foldSum = (sum: number): number => {
   return folded;
 };
 
-const swap16 = (value: number): number => ((value & 0xff) << 8) | (value >>> 8);
+/** The two bytes of a 16-bit word the other way round. */
+export const swap16 = (value: number): number => ((value & 0xff) << 8) | (value >>> 8);
 
 /**
  * Ones' complement sum of the big-endian 16-bit words of [start, end), folded to 16 bits; an odd last byte is the high

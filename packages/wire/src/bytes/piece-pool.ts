@@ -1,3 +1,5 @@
+import type { SummedBytes } from './summed-bytes.ts';
+
 /** A run of bytes in a list: of a message to be sent, or of data that came too early. */
 export class Piece {
   bytes: Uint8Array;
@@ -6,6 +8,8 @@ export class Piece {
   /** Sequence number of the first byte, where the owner needs it. */
   seq = 0;
   next: Piece | undefined = undefined;
+  /** The bytes with their sums, where those are known. */
+  summed: SummedBytes | undefined = undefined;
   /** True if the bytes belong to the pool and not to the caller. */
   readonly isOwned: boolean;
 
@@ -65,6 +69,7 @@ export class PiecePool {
       this.#owned = piece;
     } else {
       piece.bytes = nothing;
+      piece.summed = undefined;
       piece.next = this.#references;
       this.#references = piece;
     }

@@ -13,7 +13,8 @@ const ethernetInside = 14;
 
 /** Takes packets that a tunnel has unwrapped: a `HostGroup` above it. */
 export interface TunnelReceiver {
-  receive(memory: Memory, start: number, end: number): void;
+  /** `isChecked`: checksums inside need no verification, as a kernel on the same machine leaves them out there too. */
+  receive(memory: Memory, start: number, end: number, isChecked?: boolean): void;
   flush(): void;
 }
 
@@ -77,7 +78,7 @@ export class Tunnel implements FrameSink {
   }
 
   /** A packet of the carrier. */
-  receive(memory: Memory, start: number, end: number): void {
+  receive(memory: Memory, start: number, end: number, isChecked = false): void {
     const inner = this.codec.unwrap(memory, start, end);
     if (inner < 0) {
       this.counters.invalid++;
@@ -85,7 +86,7 @@ export class Tunnel implements FrameSink {
     }
     this.counters.receivedPackets++;
     this.counters.receivedBytes += end - inner;
-    this.receiver?.receive(memory, inner, end);
+    this.receiver?.receive(memory, inner, end, isChecked);
   }
 }
 
@@ -138,7 +139,7 @@ export class TunnelSet {
     probe[8] = this.#codec.idAt(memory, start, end);
     const slot = this.#table.find(probe, 0);
     const tunnel = slot < 0 ? undefined : this.#tunnels[slot];
-    if (tunnel !== undefined) tunnel.receive(memory, start, end);
+    if (tunnel !== undefined) tunnel.receive(memory, start, end, !packet.checks);
     else if (key === undefined || !this.#answer(key, packet, memory, start, end)) this.counters.unknown++;
   }
 

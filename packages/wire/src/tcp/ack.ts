@@ -1,3 +1,4 @@
+import { historyOf } from './congestion.ts';
 import { recoveryPhase, retransmitTimer, type TcpConnection } from './connection.ts';
 import type { TcpContext } from './context.ts';
 import { armRetransmit, clearRetransmitTimer } from './output.ts';
@@ -8,6 +9,8 @@ import { type Segment, tcpFlag } from './segment.ts';
 import { releaseQueued } from './send-queue.ts';
 import { distance, isAfter, isBefore } from './sequence.ts';
 
+const block = { start: 0, end: 0, isLatest: false };
+
 /** Reads SACK blocks into the scoreboard. Returns true if the first one reports data received twice (RFC 2883). */
 const readSacks = (context: TcpContext, c: TcpConnection, segment: Segment): boolean => {
   const { sacks, sackCount, ack } = segment;
@@ -16,12 +19,19 @@ const readSacks = (context: TcpContext, c: TcpConnection, segment: Segment): boo
   const isInsideSecond =
     sackCount > 1 && !isBefore(firstStart, sacks[2] as number) && !isAfter(firstEnd, sacks[3] as number);
   const hasDuplicate = isBefore(firstStart, ack) || isInsideSecond;
-  for (let i = hasDuplicate ? 1 : 0; i < sackCount; i++) {
+  const known = historyOf(c).sacks;
+  const first = hasDuplicate ? 1 : 0;
+  for (let i = first; i < sackCount; i++) {
     const start = sacks[i * 2] as number;
     const end = sacks[i * 2 + 1] as number;
     if (!isBefore(start, end) || isBefore(start, c.sndUna) || isAfter(end, c.sndNxt)) continue;
-    markSacked(c, start, end, context.nowUs, context.delivery);
+    if (known.has(start, end)) continue;
+    block.start = start;
+    block.end = end;
+    block.isLatest = i === first;
+    markSacked(c, block, context.nowUs, context.delivery);
   }
+  known.keep(sacks, sackCount);
   return hasDuplicate;
 };
 

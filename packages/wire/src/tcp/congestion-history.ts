@@ -1,3 +1,5 @@
+import { KnownSacks } from './known-sacks.ts';
+
 /** What congestion control remembers from the first loss on. Most connections never have one. */
 export class CongestionHistory {
   /** Bytes acknowledged since cwnd grew last (appropriate byte counting). */
@@ -11,4 +13,5 @@ export class CongestionHistory {
   cubicEpoch = 0;
   cubicRenoWindow = 0;
   cubicOrigin = 0;
+  readonly sacks = new KnownSacks();
 }

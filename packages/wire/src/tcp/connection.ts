@@ -99,6 +99,7 @@ export class TcpConnection extends PackedFields {
   urgentAt = 0;
   /** Data that came out of order, sorted by sequence number, without overlaps. */
   earlyHead: Piece | undefined = undefined;
+  earlyTail: Piece | undefined = undefined;
   /** Start of the run of early data that grew last: the first SACK block. */
   earlyLatest = 0;
   /** Sequence number of a FIN that came out of order, valid if hasEarlyFin. */
@@ -206,6 +207,7 @@ export const resetConnection = (c: TcpConnection): void => {
   c.rcvTail = undefined;
   c.urgentAt = 0;
   c.earlyHead = undefined;
+  c.earlyTail = undefined;
   c.earlyLatest = 0;
   c.earlyFin = 0;
   c.unacknowledged = 0;

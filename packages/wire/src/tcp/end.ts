@@ -35,6 +35,7 @@ export const endConnection = (context: TcpContext, c: TcpConnection, cause: Clos
   releaseList(context.pieces, c.earlyHead);
   releaseList(context.pieces, c.rcvHead);
   c.earlyHead = undefined;
+  c.earlyTail = undefined;
   c.rcvHead = undefined;
   if (cause === undefined) context.counters.closed++;
   else context.counters.failed++;

@@ -83,6 +83,7 @@ const writeSacks = (c: TcpConnection, view: DataView, at: number): number => {
         end = (end + piece.end - piece.start) | 0;
       const isLatest = distance(c.earlyLatest, start) >= 0 && distance(c.earlyLatest, end) < 0;
       if (isLatest === (pass === 0)) add(start, end);
+      if (isLatest && pass === 0) break;
     }
   }
   if (count === 0) return 0;
@@ -135,13 +136,19 @@ export const emitSegment = (
   const allFlags = c.echoesCongestion && (flags & tcpFlag.rst) === 0 ? flags | tcpFlag.ece : flags;
   const ports = keys[key + portsWord] as number;
   writeHeader(view, at, ports, seq, c.rcvNxt, ((end - at) << 10) | allFlags, windowToAnnounce(c));
+  const dataAt = end;
+  let dataSum = 0;
   if (length > 0) {
-    copyQueued(c, seq, length, memory.bytes, end);
-    if (disguise !== undefined) disguiseSegment(memory, at, end, length, disguise);
+    dataSum = copyQueued(c, seq, length, memory.bytes, end);
     end += length;
+    if (disguise !== undefined) {
+      disguiseSegment(memory, at, dataAt, length, disguise);
+      dataSum = -1;
+    }
   }
   if (c.signatureKey !== undefined) signSegment(memory, at, end, { keys, at: key, secret: c.signatureKey });
-  const sum = checksumOf(c.pseudoSum + (end - at) + sumBytes(memory, at, end));
+  const bytesSum = dataSum < 0 ? sumBytes(memory, at, end) : sumBytes(memory, at, dataAt) + dataSum;
+  const sum = checksumOf(c.pseudoSum + (end - at) + bytesSum);
   view.setUint16(at + 16, disguise?.hasWrongChecksum ? sum ^ 0x5555 : sum);
   context.counters.segmentsSent++;
   c.mustAck = false;

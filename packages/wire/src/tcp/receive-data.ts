@@ -85,6 +85,7 @@ const drainEarly = (context: TcpContext, c: TcpConnection): void => {
       if (isBefore(c.rcvNxt, endOf(piece))) return;
     }
     c.earlyHead = piece.next;
+    if (c.earlyHead === undefined) c.earlyTail = undefined;
     context.pieces.release(piece);
   }
 };
@@ -98,8 +99,9 @@ const storeEarly = (
   start: number,
   end: number,
 ): boolean => {
-  let previous: Piece | undefined;
-  let next = c.earlyHead;
+  const isBehind = c.earlyTail !== undefined && !isBefore(seq, endOf(c.earlyTail));
+  let previous: Piece | undefined = isBehind ? c.earlyTail : undefined;
+  let next = isBehind ? undefined : c.earlyHead;
   let at = seq;
   let from = start;
   let isNew = false;
@@ -127,6 +129,7 @@ const storeEarly = (
     piece.next = next;
     if (previous === undefined) c.earlyHead = piece;
     else previous.next = piece;
+    if (next === undefined) c.earlyTail = piece;
     previous = piece;
     at = (at + length) | 0;
     from += length;
@@ -216,7 +219,10 @@ export const receiveData = (context: TcpContext, c: TcpConnection, segment: Segm
   if (c.hasEarlyFin && c.earlyFin === c.rcvNxt) acceptFin(context, c);
 };
 
-/** Out of order: stored, and acknowledged at once so that the peer sees the gap. */
+/**
+ * Out of order: stored, and acknowledged at once so that the peer sees the gap. What only makes the last run longer is
+ * acknowledged like data in order, but not later than all segments at hand: a SACK block says it of all of them.
+ */
 const receiveEarly = (
   context: TcpContext,
   c: TcpConnection,
@@ -225,8 +231,15 @@ const receiveEarly = (
   start: number,
   end: number,
 ): void => {
-  if (storeEarly(context, c, seq, bytes, start, end)) c.earlyLatest = seq;
-  else {
+  const isNext = c.usesSack && c.earlyTail !== undefined && seq === endOf(c.earlyTail);
+  if (storeEarly(context, c, seq, bytes, start, end)) {
+    c.earlyLatest = seq;
+    c.unacknowledged += end - start;
+    if (isNext && c.unacknowledged < maxCombined * c.rcvMss) {
+      c.mustAck = true;
+      return;
+    }
+  } else {
     c.duplicateStart = seq;
     c.duplicateEnd = (seq + end - start) | 0;
   }

@@ -3,7 +3,7 @@ import { recoveryPhase, retransmitTimer, type TcpConnection } from './connection
 import type { TcpContext } from './context.ts';
 import { setRetransmitTimer } from './output.ts';
 import { type Delivery, markAllLost, markLost } from './scoreboard.ts';
-import { sentMark } from './sent-segment.ts';
+import { type SentSegment, sentMark } from './sent-segment.ts';
 import { distance, isAfter, isBefore } from './sequence.ts';
 
 const duplicateThreshold = 3;
@@ -23,23 +23,35 @@ const reorderWindowOf = (c: TcpConnection): number => {
  * more segments will count as lost; 0: none.
  */
 export const detectLoss = (c: TcpConnection, nowUs: number): number => {
-  const window = reorderWindowOf(c);
+  const dueUs = (nowUs - c.rackRtt - reorderWindowOf(c)) | 0;
   let wait = 0;
-  for (let segment = c.sentHead; segment !== undefined; segment = segment.next) {
-    const { marks } = segment;
-    if ((marks & sentMark.sacked) !== 0) continue;
-    if ((marks & (sentMark.lost | sentMark.retransmitted)) === sentMark.lost) continue;
-    const earlier = (c.rackSentAt - segment.sentAt) | 0;
-    if (earlier < 0 || (earlier === 0 && !isBefore(segment.end, c.rackEnd))) {
-      // First transmissions are in order: everything behind this one was sent later still.
-      if ((marks & sentMark.everRetransmitted) === 0) break;
-      continue;
-    }
-    const remaining = (segment.sentAt + c.rackRtt + window - nowUs) | 0;
-    if (remaining <= 0) markLost(c, segment);
-    else if (remaining > wait) wait = remaining;
+  // What was repeated may be lost again.
+  let left = c.retransmittedBytes;
+  for (let segment = c.sentHead; segment !== undefined && left > 0; segment = segment.next) {
+    if ((segment.marks & sentMark.retransmitted) === 0) continue;
+    left -= distance(segment.end, segment.seq);
+    if (wasOvertaken(c, segment)) wait = Math.max(wait, loseOrWait(c, segment, dueUs));
+  }
+  for (let segment = historyOf(c).sacks.undecided(c.sentHead); segment !== undefined; segment = segment.next) {
+    if ((segment.marks & (sentMark.sacked | sentMark.lost)) !== 0) continue;
+    if (wasOvertaken(c, segment)) wait = Math.max(wait, loseOrWait(c, segment, dueUs));
+    // First transmissions are in order: everything behind this one was sent later still.
+    else if ((segment.marks & sentMark.everRetransmitted) === 0) break;
   }
   return wait;
+};
+
+/** True if something sent after the segment was delivered. */
+const wasOvertaken = (c: TcpConnection, segment: SentSegment): boolean => {
+  const earlier = (c.rackSentAt - segment.sentAt) | 0;
+  return earlier > 0 || (earlier === 0 && isBefore(segment.end, c.rackEnd));
+};
+
+/** Marks what was sent up to `dueUs` as lost; else returns the microseconds until then. */
+const loseOrWait = (c: TcpConnection, segment: SentSegment, dueUs: number): number => {
+  const remaining = (segment.sentAt - dueUs) | 0;
+  if (remaining <= 0) markLost(c, segment);
+  return Math.max(remaining, 0);
 };
 
 const enterRecovery = (context: TcpContext, c: TcpConnection): void => {

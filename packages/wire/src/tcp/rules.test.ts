@@ -187,6 +187,34 @@ describe('windows', () => {
   });
 });
 
+describe('data out of order', () => {
+  const acknowledgements = (isSackPermitted: boolean): number[] => {
+    connect();
+    const next = ((peer.take()[0]?.seq ?? 0) + 1) | 0;
+    peer.send(key, { flags: syn | ack, seq: peerIss, ack: next, mss: 1000, isSackPermitted });
+    peer.take();
+    const segment = (index: number) => {
+      return { flags: ack, seq: peerIss + 1 + index * 1000, ack: next, data: new Uint8Array(1000) };
+    };
+    const counts = [17, 1].map((size, index) => {
+      peer.send(key, ...Array.from({ length: size }, (_, i) => segment(index * 17 + 1 + i)));
+      return peer.take().length;
+    });
+    peer.send(key, segment(0));
+    expect(peer.take()).toMatchObject([{ ack: peerIss + 1 + 19_000 }]);
+    expect(recorder.received).toBe(19_000);
+    return counts;
+  };
+
+  it('is acknowledged at once where it begins, then once for eight segments at hand and after the last of them', () => {
+    expect(acknowledgements(true)).toEqual([3, 1]);
+  });
+
+  it('is acknowledged segment by segment to a peer that counts acknowledgements', () => {
+    expect(acknowledgements(false)).toEqual([17, 1]);
+  });
+});
+
 describe('closing', () => {
   it('answers a repeated FIN in TIME-WAIT and lets a newer SYN take the flow over', () => {
     const [stack] = peer.wire.stacks;

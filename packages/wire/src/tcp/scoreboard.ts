@@ -1,3 +1,4 @@
+import { historyOf } from './congestion.ts';
 import type { TcpConnection } from './connection.ts';
 import { type SentSegment, type SentSegmentPool, sentMark } from './sent-segment.ts';
 import { distance, isAfter, isBefore } from './sequence.ts';
@@ -16,6 +17,7 @@ export const releaseSent = (c: TcpConnection, pool: SentSegmentPool): void => {
   }
   c.sentHead = undefined;
   c.sentTail = undefined;
+  c.history?.sacks.clear();
   c.sackedBytes = 0;
   c.lostBytes = 0;
   c.retransmittedBytes = 0;
@@ -83,6 +85,7 @@ export const acknowledgeSent = (
     }
     uncount(c, segment.marks, bytes);
     const { next } = segment;
+    c.history?.sacks.forget(segment);
     pool.release(segment);
     segment = next;
   }
@@ -96,11 +99,20 @@ export const acknowledgeSent = (
   }
 };
 
-/** Marks segments that lie wholly inside a SACK block. */
-export const markSacked = (c: TcpConnection, start: number, end: number, nowUs: number, delivery: Delivery): void => {
-  for (let segment = c.sentHead; segment !== undefined; segment = segment.next) {
+/** Marks segments that lie wholly inside a SACK block. `isLatest`: the block is the one that grew. */
+export const markSacked = (
+  c: TcpConnection,
+  block: { readonly start: number; readonly end: number; readonly isLatest: boolean },
+  nowUs: number,
+  delivery: Delivery,
+): void => {
+  const { start, end, isLatest } = block;
+  const { sacks } = historyOf(c);
+  for (let segment = sacks.resume(c.sentHead, start); segment !== undefined; segment = segment.next) {
     if (!isBefore(segment.seq, end)) return;
-    if (isBefore(segment.seq, start) || isAfter(segment.end, end) || (segment.marks & sentMark.sacked) !== 0) continue;
+    if (isBefore(segment.seq, start) || isAfter(segment.end, end)) continue;
+    if (isLatest) sacks.noteMarked(start, segment);
+    if ((segment.marks & sentMark.sacked) !== 0) continue;
     const bytes = distance(segment.end, segment.seq);
     delivery.bytes += bytes;
     delivery.newlySacked += bytes;
@@ -127,6 +139,7 @@ export const markLost = (c: TcpConnection, segment: SentSegment): void => {
 
 /** Marks everything outstanding as lost (RFC 6298, 5.4); selective acknowledgements are forgotten if told so. */
 export const markAllLost = (c: TcpConnection, forgetsSacks: boolean): void => {
+  if (forgetsSacks) c.history?.sacks.clear();
   for (let segment = c.sentHead; segment !== undefined; segment = segment.next) {
     if ((segment.marks & sentMark.sacked) !== 0) {
       if (!forgetsSacks) continue;

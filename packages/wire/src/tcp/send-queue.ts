@@ -1,4 +1,5 @@
 import type { Piece, PiecePool } from '../bytes/piece-pool.ts';
+import type { SummedBytes } from '../bytes/summed-bytes.ts';
 import type { TcpConnection } from './connection.ts';
 import { distance, isAfter, isBefore } from './sequence.ts';
 
@@ -23,6 +24,16 @@ export const queueReference = (
   c.queueEnd = (c.queueEnd + end - start) | 0;
 };
 
+/** Queues bytes that never change, whose sums are known. */
+export const queueSummed = (c: TcpConnection, pool: PiecePool, summed: SummedBytes): void => {
+  const { bytes } = summed;
+  if (bytes.length === 0) return;
+  const piece = pool.takeReference(bytes, 0, bytes.length);
+  piece.summed = summed;
+  append(c, piece);
+  c.queueEnd = (c.queueEnd + bytes.length) | 0;
+};
+
 /** Queues a copy of bytes. Small writes share a piece. Returns how many bytes found room. */
 export const queueCopy = (c: TcpConnection, pool: PiecePool, bytes: Uint8Array): number => {
   let from = 0;
@@ -42,14 +53,15 @@ export const queueCopy = (c: TcpConnection, pool: PiecePool, bytes: Uint8Array):
   return from;
 };
 
-/** Copies queued bytes [seq, seq + length) to `at` of the target. */
-export const copyQueued = (c: TcpConnection, seq: number, length: number, target: Uint8Array, at: number): void => {
+/** Copies queued bytes [seq, seq + length) to `at` of the target. Returns their sum where it is known, else -1. */
+export const copyQueued = (c: TcpConnection, seq: number, length: number, target: Uint8Array, at: number): number => {
   let piece = c.sendCursor;
   const isNext = piece !== undefined && !isBefore(seq, piece.seq);
   if (!isNext) piece = c.sendHead;
   let from = seq;
   let to = at;
   let left = length;
+  let sum = -1;
   while (left > 0 && piece !== undefined) {
     const skip = distance(from, piece.seq);
     const available = piece.end - piece.start - skip;
@@ -58,6 +70,7 @@ export const copyQueued = (c: TcpConnection, seq: number, length: number, target
       const start = piece.start + skip;
       const { bytes } = piece;
       target.set(start === 0 && take === bytes.length ? bytes : bytes.subarray(start, start + take), to);
+      if (take === length && piece.summed !== undefined) sum = piece.summed.sumOf(start, start + take);
       from = (from + take) | 0;
       to += take;
       left -= take;
@@ -66,6 +79,7 @@ export const copyQueued = (c: TcpConnection, seq: number, length: number, target
     piece = piece.next;
   }
   if (isNext && piece !== undefined) c.sendCursor = piece;
+  return sum;
 };
 
 /** Releases pieces that are acknowledged as a whole. */

@@ -1,5 +1,6 @@
 import { isSumValid, sumBytes } from '../bytes/checksum.ts';
 import { copyOf, type Memory } from '../bytes/memory.ts';
+import type { SummedBytes } from '../bytes/summed-bytes.ts';
 import { type CloseCause, type TcpConnection, type TcpEvents, tcpState } from './connection.ts';
 import {
   defaultTcpLimits,
@@ -28,7 +29,7 @@ import { repeatTooLarge } from './recovery.ts';
 import { emitResetFor } from './reply.ts';
 import { tcpFlag } from './segment.ts';
 import type { SegmentShape } from './segment-shape.ts';
-import { queueCopy, queueReference } from './send-queue.ts';
+import { queueCopy, queueReference, queueSummed } from './send-queue.ts';
 import { isAfter, isBefore } from './sequence.ts';
 import type { TcpSettings } from './settings.ts';
 import { isSignatureRight } from './signature-check.ts';
@@ -152,6 +153,13 @@ export class Tcp {
   send(c: TcpConnection, bytes: Uint8Array, start = 0, end = bytes.length): void {
     if (!this.#canSend(c)) return;
     queueReference(c, this.#context.pieces, bytes, start, end);
+    this.#afterSend(c);
+  }
+
+  /** Sends bytes that never change: none of them is summed again. */
+  sendSummed(c: TcpConnection, summed: SummedBytes): void {
+    if (!this.#canSend(c)) return;
+    queueSummed(c, this.#context.pieces, summed);
     this.#afterSend(c);
   }
 

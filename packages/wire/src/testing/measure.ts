@@ -1,5 +1,6 @@
 // `node packages/wire/src/testing/measure.ts`: segments and bytes a second of one core, two TCP stacks in one memory.
 import { createMemory, type Memory } from '../bytes/memory.ts';
+import { SummedBytes } from '../bytes/summed-bytes.ts';
 import type { TcpConnection, TcpEvents } from '../tcp/connection.ts';
 import type { SegmentSink } from '../tcp/context.ts';
 import { defaultTcpSettings } from '../tcp/settings.ts';
@@ -136,7 +137,7 @@ const measureShort = (): number => {
   return closed / 2;
 };
 
-const measureBulk = (): number => {
+const measureBulk = (isSummed: boolean): number => {
   const { client, server, run } = createPair();
   const chunk = new Uint8Array(65_536).fill(67);
   let bytes = 0;
@@ -147,7 +148,8 @@ const measureBulk = (): number => {
     },
   };
   server.listen(80, { settings: defaultTcpSettings, backlog: 16, accept: () => onServer });
-  const push = (c: TcpConnection) => client.send(c, chunk);
+  const summed = new SummedBytes(chunk);
+  const push = (c: TcpConnection) => (isSummed ? client.sendSummed(c, summed) : client.send(c, chunk));
   client.connect(keyFor(0, 80), {
     settings: defaultTcpSettings,
     events: { ...silent, onOpen: push, onSent: push },
@@ -185,5 +187,6 @@ for (const connections of [50, 10_000]) {
   report(`segments, ${connections} connections`, segments, '/s (each sent and received)');
 }
 report('connections of one exchange', measureShort(), '/s');
-report('bulk, one connection', measureBulk(), 'bytes/s');
+report('bulk, one connection', measureBulk(false), 'bytes/s');
+report('bulk, one connection, bytes summed once', measureBulk(true), 'bytes/s');
 report('memory of an idle connection, a side', measureIdle(200_000), 'bytes');

@@ -12,6 +12,7 @@ export interface RawSegment {
   readonly window?: number;
   readonly data?: Uint8Array;
   readonly mss?: number;
+  readonly isSackPermitted?: boolean;
   readonly timestamps?: readonly [number, number];
 }
 
@@ -45,15 +46,20 @@ export class RawPeer {
     return this.received.splice(0);
   }
 
-  /** Sends a segment to the stack whose flow has this key. */
-  send(key: Int32Array, segment: RawSegment): void {
+  /** Sends segments to the stack whose flow has this key, which finds them at hand together. */
+  send(key: Int32Array, ...segments: RawSegment[]): void {
+    for (const segment of segments) this.#inject(key, segment);
+    this.wire.stacks[0].flush();
+  }
+
+  #inject(key: Int32Array, segment: RawSegment): void {
     const bytes = new Uint8Array(80 + (segment.data?.length ?? 0));
     const memory = new Memory(bytes);
-    const { mss = 0, timestamps, data } = segment;
+    const { mss = 0, isSackPermitted = false, timestamps, data } = segment;
     let end = writeSynOptions(memory.view, 20, {
       mss,
       windowShift: -1,
-      isSackPermitted: false,
+      isSackPermitted,
       hasTimestamps: timestamps !== undefined,
       tsValue: timestamps?.[0] ?? 0,
       tsEcho: timestamps?.[1] ?? 0,
@@ -73,7 +79,6 @@ export class RawPeer {
     end += data?.length ?? 0;
     memory.view.setUint16(16, checksumOf(pseudoSumOf(key) + end + sumBytes(memory, 0, end)));
     this.wire.inject(0, copyOf(bytes, 0, end), key.slice(0, 8));
-    this.wire.stacks[0].flush();
   }
 }
 

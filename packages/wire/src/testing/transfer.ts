@@ -1,3 +1,4 @@
+import { SummedBytes } from '../bytes/summed-bytes.ts';
 import type { CloseCause, TcpConnection, TcpEvents } from '../tcp/connection.ts';
 import { defaultTcpSettings, type TcpSettings } from '../tcp/settings.ts';
 import type { Tcp } from '../tcp/tcp.ts';
@@ -73,12 +74,13 @@ export class Recorder implements TcpEvents {
   #push(connection: TcpConnection): void {
     const next = Math.min(this.#sent + this.#writeSize, this.#toSend.length);
     if (next > this.#sent) {
-      // Every second write is copied, so that both kinds of pieces are used.
-      const isCopied = (this.#sent / this.#writeSize) % 2 >= 1;
+      // Writes take turns, so that all kinds of pieces are used.
+      const turn = Math.floor(this.#sent / this.#writeSize) % 3;
       const bytes = this.#toSend.subarray(this.#sent, next);
-      if (isCopied) this.#sent += this.#tcp.sendCopy(connection, bytes);
+      if (turn === 1) this.#sent += this.#tcp.sendCopy(connection, bytes);
       else {
-        this.#tcp.send(connection, bytes);
+        if (turn === 0) this.#tcp.send(connection, bytes);
+        else this.#tcp.sendSummed(connection, new SummedBytes(bytes));
         this.#sent = next;
       }
     }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:dgram';
 import type { Duplex } from 'node:stream';
 import type { Listen, TcpTuning } from '@rushhour/protocol';
-import type { SegmentShape } from '@rushhour/wire';
+import type { SegmentShape, SummedBytes } from '@rushhour/wire';
 import type { CreateAlarm } from '../loop/alarm.ts';
 
 /** Opens connections and datagram sockets of emulated hosts, in the shape of Node's own. */
@@ -70,6 +70,8 @@ export interface Message {
   readonly bytes: Uint8Array;
   /** Their address in memory the kernel can read; 0 if they have to be copied. */
   readonly address: number;
+  /** For transports that write checksums themselves. */
+  readonly summed?: SummedBytes | undefined;
 }
 
 export interface Connection {
