@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../../../tests/process/free-port.ts';
 import { Bench, type Joined } from '../testing/agent-process.ts';
 import { serverJob } from '../testing/jobs.ts';
 import { ProtocolServer } from '../testing/protocol-server.ts';
@@ -61,7 +62,7 @@ describe('files on agents', () => {
 
   it('are present before a run is prepared, and replace references to them', async () => {
     const of = { runId: 1, epoch: 1 };
-    const port = 20_000 + (process.pid % 1000);
+    const port = await freePort();
     const body = server.addFile(Buffer.from('from a file'));
     const empty = server.addFile(Buffer.alloc(0));
     const data = { $file: body.sha256, as: 'base64' };

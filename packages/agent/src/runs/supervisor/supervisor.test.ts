@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../../../../tests/process/free-port.ts';
 import { Bench, isAlive, type Joined } from '../../testing/agent-process.ts';
 import { clientJob, serverJob, totalOf } from '../../testing/jobs.ts';
 import { type MessageOf, ProtocolServer } from '../../testing/protocol-server.ts';
@@ -11,7 +12,6 @@ let left: Joined;
 let right: Joined;
 let third: Joined;
 let lastRun = 0;
-const basePort = 21_000 + (process.pid % 1000) * 10;
 
 const newRun = () => ({ runId: ++lastRun, epoch: 1 });
 /** The process of a run, as the agent says in its log. */
@@ -35,7 +35,7 @@ afterAll(async () => {
 /** A run of one order on the right agent, under way. */
 const runningOn = async ({ uuid }: Joined, seconds: number) => {
   const of = newRun();
-  const port = basePort + of.runId;
+  const port = await freePort();
   server.send(uuid, {
     type: 'prepare',
     ...of,
@@ -52,7 +52,7 @@ const ofRun = (runId: number) => (message: { runId: number }) => message.runId =
 describe('runs on agents', () => {
   it('makes traffic between two agents from a common start to the planned end', { retry: 2 }, async () => {
     const of = newRun();
-    const port = basePort;
+    const port = await freePort();
     server.send(right.uuid, { type: 'prepare', ...of, orders: [serverJob(of, port)], files: [] });
     server.send(left.uuid, { type: 'prepare', ...of, orders: [clientJob(of, port, 2)], files: [] });
     for (const { uuid } of [left, right]) await server.until({ type: 'prepared', uuid, fits: ofRun(of.runId) });
@@ -146,7 +146,7 @@ describe('runs on agents', () => {
   it('lets a newer epoch replace an older one, never the reverse', async () => {
     const { uuid } = left;
     const of = newRun();
-    const port = basePort + of.runId;
+    const port = await freePort();
     const prepare = (epoch: number) =>
       server.send(uuid, {
         type: 'prepare',
@@ -179,7 +179,7 @@ describe('runs on agents', () => {
   it('refuses targets outside its limits and reports the problem of every job', async () => {
     const { uuid } = left;
     const of = newRun();
-    const port = basePort + of.runId;
+    const port = await freePort();
     const blocker = createServer().listen(port, '127.0.0.1');
     const client = (host: string, allowedTargets: string[]) => {
       const order = clientJob(of, port, 1);
