@@ -84,4 +84,15 @@ describe('files on agents', () => {
     const failed = await server.until({ type: 'prepareFailed', uuid: joined.uuid });
     expect(failed.problems[0]?.message).toContain('is not among the files of the run');
   });
+
+  it('that do not match their hash are the problem of the job that needs them', async () => {
+    const of = { runId: 3, epoch: 1 };
+    const liar = server.addFile(randomBytes(500));
+    server.files.set(liar.sha256, randomBytes(500));
+    const order = serverJob(of, await freePort());
+    const needing = { ...order, config: { ...(order.config as object), body: [{ $file: liar.sha256 }] } };
+    server.send(joined.uuid, { type: 'prepare', ...of, orders: [order, needing], files: [liar] });
+    const failed = await server.until({ type: 'prepareFailed', uuid: joined.uuid, fits: ({ runId }) => runId === 3 });
+    expect(failed.problems).toMatchObject([{ order: 1, code: 'FILE_MISSING' }]);
+  });
 });
