@@ -1,5 +1,4 @@
 import { createServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../../../../tests/process/free-port.ts';
 import { Bench, isAlive, type Joined } from '../../testing/agent-process.ts';
@@ -78,11 +77,16 @@ describe('runs on agents', () => {
     const of = await runningOn(right, 30);
     server.send(uuid, { type: 'pause', ...of });
     await server.until({ type: 'event', uuid, fits: (event) => event.runId === of.runId && event.kind === 'paused' });
-    await sleep(1100);
-    const requests = () => totalOf(server, uuid, { runId: of.runId, order: 1, metric: 'http.requests' }).total;
-    const before = requests();
-    await sleep(1000);
-    expect(requests() - before).toBeLessThan(5);
+    const pausedSeconds = () =>
+      server
+        .all('summaries', uuid)
+        .filter(({ runId, order }) => runId === of.runId && order === 1)
+        .flatMap(({ summaries }) => summaries.filter(({ phase }) => phase === 'paused'));
+    await expect.poll(() => pausedSeconds().length).toBeGreaterThan(2);
+    const requests = pausedSeconds()
+      .slice(1)
+      .flatMap(({ series }) => series.map(({ counters }) => counters['http.requests'] ?? 0));
+    expect(requests.filter((count) => count > 0)).toEqual([]);
     server.send(uuid, { type: 'resume', ...of });
     server.send(uuid, { type: 'changeLoad', ...of, order: 1, change: { requestsPerSecond: 400 } });
     server.send(uuid, { type: 'changeLoad', ...of, order: 1, change: { packetsPerSecond: 1 } });
