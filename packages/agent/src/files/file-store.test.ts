@@ -93,6 +93,6 @@ describe('files on agents', () => {
     const needing = { ...order, config: { ...(order.config as object), body: [{ $file: liar.sha256 }] } };
     server.send(joined.uuid, { type: 'prepare', ...of, orders: [order, needing], files: [liar] });
     const failed = await server.until({ type: 'prepareFailed', uuid: joined.uuid, fits: ({ runId }) => runId === 3 });
-    expect(failed.problems).toMatchObject([{ order: 1, code: 'FILE_MISSING' }]);
+    expect(failed.problems).toMatchObject([{ order: 1, message: expect.stringContaining('does not match its hash') }]);
   });
 });
