@@ -123,7 +123,7 @@ describe('numbers against the network', () => {
 
   it('measures the round trip that ping measures', async () => {
     const echo = await startJobIn(cable.right, server('udp', { echoes: true }));
-    const config = client({ expectsEcho: true, load: { rate: 200 }, lingerMs: 100 });
+    const config = client({ expectsEcho: true, load: { rate: 200 }, lingerMs: 1000 });
     const run = await runJobIn(cable.left, { engine: 'udp', config, duration: { seconds: 1.5 } });
     await echo.stop();
     const ping = cable.left.run('ping', '-c', '50', '-i', '0.01', '-q', '10.99.0.2');

@@ -42,7 +42,7 @@ describe('a load that cannot be reached', () => {
     const server = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const config = { role: 'client', targets: [{ host: '127.0.0.1', port }], connections: 4, load: { rate: 50 } };
+    const config = { role: 'client', targets: [{ host: '127.0.0.1', port }], connections: 50, load: { rate: 50 } };
     const { outcome, counter } = await runJob({ engine: 'http', config, duration: { seconds: 1 } });
     server.close();
     expect(outcome.shortfall).toBeUndefined();

@@ -5,8 +5,8 @@ import { aborted } from '../net/loop/aborted.ts';
 import { openHostNetwork } from '../stack/host-network.ts';
 import { checkStack } from '../stack/open-stack.ts';
 import { ControlPlane } from './control-plane.ts';
-import { planRouters } from './plan-routers.ts';
-import { readRouteTables } from './route-files.ts';
+import { planRouters } from './routers/plan-routers.ts';
+import { readRouteTables } from './routers/route-files.ts';
 
 /** Time for the last messages to reach the neighbours. */
 const closeGraceMs = 300;

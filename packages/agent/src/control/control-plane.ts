@@ -2,14 +2,14 @@ import type { PlaneCommand, ResultRow, ResultTable } from '@rushhour/protocol';
 import type { Samples } from '../engine.ts';
 import type { HostNetwork } from '../net/host-network.ts';
 import type { Alarm } from '../net/loop/alarm.ts';
-import { EvpnFabrics } from './evpn-fabric.ts';
-import { NeighbourTable } from './neighbour-table.ts';
-import type { RouterSite } from './plan-routers.ts';
-import { PlaneMeters } from './plane-meters.ts';
-import type { RouteTables } from './route-files.ts';
-import { RouteView } from './route-view.ts';
-import type { ProtocolInstance } from './router.ts';
 import { Site } from './router-site.ts';
+import { EvpnFabrics } from './routers/evpn-fabric.ts';
+import { NeighbourTable } from './routers/neighbour-table.ts';
+import type { RouterSite } from './routers/plan-routers.ts';
+import { PlaneMeters } from './routers/plane-meters.ts';
+import type { RouteTables } from './routers/route-files.ts';
+import { RouteView } from './routers/route-view.ts';
+import type { ProtocolInstance } from './routers/router.ts';
 
 /** Timers are looked at this often: BFD has intervals down to 3 ms. */
 const tickMs = { default: 10, bfd: 1 } as const;

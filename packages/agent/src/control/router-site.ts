@@ -22,19 +22,16 @@ import {
 import type { HostNetwork } from '../net/host-network.ts';
 import type { Connection, ConnectionEvents, Listener } from '../net/transport/transport.ts';
 import type { StackConnection } from '../stack/stack-connection.ts';
-import { defaultBfd } from './bfd-instance.ts';
-import { BfdSite } from './bfd-site.ts';
-import { BgpInstance, bgpPort } from './bgp-instance.ts';
-import type { BgpInstanceOptions } from './bgp-options.ts';
-import { carriedByLdp, instancesOverLdp } from './carried-by-ldp.ts';
-import { GroupSite } from './group-site.ts';
-import { IsisInstance, isisPdu } from './isis-instance.ts';
-import { LdpInstance } from './ldp-instance.ts';
-import { LinkOamInstance, oamPacket } from './link-oam-instance.ts';
-import { MplsSite } from './mpls-site.ts';
-import { OspfInstance } from './ospf-instance.ts';
-import { isPimV6, PimInstance } from './pim-instance.ts';
-import type { PlannedRouter, RouterProfile } from './plan-routers.ts';
+import { carriedByLdp, instancesOverLdp } from './mpls/carried-by-ldp.ts';
+import { LdpInstance } from './mpls/ldp-instance.ts';
+import { MplsSite } from './mpls/mpls-site.ts';
+import { vpwsInstancesOf } from './mpls/vpws-instance.ts';
+import { GroupSite } from './multicast/group-site.ts';
+import { isPimV6, PimInstance } from './multicast/pim-instance.ts';
+import { defaultBfd } from './oam/bfd-instance.ts';
+import { BfdSite } from './oam/bfd-site.ts';
+import { LinkOamInstance, oamPacket } from './oam/link-oam-instance.ts';
+import type { PlannedRouter, RouterProfile } from './routers/plan-routers.ts';
 import type {
   BfdProfile,
   BgpProfile,
@@ -48,11 +45,14 @@ import type {
   PimProfile,
   RipProfile,
   VpwsProfile,
-} from './profiles.ts';
-import { RipInstance } from './rip-instance.ts';
-import type { InstanceOptions, PlaneContext, ProtocolInstance, Router, WatchedInstance } from './router.ts';
-import { SignatureKeys } from './signature-keys.ts';
-import { vpwsInstancesOf } from './vpws-instance.ts';
+} from './routers/profiles.ts';
+import type { InstanceOptions, PlaneContext, ProtocolInstance, Router, WatchedInstance } from './routers/router.ts';
+import { SignatureKeys } from './routers/signature-keys.ts';
+import { BgpInstance, bgpPort } from './routing/bgp-instance.ts';
+import type { BgpInstanceOptions } from './routing/bgp-options.ts';
+import { IsisInstance, isisPdu } from './routing/isis-instance.ts';
+import { OspfInstance } from './routing/ospf-instance.ts';
+import { RipInstance } from './routing/rip-instance.ts';
 
 /** Routing protocols use the class of network control (RFC 2474, CS6). */
 const controlDscp = 48;

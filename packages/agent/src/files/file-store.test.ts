@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../../../tests/process/free-port.ts';
 import { Bench, type Joined } from '../testing/agent-process.ts';
 import { serverJob } from '../testing/jobs.ts';
 import { ProtocolServer } from '../testing/protocol-server.ts';
@@ -61,7 +62,7 @@ describe('files on agents', () => {
 
   it('are present before a run is prepared, and replace references to them', async () => {
     const of = { runId: 1, epoch: 1 };
-    const port = 20_000 + (process.pid % 1000);
+    const port = await freePort();
     const body = server.addFile(Buffer.from('from a file'));
     const empty = server.addFile(Buffer.alloc(0));
     const data = { $file: body.sha256, as: 'base64' };
@@ -82,5 +83,16 @@ describe('files on agents', () => {
     server.send(joined.uuid, { type: 'prepare', ...later, orders: [{ ...withBody(data), ...later }], files: [] });
     const failed = await server.until({ type: 'prepareFailed', uuid: joined.uuid });
     expect(failed.problems[0]?.message).toContain('is not among the files of the run');
+  });
+
+  it('that do not match their hash are the problem of the job that needs them', async () => {
+    const of = { runId: 3, epoch: 1 };
+    const liar = server.addFile(randomBytes(500));
+    server.files.set(liar.sha256, randomBytes(500));
+    const order = serverJob(of, await freePort());
+    const needing = { ...order, config: { ...(order.config as object), body: [{ $file: liar.sha256 }] } };
+    server.send(joined.uuid, { type: 'prepare', ...of, orders: [order, needing], files: [liar] });
+    const failed = await server.until({ type: 'prepareFailed', uuid: joined.uuid, fits: ({ runId }) => runId === 3 });
+    expect(failed.problems).toMatchObject([{ order: 1, message: expect.stringContaining('does not match its hash') }]);
   });
 });

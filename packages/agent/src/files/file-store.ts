@@ -2,6 +2,7 @@ import { mkdir, readdir, stat, statfs, unlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NeededFile, ToController } from '@rushhour/protocol';
 import type { Log } from '../log/log.ts';
+import { MissingFile } from '../runs/supervisor/missing-file.ts';
 import { hashOf, Transfer } from './transfer.ts';
 
 export interface FileStoreDeps {
@@ -63,8 +64,11 @@ export class FileStore {
   }
 
   async fetchAll(files: readonly NeededFile[]): Promise<ReadonlyMap<string, string>> {
-    const paths = await Promise.all(files.map(async (file) => [file.sha256, await this.fetch(file)] as const));
-    return new Map(paths);
+    const pathOf = (file: NeededFile) =>
+      this.fetch(file).catch((error: Error) => {
+        throw new MissingFile(file.sha256, error);
+      });
+    return new Map(await Promise.all(files.map(async (file) => [file.sha256, await pathOf(file)] as const)));
   }
 
   take({ sha256, offset, bytes }: { sha256: string; offset: number; bytes: Buffer }): void {

@@ -11,9 +11,11 @@ export const createKeyedQueue = <Key extends string | number>() => {
       if (last.get(key) === settled) last.delete(key);
     }
   };
+  /** Whether work with this key is queued or running. */
+  const isBusy = (key: Key) => last.has(key);
   /** Resolves when no work is queued or running. */
   const idle = async () => {
     while (last.size > 0) await Promise.all(last.values());
   };
-  return { run, idle };
+  return { run, isBusy, idle };
 };

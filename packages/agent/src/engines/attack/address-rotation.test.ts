@@ -1,9 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../../../../tests/process/free-port.ts';
 import { httpAttempt, runBothEnds } from './testing/two-ends.ts';
-
-let nextPort = 11_000 + (process.pid % 250) * 40;
-const freePort = () => nextPort++;
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -30,7 +28,7 @@ const startDevice = async (serverPort: number, shuns: 'address' | 'everybody') =
     inside.on('data', (bytes) => void socket.write(bytes)).on('end', () => socket.end());
     socket.on('end', () => inside.end());
   });
-  const port = freePort();
+  const port = await freePort();
   await new Promise<void>((resolve) => void server.listen(port, '0.0.0.0', resolve));
   closers.push(async () => {
     for (const socket of sockets) socket.destroy();
@@ -46,7 +44,7 @@ const runThrough = async (
   paths: readonly string[],
   shuns: 'address' | 'everybody' = 'address',
 ) => {
-  const serverPort = freePort();
+  const serverPort = await freePort();
   const port = await startDevice(serverPort, shuns);
   const transferred = { service: 'http', protocol: 'http', transport: 'tcp', isTls: false };
   return runBothEnds({
@@ -103,7 +101,7 @@ describe('the source address of attacks', () => {
 
 describe('attempts of several hosts', () => {
   const runHosts = async (hosts: number) => {
-    const port = freePort();
+    const port = await freePort();
     const transferred = { service: 'http', protocol: 'http', transport: 'tcp', isTls: false };
     const endpoint = { host: '127.0.0.1', port, ...transferred };
     const attempts = Array.from({ length: hosts * 2 }, (_, id) => ({

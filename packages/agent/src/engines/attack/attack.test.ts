@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../../../../../tests/process/free-port.ts';
 import { describeHost } from '../../machine/host.ts';
 import { prepareJob } from '../../runs/job/prepare-job.ts';
 import { SampleStore } from '../../samples.ts';
 import { engines } from '../index.ts';
 import { attemptOf, httpAttempt, runBothEnds } from './testing/two-ends.ts';
 
-let nextPort = 21_000 + (process.pid % 250) * 40;
-const freePort = () => nextPort++;
 const http = (port: number) => ({ host: '127.0.0.1', port, service: 'http', protocol: 'http' });
 
 /** A device on the way: sees what each side says and may pass on something else, or nothing. */
@@ -37,7 +36,7 @@ const deviceBefore = async (
 
 describe('attempts between client and server', () => {
   it('begin with the greeting of the server, which says nothing of what follows it', async () => {
-    const port = freePort();
+    const port = await freePort();
     const device = await deviceBefore(port, (bytes, { client, path }) => {
       if (path === 'back' || !bytes.includes('forbidden')) return bytes;
       client.end('550 stopped\r\n');
@@ -69,8 +68,8 @@ describe('attempts between client and server', () => {
   });
 
   it('arrive complete and get our own answer on a transparent path', async () => {
-    const port = freePort();
-    const [rawPort, dnsPort] = [freePort(), freePort()];
+    const port = await freePort();
+    const [rawPort, dnsPort] = [await freePort(), await freePort()];
     const raw = { host: '127.0.0.1', port: rawPort, service: 'mqtt', protocol: 'raw' };
     const packets = { ...raw, service: 'packets', transport: 'udp' };
     const dns = { host: '127.0.0.1', port: dnsPort, service: 'dns', protocol: 'dns', transport: 'udp' };
@@ -116,7 +115,7 @@ describe('attempts between client and server', () => {
   });
 
   it('are not sent when the server does not prove itself', async () => {
-    const port = freePort();
+    const port = await freePort();
     const both = await runBothEnds({
       attempts: [httpAttempt(0, '/'), httpAttempt(1, '/')],
       targets: [http(port)],
@@ -130,7 +129,7 @@ describe('attempts between client and server', () => {
   });
 
   it('distinguish a reset, silence, stripped bytes and a foreign answer', async () => {
-    const port = freePort();
+    const port = await freePort();
     const device = await deviceBefore(port, (bytes, { client, path }) => {
       const text = bytes.toString('latin1');
       if (text.includes('reset-me')) client.resetAndDestroy();
@@ -185,7 +184,7 @@ describe('attempts between client and server', () => {
   });
 
   it('without a marker are identified by content', async () => {
-    const port = freePort();
+    const port = await freePort();
     const both = await runBothEnds({
       attempts: [httpAttempt(0, '/a'), httpAttempt(1, '/b', 'x'), httpAttempt(2, '/b', 'x')],
       targets: [http(port)],
@@ -202,7 +201,7 @@ describe('attempts between client and server', () => {
   });
 
   it('are skipped when a required attempt did not pass', async () => {
-    const port = freePort();
+    const port = await freePort();
     const device = await deviceBefore(port, (bytes, { client }) => {
       if (!bytes.includes('first')) return bytes;
       client.resetAndDestroy();
@@ -230,7 +229,7 @@ describe('attempts between client and server', () => {
 
 describe('reused connections', () => {
   it('carry several attempts and none after an error', async () => {
-    const port = freePort();
+    const port = await freePort();
     const ports: number[] = [];
     const device = await deviceBefore(port, (bytes, { client, path }) => {
       if (path === 'there' && client.remotePort !== undefined && bytes.includes('X-Traffic-Test')) {
@@ -260,7 +259,7 @@ describe('reused connections', () => {
   });
 
   it('are reopened transparently when the peer has closed them', async () => {
-    const port = freePort();
+    const port = await freePort();
     const closing = new Set<Socket>();
     const device = await deviceBefore(port, (bytes, { client, path }) => {
       // Closes as soon as the next request comes, as a proxy does whose patience is over.
@@ -286,7 +285,7 @@ describe('reused connections', () => {
   });
 
   it('send cookies set by a device', async () => {
-    const port = freePort();
+    const port = await freePort();
     const seen: string[] = [];
     const device = await deviceBefore(port, (bytes, { path }) => {
       const text = bytes.toString('latin1');
@@ -310,7 +309,7 @@ describe('reused connections', () => {
 });
 
 it('the TLS handshake uses the Host header of the attempt as server name', async () => {
-  const port = freePort();
+  const port = await freePort();
   const names: string[] = [];
   const device = await deviceBefore(port, (bytes, { path }) => {
     if (path === 'there' && bytes.includes('shop.test', 0, 'latin1')) names.push('shop.test');
@@ -339,7 +338,7 @@ describe('HTTP/2', () => {
   };
 
   it.each([false, true])('carries attempts and proofs, TLS: %s', async (isTls) => {
-    const port = freePort();
+    const port = await freePort();
     const endpoint = { ...http(port), isTls };
     const both = await runBothEnds({
       attempts: [
@@ -361,7 +360,7 @@ describe('HTTP/2', () => {
   });
 
   it('distinguishes a reset from silence', async () => {
-    const port = freePort();
+    const port = await freePort();
     const device = await deviceBefore(port, (bytes, { client, path }) => {
       if (path === 'there' && bytes.includes('PRI * HTTP/2.0')) {
         if (resets) client.resetAndDestroy();

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Attempt } from '@rushhour/protocol';
 import { grpcFrames } from '@rushhour/wire';
 import { expect, it } from 'vitest';
+import { freePort } from '../../../../../tests/process/free-port.ts';
 import { attemptOf, runBothEnds } from './testing/two-ends.ts';
 
 const method = '/shop.Search/Find';
@@ -68,7 +69,7 @@ const pass = (stream: ServerHttp2Stream, headers: object, body: Buffer, port: nu
 };
 
 it('gRPC calls are proven by calls, answered with a status, and judged by it', async () => {
-  const port = 31_000 + (process.pid % 900);
+  const port = await freePort();
   const gateway = await gatewayBefore(port, 'DROP');
   const http = { host: '127.0.0.1', service: 'http', protocol: 'http' };
   const both = await runBothEnds({
@@ -94,7 +95,7 @@ it('gRPC calls are proven by calls, answered with a status, and judged by it', a
 });
 
 it('a status that the path has changed is a change of the answer', async () => {
-  const port = 32_000 + (process.pid % 900);
+  const port = await freePort();
   const device = createServer();
   device.on('stream', (stream: ServerHttp2Stream, headers) => {
     const parts: Buffer[] = [];

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
+import { freePort } from '../../../../../tests/process/free-port.ts';
 import { attemptOf, httpAttempt, runBothEnds } from './testing/two-ends.ts';
 
-let nextPort = 16_000 + (process.pid % 250) * 4;
-const freePort = () => nextPort++;
 const service = { protocol: 'http', transport: 'tcp', isTls: false };
 const scan = (id: number, addressIndex: number, port: number, isOpen: boolean) =>
   attemptOf(id, {
@@ -13,7 +12,7 @@ const scan = (id: number, addressIndex: number, port: number, isOpen: boolean) =
   });
 
 it('a sweep finds open ports open and closed ones closed at each address, and the server knows who asked', async () => {
-  const [open, shut] = [freePort(), freePort()];
+  const [open, shut] = [await freePort(), await freePort()];
   const at = (host: string) => ({ host, port: open, service: 'http', ...service });
   const hosts = ['127.0.9.1', '127.0.9.2', '127.0.9.3'];
   const both = await runBothEnds({
@@ -38,7 +37,7 @@ it('a sweep finds open ports open and closed ones closed at each address, and th
 });
 
 it('proofs of a campaign come with its steps, those of other tests at the start', async () => {
-  const port = freePort();
+  const port = await freePort();
   const endpoint = { host: '127.0.0.1', port, service: 'http', ...service };
   const reasons = async (kind: 'campaign' | 'waf') => {
     const ends = { attempts: [{ ...httpAttempt(0, '/a'), kind }], targets: [endpoint], listen: [endpoint] };

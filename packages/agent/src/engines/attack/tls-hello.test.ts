@@ -3,12 +3,11 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import type { TlsHello } from '@rushhour/protocol';
 import { expect, it } from 'vitest';
+import { freePort } from '../../../../../tests/process/free-port.ts';
 import { createSelfSigned } from '../../net/tls/self-signed.ts';
 import { httpAttempt, runBothEnds } from './testing/two-ends.ts';
 import { fingerprintIn, helloOptions } from './tls-hello.ts';
 
-let nextPort = 17_200 + (process.pid % 250) * 4;
-const freePort = () => nextPort++;
 const tls = { host: '127.0.0.1', service: 'http', protocol: 'http', transport: 'tcp', isTls: true };
 
 const old: TlsHello = {
@@ -35,7 +34,7 @@ const attemptWith = (id: number, hello: TlsHello | undefined, host = 'c2.test') 
 };
 
 it('an attempt offers what its hello says, in this order, and the fingerprint arrives as it left', async () => {
-  const port = freePort();
+  const port = await freePort();
   const both = await runBothEnds({
     attempts: [
       attemptWith(0, old),
@@ -83,7 +82,7 @@ it('suites, groups and signatures are on the wire in the order of the hello', as
 });
 
 it('a device that opens TLS is known by the fingerprint that arrives', async () => {
-  const port = freePort();
+  const port = await freePort();
   const { certificate, privateKey } = createSelfSigned(['device.test']);
   const device = createTlsServer({ cert: certificate, key: privateKey }, (socket) => {
     const onward = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
@@ -104,7 +103,7 @@ it('a device that opens TLS is known by the fingerprint that arrives', async () 
 });
 
 it('a first message in many pieces is read whole', async () => {
-  const port = freePort();
+  const port = await freePort();
   const device = createServer((socket) => {
     const onward = connect(port, '127.0.0.1').setNoDelay(true);
     for (const one of [socket, onward]) one.on('error', () => {}).on('close', () => socket.destroy());

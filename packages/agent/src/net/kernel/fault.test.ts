@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freePort } from '../../../../../tests/process/free-port.ts';
 import { Bench, type Joined } from '../../testing/agent-process.ts';
 import { clientJob, serverJob } from '../../testing/jobs.ts';
 import { ProtocolServer } from '../../testing/protocol-server.ts';
@@ -28,7 +29,7 @@ it('an invalid address crashes the process, and only if the checks are bypassed'
 it('such a crash fails the engine and not the agent', async () => {
   const { uuid } = agent;
   const of = { runId: 1, epoch: 1 };
-  const port = 22_000 + (process.pid % 1000) * 10;
+  const port = await freePort();
   const orders = [serverJob(of, port), clientJob(of, port, 30)];
   server.send(uuid, { type: 'prepare', ...of, orders, files: [] });
   await server.until({ type: 'prepared', uuid, fits: ({ runId }) => runId === 1 });

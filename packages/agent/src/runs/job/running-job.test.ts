@@ -92,6 +92,9 @@ beforeEach(() => {
   ticks = 0;
 });
 
+/** What is waited for is followed by something that has to come before the job ends. */
+const oftenPolled = { interval: 5 };
+
 describe('run', () => {
   it('is prepared, started and closed, and reports every count', async () => {
     const deps = depsOf();
@@ -115,7 +118,7 @@ describe('run', () => {
   it('stops on demand, before the start too', async () => {
     const stop = new AbortController();
     const never = new RunningJob(orderOf({}), depsOf({ stop: stop.signal, barrier: () => new Promise(() => {}) }));
-    await sleep(20);
+    await expect.poll(() => life).toEqual(['prepare']);
     stop.abort();
     expect(await never.outcome).toMatchObject({ status: 'stopped' });
     expect(life).toEqual(['prepare', 'close']);
@@ -152,25 +155,24 @@ describe('run', () => {
   it('pauses, resumes and moves the end by the pause', async () => {
     const deps = depsOf();
     const begin = Date.now();
-    const run = new RunningJob(orderOf({}, 0.4), deps);
-    await sleep(100);
+    const run = new RunningJob(orderOf({}, 1), deps);
+    await expect.poll(() => ticks, oftenPolled).toBeGreaterThan(0);
     run.pause();
-    await sleep(30);
     const before = ticks;
     await sleep(200);
     expect(ticks).toBe(before);
     run.resume();
     await run.outcome;
     expect(ticks).toBeGreaterThan(before);
-    expect(Date.now() - begin).toBeGreaterThanOrEqual(600);
+    expect(Date.now() - begin).toBeGreaterThanOrEqual(1190);
   });
 
   it('reports a pause as a phase of its own', async () => {
     const phases: string[] = [];
-    const run = new RunningJob(orderOf({}, 0.5), { ...depsOf(), onSummary: ({ phase }) => phases.push(phase) });
-    await sleep(100);
+    const run = new RunningJob(orderOf({}, 1), { ...depsOf(), onSummary: ({ phase }) => phases.push(phase) });
+    await expect.poll(() => ticks, oftenPolled).toBeGreaterThan(0);
     run.pause();
-    await sleep(2300);
+    await expect.poll(() => phases).toContain('paused');
     run.resume();
     await run.outcome;
     expect(phases).toContain('paused');
@@ -178,33 +180,43 @@ describe('run', () => {
   });
 
   it('moves the end of a server by the pause of its clients', async () => {
+    let started = 0;
     const deaf: Engine = {
       id: 'deaf',
       config: Type.Object({ role: Type.String() }),
       targetsOf: () => [],
       check: async () => ({ isAvailable: true, path: 'nothing' }),
-      prepare: async ({ signal }) => ({ start: () => aborted(signal), close: async () => {} }),
+      prepare: async ({ signal }) => ({
+        start() {
+          started++;
+          return aborted(signal);
+        },
+        close: async () => {},
+      }),
     };
     const deps = depsOf({ engines: new Map([['deaf', deaf]]) });
     const begin = Date.now();
-    const server = new RunningJob({ ...orderOf({ role: 'server' }, 0.3), engine: 'deaf' }, deps);
-    const client = new RunningJob({ ...orderOf({ role: 'client' }, 0.3), engine: 'deaf' }, deps);
-    await sleep(100);
+    const server = new RunningJob({ ...orderOf({ role: 'server' }, 1), engine: 'deaf' }, deps);
+    const client = new RunningJob({ ...orderOf({ role: 'client' }, 1), engine: 'deaf' }, deps);
+    await expect.poll(() => started, oftenPolled).toBe(2);
     server.pause();
     expect(() => client.pause()).toThrow('deaf cannot pause');
     await sleep(250);
     server.resume();
     await server.outcome;
-    expect(Date.now() - begin).toBeGreaterThanOrEqual(550);
+    expect(Date.now() - begin).toBeGreaterThanOrEqual(1240);
   });
 
   it('changes the load while it runs', async () => {
-    const run = new RunningJob(orderOf({ everyMs: 100 }, 0.5), depsOf());
-    await sleep(50);
+    const stop = new AbortController();
+    const run = new RunningJob(orderOf({ everyMs: 300 }, 5), depsOf({ stop: stop.signal }));
+    await expect.poll(() => life, oftenPolled).toContain('start');
     expect(run.changeLoad({ sessionsPerSecond: 4 })).toEqual({ rejected: 'ticks have a rate only' });
     expect(run.changeLoad({ requestsPerSecond: 200 })).toEqual({});
+    // At its first rate it would end after 16.
+    await expect.poll(() => ticks).toBeGreaterThan(30);
+    stop.abort();
     await run.outcome;
-    expect(ticks).toBeGreaterThan(30);
     expect(() => run.changeLoad({})).toThrow('tick is not running');
   });
 });

@@ -13,6 +13,7 @@ import { clockNow } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
 import { defaultAllowedTargets } from '../../net/addresses/resolve-targets.ts';
 import type { FromChild, Problem } from '../child/child-messages.ts';
+import { MissingFile, refersTo } from './missing-file.ts';
 import { RunChild } from './run-child.ts';
 import { RunRecord, type Uplink } from './run-record.ts';
 import { effectiveTargets } from './target-limits.ts';
@@ -27,7 +28,7 @@ export interface AgentRunDeps {
   readonly uplink: Uplink;
   readonly clock: { readonly offsetMs: number };
   readonly limits: () => AgentLimits;
-  /** Fetches the files; resolves with their paths by hash. */
+  /** Fetches the files; resolves with their paths by hash, rejects with a `MissingFile`. */
   readonly fetch: (files: readonly NeededFile[]) => Promise<ReadonlyMap<string, string>>;
   readonly captures: Pick<CaptureStore, 'change' | 'end'>;
   readonly onEnd: (run: AgentRun) => void;
@@ -104,8 +105,7 @@ export class AgentRun {
     const problems: Problem[] = [];
     const limited = orders.map((order, index) => this.#limit(order, index, problems));
     const paths = await this.#deps.fetch(this.files).catch((error: Error) => {
-      const hash = this.files.find(({ sha256 }) => error.message.includes(sha256))?.sha256 ?? '';
-      const order = orders.findIndex(({ config }) => JSON.stringify(config).includes(hash));
+      const order = error instanceof MissingFile ? orders.findIndex(({ config }) => refersTo(config, error.sha256)) : 0;
       problems.push({ order: Math.max(0, order), code: 'FILE_MISSING', message: error.message });
       return new Map<string, string>();
     });

@@ -1,13 +1,13 @@
 import { mkdir, readdir, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../../../../tests/process/free-port.ts';
 import { Bench, isAlive, type Joined } from '../../testing/agent-process.ts';
 import { clientJob, serverJob, totalOf } from '../../testing/jobs.ts';
 import { ProtocolServer } from '../../testing/protocol-server.ts';
 
 const bench = new Bench();
 let server: ProtocolServer;
-let lastPort = 31_000 + (process.pid % 150) * 10;
 const of = { runId: 7, epoch: 2 };
 
 beforeEach(async () => {
@@ -22,7 +22,7 @@ afterEach(async () => {
 afterAll(() => bench.close());
 
 const begin = async ({ uuid }: Joined): Promise<void> => {
-  const port = ++lastPort;
+  const port = await freePort();
   const orders = [serverJob(of, port), clientJob(of, port, 60)];
   server.send(uuid, { type: 'prepare', ...of, orders, files: [] });
   await server.until({ type: 'prepared', uuid });

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../../../../tests/process/free-port.ts';
 import { Bench, isAlive, type Joined } from '../../testing/agent-process.ts';
 import { clientJob, serverJob, totalOf } from '../../testing/jobs.ts';
 import { type MessageOf, ProtocolServer } from '../../testing/protocol-server.ts';
@@ -11,7 +11,6 @@ let left: Joined;
 let right: Joined;
 let third: Joined;
 let lastRun = 0;
-const basePort = 21_000 + (process.pid % 1000) * 10;
 
 const newRun = () => ({ runId: ++lastRun, epoch: 1 });
 /** The process of a run, as the agent says in its log. */
@@ -35,7 +34,7 @@ afterAll(async () => {
 /** A run of one order on the right agent, under way. */
 const runningOn = async ({ uuid }: Joined, seconds: number) => {
   const of = newRun();
-  const port = basePort + of.runId;
+  const port = await freePort();
   server.send(uuid, {
     type: 'prepare',
     ...of,
@@ -52,7 +51,7 @@ const ofRun = (runId: number) => (message: { runId: number }) => message.runId =
 describe('runs on agents', () => {
   it('makes traffic between two agents from a common start to the planned end', { retry: 2 }, async () => {
     const of = newRun();
-    const port = basePort;
+    const port = await freePort();
     server.send(right.uuid, { type: 'prepare', ...of, orders: [serverJob(of, port)], files: [] });
     server.send(left.uuid, { type: 'prepare', ...of, orders: [clientJob(of, port, 2)], files: [] });
     for (const { uuid } of [left, right]) await server.until({ type: 'prepared', uuid, fits: ofRun(of.runId) });
@@ -78,11 +77,16 @@ describe('runs on agents', () => {
     const of = await runningOn(right, 30);
     server.send(uuid, { type: 'pause', ...of });
     await server.until({ type: 'event', uuid, fits: (event) => event.runId === of.runId && event.kind === 'paused' });
-    await sleep(1100);
-    const requests = () => totalOf(server, uuid, { runId: of.runId, order: 1, metric: 'http.requests' }).total;
-    const before = requests();
-    await sleep(1000);
-    expect(requests() - before).toBeLessThan(5);
+    const pausedSeconds = () =>
+      server
+        .all('summaries', uuid)
+        .filter(({ runId, order }) => runId === of.runId && order === 1)
+        .flatMap(({ summaries }) => summaries.filter(({ phase }) => phase === 'paused'));
+    await expect.poll(() => pausedSeconds().length).toBeGreaterThan(2);
+    const requests = pausedSeconds()
+      .slice(1)
+      .flatMap(({ series }) => series.map(({ counters }) => counters['http.requests'] ?? 0));
+    expect(requests.filter((count) => count > 0)).toEqual([]);
     server.send(uuid, { type: 'resume', ...of });
     server.send(uuid, { type: 'changeLoad', ...of, order: 1, change: { requestsPerSecond: 400 } });
     server.send(uuid, { type: 'changeLoad', ...of, order: 1, change: { packetsPerSecond: 1 } });
@@ -146,7 +150,7 @@ describe('runs on agents', () => {
   it('lets a newer epoch replace an older one, never the reverse', async () => {
     const { uuid } = left;
     const of = newRun();
-    const port = basePort + of.runId;
+    const port = await freePort();
     const prepare = (epoch: number) =>
       server.send(uuid, {
         type: 'prepare',
@@ -179,7 +183,7 @@ describe('runs on agents', () => {
   it('refuses targets outside its limits and reports the problem of every job', async () => {
     const { uuid } = left;
     const of = newRun();
-    const port = basePort + of.runId;
+    const port = await freePort();
     const blocker = createServer().listen(port, '127.0.0.1');
     const client = (host: string, allowedTargets: string[]) => {
       const order = clientJob(of, port, 1);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import { createKeyedQueue } from '../../concurrency/keyed-queue.ts';
 import {
   agentsWithFile,
   everyAgentId,
@@ -31,10 +32,8 @@ const baseTimeoutMs = 60_000;
 /** The slowest transfer that is waited for. */
 const minBytesPerMs = 100;
 
-const createPushContext = (deps: Deps) => {
-  const queues = new Map<number, Promise<void>>();
-  return { ...deps, queues };
-};
+/** Files for one agent are brought one after the other. */
+const createPushContext = (deps: Deps) => ({ ...deps, queue: createKeyedQueue<number>() });
 type PushContext = ReturnType<typeof createPushContext>;
 
 const note = (
@@ -71,21 +70,14 @@ const bring = async (context: PushContext, agentID: number, file: PushedFile, ve
   }
 };
 
-const queue = (context: PushContext, agentID: number, file: PushedFile, verify: boolean) => {
-  const { queues, log } = context;
-  const before = queues.get(agentID) ?? Promise.resolve();
-  const mine = before
-    .then(() => bring(context, agentID, file, verify))
-    .catch((error) => log.error({ err: error, agentID }, 'a file could not be pushed'))
-    .finally(() => {
-      if (queues.get(agentID) === mine) queues.delete(agentID);
-    });
-  queues.set(agentID, mine);
-};
+const enqueue = (context: PushContext, agentID: number, file: PushedFile, verify: boolean) =>
+  void context.queue
+    .run(agentID, () => bring(context, agentID, file, verify))
+    .catch((error) => context.log.error({ err: error, agentID }, 'a file could not be pushed'));
 
 const resume = async (context: PushContext, agentID: number) => {
-  const { queues, store } = context;
-  if (queues.has(agentID)) return;
+  const { queue, store } = context;
+  if (queue.isBusy(agentID)) return;
   const owed = (await filesOwedTo(store.read, agentID)).map(({ sha256 }) => sha256);
   if (owed.length === 0) return;
   const known = await filesWithAny(store.read, owed);
@@ -94,7 +86,7 @@ const resume = async (context: PushContext, agentID: number) => {
     const size = sizes.get(sha256);
     if (size === undefined)
       await note(context, agentID, { sha256, size: 0 }, 'failed', { error: 'the file was deleted' });
-    else queue(context, agentID, { sha256, size }, false);
+    else enqueue(context, agentID, { sha256, size }, false);
   }
 };
 
@@ -118,7 +110,7 @@ export const createFilePush = (deps: Deps) => {
     push: async (push: { files: readonly PushedFile[]; agents: readonly number[]; verify: boolean }) => {
       const pairs = push.agents.flatMap((agentID) => push.files.map((file) => ({ agentID, file })));
       await Promise.all(pairs.map(({ agentID, file }) => note(context, agentID, file, 'pending')));
-      for (const { agentID, file } of pairs) queue(context, agentID, file, push.verify);
+      for (const { agentID, file } of pairs) enqueue(context, agentID, file, push.verify);
       const bytes = pairs.reduce((sum, { file }) => sum + file.size, 0);
       return { jobID: randomUUID(), pairs: pairs.length, bytes };
     },

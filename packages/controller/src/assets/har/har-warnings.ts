@@ -10,8 +10,8 @@ const messages = {
   HAR_SCHEME: 'N entries went to no server (data, blob or an extension) and are left out',
   HAR_UNANSWERED: 'N entries had no answer when they were recorded and are left out',
   HAR_FROM_CACHE: 'N entries came from the cache of the browser and are left out',
-  HAR_BROKEN_ENTRY: 'N entries have no sound address or method and are left out',
-  HAR_TIME_UNSOUND: 'N entries have no sound time: they follow the one before at once',
+  HAR_BROKEN_ENTRY: 'N entries have no valid address or method and are left out',
+  HAR_TIME_UNSOUND: 'N entries have no valid time: they follow the entry before without a pause',
   HAR_MIME_MISSING: 'N answers have no type: it is inferred from their headers or address',
   HAR_HEADER_UNSOUND:
     'N entries have headers without a name or with characters that no header may have: they are left out',

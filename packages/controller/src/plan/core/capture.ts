@@ -24,7 +24,7 @@ export const captureOf = (
 export const reportCaptures = (agents: readonly PlanAgent[], issues: PlanIssues): void => {
   for (const { id, name, status, system } of new Set(agents)) {
     if (status === neverSeen || system.caps.includes('cap_net_raw')) continue;
-    const message = `agent ${name} cannot capture packets: it has not the right cap_net_raw`;
+    const message = `agent ${name} cannot capture packets: it lacks CAP_NET_RAW`;
     issues.caveat({ path: '/dumps/enabled', agentId: id }, 'CANNOT_CAPTURE', message);
   }
 };

@@ -113,7 +113,7 @@ const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenE
   if (found === undefined) return undefined;
   if (!scope.budget.takeTargets(found.targets.length - named.length)) return reportTooLarge(scope);
   if (shares.weightAt(index) === 0) {
-    scope.issues.caveat({ path, agentId: agent.id }, 'NOTHING_TO_DO', `agent ${agent.name} gets nothing of the load`);
+    scope.issues.caveat({ path, agentId: agent.id }, 'NOTHING_TO_DO', `agent ${agent.name} gets no share of the load`);
     return undefined;
   }
   const part = partOf(scope, { shares, index, found, source, portRange: ports.range, agent });

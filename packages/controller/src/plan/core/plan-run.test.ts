@@ -107,7 +107,7 @@ describe('a plan', () => {
     const sources = [{ agent: { id: 1 } }, { agent: { id: 2 } }];
     const plan = planOf([http({ sources, targets: [{ ip: '10.0.0.2' }], totalSessions: 1 })]);
     expect(issueCodes(plan)).toEqual(['warning sources/1 NOTHING_TO_DO']);
-    expect(plan.notes).toEqual(['agent agent2 gets nothing of the load']);
+    expect(plan.notes).toEqual(['agent agent2 gets no share of the load']);
     expect(configsOf(plan, 1, 'client')).toMatchObject([{ load: { rate: 100 }, totalSessions: 1 }]);
   });
 

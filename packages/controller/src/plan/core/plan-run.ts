@@ -37,7 +37,7 @@ const reportAgents = (uses: readonly AgentUse[], issues: PlanIssues): void => {
     const location = { path: `${path}/agent/id`, agentId: agent.id };
     if (agent.isBlocked) issues.error(location, 'AGENT_BLOCKED', `agent ${agent.name} is blocked`);
     else if (agent.status === agentStatus.incompatible) {
-      issues.error(location, 'AGENT_INCOMPATIBLE', `agent ${agent.name} has a version that does not fit`);
+      issues.error(location, 'AGENT_INCOMPATIBLE', `agent ${agent.name} has an incompatible version`);
     } else if (!isConnected(agent.status))
       issues.warning(location, 'AGENT_OFFLINE', `agent ${agent.name} is not online`);
     reportEngine({ agent, engine }, location, issues);

@@ -61,7 +61,7 @@ const ipsec: readonly UnsupportedMember[] = [
   ...flat(['clientPortRange', 'targets/*/ports'], 'IKE has the ports 500 and 4500'),
   ...flat(['ipsecPsk'], 'has no effect: ipsecAuthMethod is not psk', isKeyedBy('cert', 'eap-tls', 'manual')),
   ...flat(['ipsecCert'], 'has no effect: ipsecAuthMethod is not cert', isKeyedBy('psk', 'eap-mschapv2', 'manual')),
-  ...flat(['ipsecCa'], 'has no effect: no certificates are shown', isKeyedBy('psk', 'manual')),
+  ...flat(['ipsecCa'], 'has no effect: no certificates are exchanged', isKeyedBy('psk', 'manual')),
 ];
 const ranges = (...names: readonly string[]) => names.flatMap((name) => [`${name}Start`, `${name}End`]);
 const ipsecTunnel: readonly UnsupportedMember[] = [
@@ -112,7 +112,7 @@ const unsupported: Readonly<Record<string, readonly UnsupportedMember[]>> = {
     { path: 'keepAlive/idleMs', message: 'idle connections are closed over HTTP/1.1 only', when: isMultiplexed },
     { path: 'httpParams/pipelining', message: 'HTTP/3 has streams instead: use maxStreams', when: isHttp3 },
     { path: 'httpParams/retry', message: 'has no effect without HTTP/3', when: hasNoQuic },
-    { path: 'tlsParams/earlyData', message: 'QUIC has no early data here', when: isHttp3 },
+    { path: 'tlsParams/earlyData', message: 'early data over QUIC is not supported', when: isHttp3 },
     { path: 'tcpConfiguration', message: 'HTTP/3 does not use TCP', when: isHttp3 },
     ...['method', 'path', 'url', 'query', 'cookies', 'body'].map((name) =>
       ofJourneys(`httpParams/${name}`, 'has no effect: the steps of the journeys are the requests'),
@@ -142,7 +142,7 @@ const unsupported: Readonly<Record<string, readonly UnsupportedMember[]>> = {
     },
     {
       path: 'httpParams/grpc/answers',
-      message: 'has no effect: only with serverStreaming the server chooses how many it sends',
+      message: 'has no effect: the server chooses the number of its messages with serverStreaming only',
       when: (values) => !isCallOf(values, 'serverStreaming'),
     },
     ofWebSocket('httpParams/version', 'WebSockets are opened over HTTP/1.1'),
@@ -158,7 +158,7 @@ const unsupported: Readonly<Record<string, readonly UnsupportedMember[]>> = {
     ofWebSocket('tlsParams/earlyData', 'WebSockets are not opened in the first flight'),
     {
       path: 'httpParams/webSocket/pushPerSecond',
-      message: 'has no effect: the server sends by itself in mode receive only',
+      message: 'has no effect: the server sends unasked in mode receive only',
       when: (values) => !isPushed(values),
     },
     ...flat(

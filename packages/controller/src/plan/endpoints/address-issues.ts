@@ -118,13 +118,13 @@ export const reportRights = (
   for (const client of clients) {
     const { agent, path, stack } = client;
     if (stack !== undefined || mayClaim(agent) || !isForeign(client)) continue;
-    const message = `agent ${agent.name} has no right to send from these addresses and uses its own`;
+    const message = `agent ${agent.name} is not permitted to send from these addresses and uses its own`;
     issues.caveat({ path, agentId: agent.id }, 'ADDRESS_NOT_OWN', message);
   }
   for (const { agent, path, listens, stack } of servers) {
     const hosts = listens.map(({ host }) => host);
     if (stack !== undefined || mayClaim(agent) || addressesToAdd(agent, hosts).length === 0) continue;
-    const message = `agent ${agent.name} has no right to answer for addresses that no interface of it has`;
+    const message = `agent ${agent.name} is not permitted to answer for addresses that none of its interfaces has`;
     issues.error({ path, agentId: agent.id }, 'ADDRESS_NOT_OWN', message);
   }
 };

@@ -76,7 +76,7 @@ export const createLateResults = (deps: Deps) => {
       for (const [key, late] of pending) {
         if (!(await metrics.missingSeconds(late.runId)).has(late.agentId)) await settle(context, late);
         else if (clockNow() < late.until) continue;
-        else commands.abandon(late.agentId, late, 'the results were waited for long enough');
+        else commands.abandon(late.agentId, late, 'its results did not arrive in time');
         pending.delete(key);
       }
     },

@@ -74,7 +74,7 @@ const start = async (deps: Deps, schedule: ScheduleOfTask) => {
   const { store, runs } = deps;
   const issuer = schedule.issuerID === null ? undefined : await users.find(store.read, schedule.issuerID);
   if (issuer === undefined || !issuer.isActive)
-    return skip(deps, schedule, 'failed', 'its owner may not start tasks any more');
+    return skip(deps, schedule, 'failed', 'its owner may no longer start tasks');
   const group = await groups.find(store.read, issuer.groupID);
   const permissions = new Set((group?.permissions ?? []).map(({ value }) => value));
   if (!allows(permissions, 'tasks.execute')) {
@@ -98,7 +98,7 @@ const occurrence = async (deps: Deps, schedule: ScheduleOfTask) => {
   const { lateMs = 60_000, misfireMs = 3_600_000, store } = deps;
   const lateBy = Date.now() - Date.parse(schedule.nextRunAt ?? '');
   if (lateBy > lateMs && (schedule.misfire === 'skip' || lateBy > misfireMs)) {
-    return skip(deps, schedule, 'missed', 'no controller was there at the time');
+    return skip(deps, schedule, 'missed', 'no controller was running at that time');
   }
   const conflict = await conflictOf(store, schedule);
   if (conflict !== undefined)

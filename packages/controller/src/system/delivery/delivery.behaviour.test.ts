@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../../../../tests/process/free-port.ts';
 import { makeWithOpenssl } from '../../assets/certificates/testing/openssl.ts';
 import { statement } from '../../store/engine/statement.ts';
 import { admin, startTestController, type TestController } from '../../testing/controller.ts';
@@ -100,7 +101,7 @@ const withMailServer = async (
   use: (port: number, mails: () => string[]) => Promise<void>,
 ) => {
   const box = mkdtempSync(join(tmpdir(), 'rushhour-mail-'));
-  const port = 20_000 + (process.pid % 20_000);
+  const port = await freePort();
   const handler = ['-c', 'aiosmtpd.handlers.Mailbox', `${box}/mail`];
   const args = ['-m', 'aiosmtpd', '-n', ...options, '-l', `127.0.0.1:${port}`, ...handler];
   const server = spawn('/usr/bin/python3', args, { stdio: 'ignore' });

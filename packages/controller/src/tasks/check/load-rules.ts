@@ -147,7 +147,7 @@ export const durationIssues = (path: string, { mode, count, stages: given = [], 
   }
   const needed = parts.rampUpSec + parts.warmUpSec + parts.rampDownSec;
   if (mode !== 'time' || needed < seconds) return [];
-  const message = `${seconds} seconds are over before ramps and warm-up are: nothing is left to judge`;
+  const message = `ramps and warm-up take all of the ${seconds} seconds: nothing is left to judge`;
   return [{ path: `${path}/seconds`, code: 'DURATION_TOO_SHORT', message }];
 };
 

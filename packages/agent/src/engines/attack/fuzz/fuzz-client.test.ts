@@ -6,13 +6,13 @@ import { AttackClientConfig, AttackServerConfig, type Attempt, type AttemptRecor
 import type { TSchema } from 'typebox';
 import * as value from 'typebox/value';
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../../../../../../tests/process/free-port.ts';
 import { describeHost } from '../../../machine/host.ts';
 import { SampleStore } from '../../../samples.ts';
 import { fuzzing } from '../index.ts';
 
 const { Default } = value as unknown as { Default(schema: TSchema, value: unknown): unknown };
 const shared = { runToken: 'test1', proofKey: 'a key that both ends know' };
-const base = 27_000 + (process.pid % 400) * 10;
 
 /** A device that passes everything on until it sees a certain text: then it dies, and is started again a little later. */
 const fragileDevice = async (port: number, to: number, deadly: string | readonly string[], isBack = true) => {
@@ -119,7 +119,7 @@ const settings = { recoveryMs: 5000, maxMs: 60_000, minimise: true, stopOnHealth
 
 describe('a fragile target', () => {
   it('is reported with the case that stopped it and a minimised reproducer', async () => {
-    const ports = { device: base, server: base + 1 };
+    const ports = { device: await freePort(), server: await freePort() };
     const close = await fragileDevice(ports.device, ports.server, '\0\0');
     const cases = [
       ...harmless(7),
@@ -140,7 +140,7 @@ describe('a fragile target', () => {
   });
 
   it('that does not recover ends the run with a finding', async () => {
-    const ports = { device: base + 2, server: base + 3 };
+    const ports = { device: await freePort(), server: await freePort() };
     const close = await fragileDevice(ports.device, ports.server, 'die', false);
     const { notes, findings } = await run(ports, [...harmless(3), caseOf(3, 'please die now'), ...harmless(2)], {
       ...settings,
@@ -152,7 +152,7 @@ describe('a fragile target', () => {
   });
 
   it('that survives everything has no findings', async () => {
-    const ports = { device: base + 4, server: base + 5 };
+    const ports = { device: await freePort(), server: await freePort() };
     const close = await fragileDevice(ports.device, ports.server, 'never sent');
     const { notes, findings, clients } = await run(ports, harmless(12), settings);
     close();
@@ -161,7 +161,7 @@ describe('a fragile target', () => {
   });
 
   it('that stops again by the same cause is one finding, and another cause is another one', async () => {
-    const ports = { device: base + 6, server: base + 7 };
+    const ports = { device: await freePort(), server: await freePort() };
     const close = await fragileDevice(ports.device, ports.server, ['\0\0', 'die']);
     const deadly = ['xx\0\0yy', 'die at once', 'another\0\0one', 'now die'].map((text, i) => caseOf(20 + i, text));
     const { findings, counts } = await run(ports, [...harmless(3), ...deadly], { ...settings, stopOnHealth: false });
@@ -178,7 +178,7 @@ describe('a fragile target', () => {
   });
 
   it('is reported once for each rule when it lets through what it should refuse', async () => {
-    const ports = { device: base + 8, server: base + 9 };
+    const ports = { device: await freePort(), server: await freePort() };
     const close = await fragileDevice(ports.device, ports.server, 'never sent');
     const refused = [0, 1, 2].map((id) => ({
       ...caseOf(id, `case ${id}`),

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { FileExchange } from '@rushhour/protocol';
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../../../../../../tests/process/free-port.ts';
 import { attemptOf, runBothEnds } from '../testing/two-ends.ts';
 
-let nextPort = 21_000 + (process.pid % 250) * 40;
 const protocols = ['ftp', 'smtp', 'pop3', 'imap'] as const;
 const paths: [(typeof protocols)[number], 'up' | 'down'][] = [
   ['ftp', 'up'],
@@ -16,10 +16,10 @@ const paths: [(typeof protocols)[number], 'up' | 'down'][] = [
   ['imap', 'down'],
 ];
 
-const endpoint = (protocol: string) => {
-  const port = nextPort++;
-  return { host: '127.0.0.1', port, service: protocol, protocol };
-};
+const endpoint = async (protocol: string) => ({
+  ...{ host: '127.0.0.1', port: await freePort() },
+  ...{ service: protocol, protocol },
+});
 const exchangeOf = (protocol: FileExchange['protocol'], direction: 'up' | 'down', content: Buffer): FileExchange => ({
   ...{ protocol, direction, name: 'sample file.bin', contentType: 'auto' },
   content: { data: content.toString('base64') },
@@ -28,7 +28,7 @@ const exchangeOf = (protocol: FileExchange['protocol'], direction: 'up' | 'down'
 describe.each(paths)('a file over %s, %s', (protocol, direction) => {
   it.each([0, 1, 700, 300_000])('of %i bytes arrives unchanged', async (size) => {
     const content = size === 1 ? Buffer.from('.') : randomBytes(size);
-    const listen = endpoint(protocol);
+    const listen = await endpoint(protocol);
     const both = await runBothEnds({
       attempts: [0, 1].map((id) =>
         attemptOf(id, { service: protocol, exchange: exchangeOf(protocol, direction, content) }),
@@ -79,7 +79,7 @@ describe('a device in the mail path', () => {
     treat: Parameters<typeof deviceBefore>[1],
   ) => {
     const content = Buffer.from('a very bad file that a device would stop');
-    const listen = endpoint(protocol);
+    const listen = await endpoint(protocol);
     const device = await deviceBefore(listen.port, treat);
     const both = await runBothEnds({
       attempts: [attemptOf(0, { service: protocol, exchange: exchangeOf(protocol, direction, content) })],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../../../../../../tests/process/free-port.ts';
 import { attemptOf, runBothEnds } from '../testing/two-ends.ts';
 
 const echo = (host: string) => ({ host, port: 7, service: 'icmp', protocol: 'icmp', transport: 'icmp' });
@@ -35,7 +36,7 @@ describe.each(['127.0.0.1', '::1'])('echo requests with payload to %s', (host) =
     const both = await runBothEnds({
       attempts: [beacon(0, 'into the dark')],
       targets: [echo(host)],
-      listen: [{ host, port: 24_999, service: 'other', protocol: 'raw' }],
+      listen: [{ host, port: await freePort(), service: 'other', protocol: 'raw' }],
       client: { control: { retries: 0, timeoutMs: 200, everyAttempts: 10, afterSilentDrop: true } },
     });
     expect(both.controls[0]).toMatchObject({ isGood: false, detail: 'the reply is not signed' });

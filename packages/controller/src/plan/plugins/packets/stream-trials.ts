@@ -58,7 +58,7 @@ const reportEnds = (scope: PlanScope, { sources, targets }: StreamValues): void 
     scope.issues.error(pointerIn(scope, name), 'ONE_PAIR', 'trials by RFC 2544 go from one source to one target');
   }
   if (targets[0] === undefined || targets[0].agent !== undefined) return;
-  const message = 'names no agent: nobody could tell what arrived';
+  const message = 'names no agent: only an agent can count what arrives';
   scope.issues.error(pointerIn(scope, 'targets', 0, 'agent'), 'NO_SERVER_AGENT', message);
 };
 

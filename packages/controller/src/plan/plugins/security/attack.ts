@@ -106,7 +106,7 @@ const reportUnfit = (scope: PlanScope, { attempts, services }: AttackPlan, { siz
   }
   if (attempts.length === 0) issues.error(pointerIn(scope), 'NO_ATTEMPTS', 'there is nothing to try');
   if (attempts.length > maxAttempts || size > maxBytes) {
-    const message = `${attempts.length} attempts of ${size} bytes; ${maxAttempts} of ${maxBytes} bytes are the most`;
+    const message = `${attempts.length} attempts of ${size} bytes; the maximum is ${maxAttempts} of ${maxBytes} bytes`;
     issues.error(pointerIn(scope), 'TOO_MANY_ATTEMPTS', message);
   }
   endpointsOf(entry, 'targets').forEach((endpoint, index) => {

@@ -85,16 +85,16 @@ const rotationOf = (wanted: string): NonNullable<AttackPlan['addressRotation']> 
 
 const reportUnsupported = (scope: PlanScope, { http, modules, benign }: Modules): void => {
   if (http.methods.length > 0) {
-    const message = 'the place of a payload decides the method';
+    const message = 'the method follows from the location of the payload';
     scope.issues.caveat(pointerIn(scope, 'wafModules', 'http', 'methods'), 'NOT_SUPPORTED', message);
   }
   const used = new Set([...modules, ...(benign.enabled ? [benign] : [])].flatMap(({ placeholders }) => placeholders));
   if (!used.has('grpc') && http.grpc.method !== defaultGrpc.method) {
-    const message = 'has no effect: nothing goes into a gRPC call';
+    const message = 'has no effect: no payload is sent in gRPC calls';
     scope.issues.caveat(pointerIn(scope, 'wafModules', 'http', 'grpc', 'method'), 'NOT_SUPPORTED', message);
   }
   if (used.size > 1 && used.has('grpc') && http.versions.includes('1.1')) {
-    const message = 'gRPC calls go over HTTP/2 and other places over HTTP/1.1: a device must take both on this port';
+    const message = 'gRPC calls use HTTP/2, payloads elsewhere HTTP/1.1: the device must accept both on this port';
     scope.issues.caveat(pointerIn(scope, 'wafModules', 'http', 'versions'), 'MIXED_VERSIONS', message);
   }
 };
@@ -203,7 +203,7 @@ const fits = (scope: PlanScope, { http, benign }: Modules, prepared: readonly Pr
   const count = sizes.reduce((sum, size) => sum + size.count, harmless);
   const bytes = sizes.reduce((sum, size) => sum + size.bytes, harmless * eachBytes);
   if (count <= maxAttempts && bytes <= maxBytes) return true;
-  const message = `${count} requests of some ${bytes} bytes; ${maxAttempts} of ${maxBytes} bytes are the most`;
+  const message = `${count} requests of about ${bytes} bytes; the maximum is ${maxAttempts} of ${maxBytes} bytes`;
   scope.issues.error(pointerIn(scope, 'wafModules', 'modules'), 'TOO_MANY_ATTEMPTS', message);
   return false;
 };

@@ -51,7 +51,7 @@ const payloadBytesOf = (scope: PlanScope, { frameSize, payload }: UdpValues): nu
   if (frameSize === undefined) return payload.size;
   const bytes = frameSize - udpFrameBytes - (wantedVersion(scope) === 6 ? ipv6ExtraBytes : 0);
   if (bytes >= udpHeaderBytes) return bytes;
-  const message = `entries ${bytes} bytes for the payload; ${udpHeaderBytes} number and time a packet`;
+  const message = `leaves ${bytes} bytes for the payload; ${udpHeaderBytes} bytes hold the number and the time of a packet`;
   scope.issues.error(pointerIn(scope, 'frameSize'), 'FRAME_TOO_SMALL', message);
   return udpHeaderBytes;
 };

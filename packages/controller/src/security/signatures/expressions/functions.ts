@@ -24,7 +24,7 @@ const numberOf = (value: Buffer | undefined, otherwise: number) => {
 const lengthOf = (value: Buffer | undefined, otherwise: number) => {
   const length = numberOf(value, otherwise);
   if (length < 0 || length > maxMessageBytes) {
-    throw new TemplateError('PAYLOAD_TOO_LARGE', `a function makes ${length} bytes; ${maxMessageBytes} are the most`);
+    throw new TemplateError('PAYLOAD_TOO_LARGE', `a function makes ${length} bytes; the maximum is ${maxMessageBytes}`);
   }
   return length;
 };
@@ -85,7 +85,7 @@ const repeated: Call = ([value, times]) => {
   const count = lengthOf(times, 1);
   const bytes = (value?.length ?? 0) * count;
   if (bytes > maxMessageBytes) {
-    throw new TemplateError('PAYLOAD_TOO_LARGE', `repeat makes ${bytes} bytes; ${maxMessageBytes} are the most`);
+    throw new TemplateError('PAYLOAD_TOO_LARGE', `repeat makes ${bytes} bytes; the maximum is ${maxMessageBytes}`);
   }
   return Buffer.concat(Array.from({ length: count }, () => value ?? Buffer.alloc(0)));
 };

@@ -9,8 +9,8 @@ import {
   type ReceivedTree,
   textOfAddress,
 } from '@rushhour/wire';
-import { addressAfter } from './plan-routers.ts';
-import type { PimProfile } from './profiles.ts';
+import { addressAfter } from '../routers/plan-routers.ts';
+import type { PimProfile } from '../routers/profiles.ts';
 import type {
   InstanceCounters,
   InstanceOptions,
@@ -19,8 +19,8 @@ import type {
   RouteRow,
   Router,
   WatchedInstance,
-} from './router.ts';
-import { sendPacket } from './send-packet.ts';
+} from '../routers/router.ts';
+import { sendPacket } from '../routers/send-packet.ts';
 
 /** Messages that wait for the MAC of their receiver. */
 const maxWaiting = 1000;

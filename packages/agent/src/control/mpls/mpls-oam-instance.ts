@@ -13,10 +13,9 @@ import {
   parseLspEcho,
   writeLspEcho,
 } from '@rushhour/wire';
-import { sendDatagramFrame } from './datagram-frame.ts';
-import { ipv4Text, ipv4Word } from './ipv4-word.ts';
-import type { LdpInstance } from './ldp-instance.ts';
-import type { MplsOamProfile } from './profiles.ts';
+import { sendDatagramFrame } from '../routers/datagram-frame.ts';
+import { ipv4Text, ipv4Word } from '../routers/ipv4-word.ts';
+import type { MplsOamProfile } from '../routers/profiles.ts';
 import type {
   InstanceCounters,
   InstanceOptions,
@@ -25,7 +24,8 @@ import type {
   ProtocolInstance,
   RouteRow,
   Router,
-} from './router.ts';
+} from '../routers/router.ts';
+import type { LdpInstance } from './ldp-instance.ts';
 
 const macBytes = 6;
 const implicitNull = 3;

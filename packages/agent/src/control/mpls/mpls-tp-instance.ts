@@ -1,7 +1,7 @@
 import type { PlaneCommand } from '@rushhour/protocol';
 import { FlapSchedule, type TpEnd, type TpMessage, TpPath, tpGroupMac } from '@rushhour/wire';
-import { ipv4Word } from './ipv4-word.ts';
-import type { MplsTpProfile } from './profiles.ts';
+import { ipv4Word } from '../routers/ipv4-word.ts';
+import type { MplsTpProfile } from '../routers/profiles.ts';
 import type {
   InstanceCounters,
   InstanceOptions,
@@ -10,7 +10,7 @@ import type {
   ProtocolInstance,
   RouteRow,
   Router,
-} from './router.ts';
+} from '../routers/router.ts';
 
 const mplsType = 0x8847;
 const macBytes = 6;

@@ -9,10 +9,10 @@ import {
   Version2Area,
   Version3Area,
 } from '@rushhour/wire';
+import { ipv4Word } from '../routers/ipv4-word.ts';
+import type { OspfProfile } from '../routers/profiles.ts';
+import type { InstanceOptions } from '../routers/router.ts';
 import { routerIdOf } from './bgp-options.ts';
-import { ipv4Word } from './ipv4-word.ts';
-import type { OspfProfile } from './profiles.ts';
-import type { InstanceOptions } from './router.ts';
 
 const md5Bytes = 16;
 const sha256Bytes = 32;

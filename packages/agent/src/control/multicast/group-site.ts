@@ -8,11 +8,11 @@ import {
   type Packet,
   parseAddress,
 } from '@rushhour/wire';
-import type { IgmpProfile } from '../access/access-profiles.ts';
+import type { IgmpProfile } from '../../access/access-profiles.ts';
+import type { QuerierProfile } from '../routers/profiles.ts';
+import type { InstanceOptions, PlaneContext, ProtocolInstance, Router } from '../routers/router.ts';
 import { createIgmpHost, createMldHost, type GroupHostInstance } from './group-host-instance.ts';
-import type { QuerierProfile } from './profiles.ts';
 import { createIgmpQuerier, createMldQuerier, type QuerierInstance } from './querier-instance.ts';
-import type { InstanceOptions, PlaneContext, ProtocolInstance, Router } from './router.ts';
 
 type Options = InstanceOptions<unknown>;
 

@@ -1,6 +1,6 @@
 import type { PlaneCommand } from '@rushhour/protocol';
-import type { HostLayers, HostNetwork } from '../net/host-network.ts';
-import type { Transport } from '../net/transport/transport.ts';
+import type { HostLayers, HostNetwork } from '../../net/host-network.ts';
+import type { Transport } from '../../net/transport/transport.ts';
 import type { EvpnFabrics } from './evpn-fabric.ts';
 import type { RouteTables } from './route-files.ts';
 

@@ -1,7 +1,7 @@
 import { generalizedNames, numberedNames, type WireNames, type WireService, wireTypes } from '@rushhour/wire';
-import { ipv4Word } from './ipv4-word.ts';
-import type { Fec129Profile, PseudowireProfile, VplsProfile } from './profiles.ts';
-import type { InstanceOptions } from './router.ts';
+import { ipv4Word } from '../routers/ipv4-word.ts';
+import type { Fec129Profile, PseudowireProfile, VplsProfile } from '../routers/profiles.ts';
+import type { InstanceOptions } from '../routers/router.ts';
 
 type ServiceOptions = ConstructorParameters<typeof WireService>[0];
 

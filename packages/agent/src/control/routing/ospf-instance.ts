@@ -10,9 +10,8 @@ import {
   type PacketEnds,
   parseAddress,
 } from '@rushhour/wire';
-import { ipv4Text } from './ipv4-word.ts';
-import { ospfOptionsOf } from './ospf-options.ts';
-import type { OspfProfile } from './profiles.ts';
+import { ipv4Text } from '../routers/ipv4-word.ts';
+import type { OspfProfile } from '../routers/profiles.ts';
 import type {
   InstanceCounters,
   InstanceOptions,
@@ -21,8 +20,9 @@ import type {
   RouteRow,
   Router,
   WatchedInstance,
-} from './router.ts';
-import { sendPacket } from './send-packet.ts';
+} from '../routers/router.ts';
+import { sendPacket } from '../routers/send-packet.ts';
+import { ospfOptionsOf } from './ospf-options.ts';
 
 const bfdDown = 'BFD session down';
 const maxWaiting = 10_000;

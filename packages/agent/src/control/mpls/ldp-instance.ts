@@ -10,10 +10,9 @@ import {
   ldpPort,
   writeMapped,
 } from '@rushhour/wire';
-import type { Connection, ConnectionEvents } from '../net/transport/transport.ts';
-import { routerIdOf } from './bgp-options.ts';
-import { ipv4Text, ipv4Word } from './ipv4-word.ts';
-import type { LdpProfile } from './profiles.ts';
+import type { Connection, ConnectionEvents } from '../../net/transport/transport.ts';
+import { ipv4Text, ipv4Word } from '../routers/ipv4-word.ts';
+import type { LdpProfile } from '../routers/profiles.ts';
 import type {
   InstanceCounters,
   InstanceOptions,
@@ -22,7 +21,8 @@ import type {
   ProtocolInstance,
   RouteRow,
   Router,
-} from './router.ts';
+} from '../routers/router.ts';
+import { routerIdOf } from '../routing/bgp-options.ts';
 
 const bindingsOf = ({ profile, router, ordinal }: InstanceOptions<LdpProfile>): LdpBindings => {
   const { count, start, labelStart, implicitNull } = profile.bindings;

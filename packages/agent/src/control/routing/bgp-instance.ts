@@ -8,7 +8,17 @@ import {
   FlapSchedule,
   type VpwsWires,
 } from '@rushhour/wire';
-import type { Connection, ConnectionEvents } from '../net/transport/transport.ts';
+import type { Connection, ConnectionEvents } from '../../net/transport/transport.ts';
+import type { EvpnFabric } from '../routers/evpn-fabric.ts';
+import type { BgpProfile } from '../routers/profiles.ts';
+import type {
+  InstanceCounters,
+  NeighbourRow,
+  PlaneContext,
+  ProtocolInstance,
+  RouteRow,
+  Router,
+} from '../routers/router.ts';
 import {
   type BgpInstanceOptions,
   bgpSessionOptions,
@@ -16,9 +26,6 @@ import {
   importedRoutesOf,
   vpwsWiresOf,
 } from './bgp-options.ts';
-import type { EvpnFabric } from './evpn-fabric.ts';
-import type { BgpProfile } from './profiles.ts';
-import type { InstanceCounters, NeighbourRow, PlaneContext, ProtocolInstance, RouteRow, Router } from './router.ts';
 
 export const bgpPort = 179;
 

@@ -1,8 +1,8 @@
 import type { PlaneCommand } from '@rushhour/protocol';
 import { FlapSchedule, type TreeName, TreeService } from '@rushhour/wire';
-import { ipv4Text, ipv4Word } from './ipv4-word.ts';
-import type { MldpProfile } from './profiles.ts';
-import type { InstanceCounters, NeighbourRow, ProtocolInstance, RouteRow, Router } from './router.ts';
+import { ipv4Text, ipv4Word } from '../routers/ipv4-word.ts';
+import type { MldpProfile } from '../routers/profiles.ts';
+import type { InstanceCounters, NeighbourRow, ProtocolInstance, RouteRow, Router } from '../routers/router.ts';
 
 const firstNameOf = ({ tree, service }: MldpProfile): TreeName =>
   service.inBand

@@ -1,8 +1,8 @@
 import type { PlaneCommand } from '@rushhour/protocol';
 import { FlapSchedule, WireService } from '@rushhour/wire';
-import { ipv4Text } from './ipv4-word.ts';
-import type { PseudowireProfile } from './profiles.ts';
-import type { InstanceCounters, NeighbourRow, ProtocolInstance, RouteRow, Router } from './router.ts';
+import { ipv4Text } from '../routers/ipv4-word.ts';
+import type { PseudowireProfile } from '../routers/profiles.ts';
+import type { InstanceCounters, NeighbourRow, ProtocolInstance, RouteRow, Router } from '../routers/router.ts';
 import type { WirePlan } from './wire-options.ts';
 
 /** Pseudowires over the LDP sessions of the same router. */

@@ -1,8 +1,8 @@
 import { copyOf, formatAddress, type Memory, type Packet, parseAddress, type UdpHandler } from '@rushhour/wire';
+import type { BfdProfile } from '../routers/profiles.ts';
+import type { InstanceOptions, PlaneContext } from '../routers/router.ts';
 import { type BfdEcho, bfdEchoPort } from './bfd-echo.ts';
 import { BfdInstance, bfdPorts } from './bfd-instance.ts';
-import type { BfdProfile } from './profiles.ts';
-import type { InstanceOptions, PlaneContext } from './router.ts';
 
 const pairOf = (local: string, peer: string): string => `${local} ${formatAddress(parseAddress(peer))}`;
 

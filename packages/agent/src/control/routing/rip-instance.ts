@@ -13,7 +13,7 @@ import {
   ripngPort,
   ripPort,
 } from '@rushhour/wire';
-import type { RipProfile } from './profiles.ts';
+import type { RipProfile } from '../routers/profiles.ts';
 import type {
   InstanceCounters,
   InstanceOptions,
@@ -22,7 +22,7 @@ import type {
   ProtocolInstance,
   RouteRow,
   Router,
-} from './router.ts';
+} from '../routers/router.ts';
 
 const keyBytes = 16;
 const linkLocalBits = 64;

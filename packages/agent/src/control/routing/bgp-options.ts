@@ -12,8 +12,8 @@ import {
   type RouteSource,
   VpwsWires,
 } from '@rushhour/wire';
-import type { BgpProfile, EvpnProfile, VpwsProfile } from './profiles.ts';
-import type { InstanceOptions } from './router.ts';
+import type { BgpProfile, EvpnProfile, VpwsProfile } from '../routers/profiles.ts';
+import type { InstanceOptions } from '../routers/router.ts';
 
 export interface BgpInstanceOptions extends InstanceOptions<BgpProfile> {
   /** Profiles of EVPN of the router, with its number among the routers that have them. */

@@ -9,11 +9,11 @@ import {
   UdpHeader,
   writeMapped,
 } from '@rushhour/wire';
+import type { MplsOamProfile, MplsTpProfile } from '../routers/profiles.ts';
+import type { InstanceOptions, PlaneContext } from '../routers/router.ts';
 import type { LdpInstance } from './ldp-instance.ts';
 import { MplsOamInstance } from './mpls-oam-instance.ts';
 import { MplsTpInstance } from './mpls-tp-instance.ts';
-import type { MplsOamProfile, MplsTpProfile } from './profiles.ts';
-import type { InstanceOptions, PlaneContext } from './router.ts';
 
 const macBytes = 6;
 const ethernetBytes = 14;

@@ -7,9 +7,8 @@ import {
   IgmpHosts,
   MldHosts,
 } from '@rushhour/wire';
-import type { IgmpProfile } from '../access/access-profiles.ts';
-import { sendToGroup } from './group-port.ts';
-import { ipv4Text, ipv4Word } from './ipv4-word.ts';
+import type { IgmpProfile } from '../../access/access-profiles.ts';
+import { ipv4Text, ipv4Word } from '../routers/ipv4-word.ts';
 import type {
   InstanceCounters,
   InstanceOptions,
@@ -18,7 +17,8 @@ import type {
   ProtocolInstance,
   RouteRow,
   Router,
-} from './router.ts';
+} from '../routers/router.ts';
+import { sendToGroup } from './group-port.ts';
 
 const second = 1000;
 const packetBytes = 2048;

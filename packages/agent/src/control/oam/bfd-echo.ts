@@ -1,6 +1,6 @@
 import { type Memory, parseAddress, updateChecksum } from '@rushhour/wire';
-import { sendDatagramFrame } from './datagram-frame.ts';
-import type { PlaneContext } from './router.ts';
+import { sendDatagramFrame } from '../routers/datagram-frame.ts';
+import type { PlaneContext } from '../routers/router.ts';
 
 export const bfdEchoPort = 3785;
 const macBytes = 6;

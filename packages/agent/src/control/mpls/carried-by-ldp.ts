@@ -1,7 +1,7 @@
+import type { PlannedRouter, RouterProfile } from '../routers/plan-routers.ts';
+import type { Fec129Profile, MldpProfile, PseudowireProfile, VplsProfile } from '../routers/profiles.ts';
+import type { ProtocolInstance, Router } from '../routers/router.ts';
 import type { LdpInstance } from './ldp-instance.ts';
-import type { PlannedRouter, RouterProfile } from './plan-routers.ts';
-import type { Fec129Profile, MldpProfile, PseudowireProfile, VplsProfile } from './profiles.ts';
-import type { ProtocolInstance, Router } from './router.ts';
 import { TreeInstance } from './tree-instance.ts';
 import { WireInstance } from './wire-instance.ts';
 import { fec129Plan, pseudowirePlan, vplsPlan, type WirePlan } from './wire-options.ts';

@@ -9,9 +9,9 @@ import {
   writeMapped,
   writeMldHeader,
 } from '@rushhour/wire';
-import { ipv4Text, ipv4Word } from './ipv4-word.ts';
-import type { PlaneContext } from './router.ts';
-import { sendPacket } from './send-packet.ts';
+import { ipv4Text, ipv4Word } from '../routers/ipv4-word.ts';
+import type { PlaneContext } from '../routers/router.ts';
+import { sendPacket } from '../routers/send-packet.ts';
 
 const ethernetBytes = 14;
 const macBytes = 6;

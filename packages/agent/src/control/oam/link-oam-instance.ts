@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { PlaneCommand } from '@rushhour/protocol';
 import { LinkOam, oamFlag, oamGroup, slowProtocols } from '@rushhour/wire';
-import type { LinkOamProfile } from './profiles.ts';
+import type { LinkOamProfile } from '../routers/profiles.ts';
 import type {
   InstanceCounters,
   InstanceOptions,
@@ -10,7 +10,7 @@ import type {
   ProtocolInstance,
   RouteRow,
   Router,
-} from './router.ts';
+} from '../routers/router.ts';
 
 const macBytes = 6;
 const headerBytes = 14;

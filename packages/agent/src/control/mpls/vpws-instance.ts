@@ -1,9 +1,9 @@
 import type { PlaneCommand } from '@rushhour/protocol';
 import { FlapSchedule, type VpwsWire, type VpwsWires } from '@rushhour/wire';
-import type { BgpInstance } from './bgp-instance.ts';
-import type { PlannedRouter } from './plan-routers.ts';
-import type { VpwsProfile } from './profiles.ts';
-import type { InstanceCounters, NeighbourRow, ProtocolInstance, RouteRow, Router } from './router.ts';
+import type { PlannedRouter } from '../routers/plan-routers.ts';
+import type { VpwsProfile } from '../routers/profiles.ts';
+import type { InstanceCounters, NeighbourRow, ProtocolInstance, RouteRow, Router } from '../routers/router.ts';
+import type { BgpInstance } from '../routing/bgp-instance.ts';
 
 /** The wires of a profile over one BGP session. */
 export class VpwsInstance implements ProtocolInstance {

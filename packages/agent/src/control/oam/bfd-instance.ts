@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { PlaneCommand } from '@rushhour/protocol';
 import { BfdSession, BfdSigner, copyAddress, FlapSchedule, parseAddress, parseBfd } from '@rushhour/wire';
-import { BfdEcho } from './bfd-echo.ts';
-import { sendDatagramFrame } from './datagram-frame.ts';
-import type { BfdProfile } from './profiles.ts';
+import { sendDatagramFrame } from '../routers/datagram-frame.ts';
+import type { BfdProfile } from '../routers/profiles.ts';
 import type {
   InstanceCounters,
   InstanceOptions,
@@ -12,7 +11,8 @@ import type {
   ProtocolInstance,
   RouteRow,
   Router,
-} from './router.ts';
+} from '../routers/router.ts';
+import { BfdEcho } from './bfd-echo.ts';
 
 export const bfdPorts = { 'single-hop': 3784, 'multi-hop': 4784, micro: 6784 } as const;
 /** Source ports of sessions (RFC 5881, section 4). */

@@ -1,4 +1,4 @@
-import type { Samples } from '../engine.ts';
+import type { Samples } from '../../engine.ts';
 import type { InstanceCounters, ProtocolInstance } from './router.ts';
 
 const zero = (): InstanceCounters => ({ tx: 0, rx: 0, flaps: 0, prefixesSent: 0, prefixesReceived: 0 });

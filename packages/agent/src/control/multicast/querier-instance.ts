@@ -7,8 +7,7 @@ import {
   type QuerierEvents,
   type QuerierOptions,
 } from '@rushhour/wire';
-import { type GroupPort, igmpPort, mldPort } from './group-port.ts';
-import type { QuerierProfile } from './profiles.ts';
+import type { QuerierProfile } from '../routers/profiles.ts';
 import type {
   InstanceCounters,
   InstanceOptions,
@@ -17,7 +16,8 @@ import type {
   ProtocolInstance,
   RouteRow,
   Router,
-} from './router.ts';
+} from '../routers/router.ts';
+import { type GroupPort, igmpPort, mldPort } from './group-port.ts';
 
 interface QuerierParts<Address> {
   readonly protocol: 'igmp-querier' | 'mld-querier';

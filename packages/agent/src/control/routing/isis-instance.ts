@@ -13,8 +13,7 @@ import {
   parseAddress,
   systemIdAfter,
 } from '@rushhour/wire';
-import { routerIdOf } from './bgp-options.ts';
-import type { IsisProfile } from './profiles.ts';
+import type { IsisProfile } from '../routers/profiles.ts';
 import type {
   InstanceCounters,
   InstanceOptions,
@@ -23,7 +22,8 @@ import type {
   RouteRow,
   Router,
   WatchedInstance,
-} from './router.ts';
+} from '../routers/router.ts';
+import { routerIdOf } from './bgp-options.ts';
 
 const llc = Uint8Array.of(0xfe, 0xfe, 0x03);
 const macBytes = 6;
