@@ -30,7 +30,7 @@ const JoinDialog = ({ onClose }: { onClose: () => void }) => {
   const toasts = useToasts();
   const create = useMutation({
     mutationFn: async () => {
-      // Read before the token exists: whoever uses it comes later.
+      // Read before the token exists: agents that use it have higher ids.
       const newest = (await newestAgents(1))[0]?.id ?? 0;
       const { data } = await client.agents.createToken({ body: { name, ttlSec: hourSec, maxUses } });
       return { ...data, newest };
