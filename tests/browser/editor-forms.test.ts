@@ -39,6 +39,19 @@ describe('the form of a plugin', () => {
   });
 });
 
+describe('the fields of a row', () => {
+  it('are equally high, whatever is entered there', async () => {
+    const { page, problems, context } = await lab.signedIn('/tasks/new');
+    const form = await add(page, 'HTTP');
+    const fields = form.locator('[data-pointer*="/targets/0/"] :is(input, textarea).mantine-Input-input');
+    const heights = await fields.evaluateAll((all) => all.map((field) => field.getBoundingClientRect().height));
+    expect(heights.length).toBeGreaterThan(2);
+    expect(new Set(heights.map(Math.round)).size, `${heights}`).toBe(1);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
 describe('the choice of a record', () => {
   it('finds records beyond those that are listed', async () => {
     const { client } = lab.system;
@@ -81,6 +94,28 @@ describe('the definition of a task', () => {
     await page.getByRole('row', { name: /^Duration Mode time · Duration \(s\) 7$/ }).waitFor();
     await page.getByText('p99 of http.latency ≤ 250.0 ms').waitFor();
     expect(await page.locator('main').textContent()).not.toContain('{"');
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('the topology of a task', () => {
+  it('names agents, addresses and tunnels', async () => {
+    const { client } = lab.system;
+    const tunnel = { name: 'Head office', type: 'gre', endpoints: '10.0.0.1 > 10.9.0.1' };
+    const { data: tunnelID } = await client.tunnels.create({ body: tunnel as never });
+    const values = {
+      sources: [{ agent: { id: lab.client.id }, ip: '10.0.0.1' }],
+      targets: [{ agent: { id: lab.server.id }, ip: '10.9.0.1', ports: '80' }],
+      requestsPerSecond: 5,
+      tunnelID,
+    };
+    const body = { comment: 'Through a tunnel', configuration: [{ plugin: { id: 1 }, values }] };
+    const { data: id } = await client.tasks.create({ body: body as never });
+    const { page, problems, context } = await lab.signedIn(`/tasks/${id}`);
+    const topology = page.getByRole('region', { name: 'Topology' });
+    for (const text of ['lab-client', '10.0.0.1', 'lab-server', '10.9.0.1:80', 'Tunnels: Head office'])
+      await topology.getByText(text, { exact: true }).waitFor();
     expect(problems).toEqual([]);
     await context.close();
   });

@@ -130,6 +130,8 @@ describe('the page of a finished run', () => {
     await labels.getByRole('button', { name: 'Save' }).click();
     await verdict.getByText('rack: 7b').waitFor();
     await page.setViewportSize(phone);
+    const tabs = await page.getByRole('tab').evaluateAll((all) => all.map((tab) => tab.getBoundingClientRect().top));
+    expect(new Set(tabs.map(Math.round)).size, `${tabs}`).toBe(1);
     const shown = page
       .getByText(/µs, required|ms, required/)
       .filter({ visible: true })

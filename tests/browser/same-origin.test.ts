@@ -58,8 +58,8 @@ const changesOf = () => {
   return rows.map(({ operation }) => operation).filter((operation) => !readings.has(operation));
 };
 
-/** The status codes of the controller during an action. */
-const answersDuring = async (act: () => Promise<unknown>) => {
+/** The status codes of the controller for the requests of an action. */
+const answersDuring = async (requests: number, act: () => Promise<unknown>) => {
   const statuses: number[] = [];
   // Our own page keeps polling meanwhile.
   const note = (response: Response) => {
@@ -67,7 +67,7 @@ const answersDuring = async (act: () => Promise<unknown>) => {
   };
   context.on('response', note);
   await act();
-  await evil.waitForTimeout(300);
+  await expect.poll(() => statuses.length).toBeGreaterThanOrEqual(requests);
   context.off('response', note);
   return statuses;
 };
@@ -125,7 +125,7 @@ describe('a page of another origin', () => {
 
   it('changes nothing by a form, on any route that takes one', async () => {
     const before = changesOf();
-    const statuses = await answersDuring(() =>
+    const statuses = await answersDuring(posting.length, () =>
       evil.evaluate(
         async ({ urls, body }) => {
           for (const [i, url] of urls.entries()) {
@@ -139,7 +139,6 @@ describe('a page of another origin', () => {
             document.body.append(frame, form);
             const done = new Promise((resolve) => {
               frame.onload = resolve;
-              setTimeout(resolve, 2000);
             });
             form.submit();
             await done;

@@ -6,6 +6,20 @@ export const results = {
     servers: 'Server agents',
     device: 'Device under test',
     direct: 'Not named',
+    tunnels: 'Tunnels',
+  },
+  runAgents: {
+    roles: { client: 'Client', server: 'Server', both: 'Both' },
+    states: {
+      ready: 'Ready',
+      preparing: 'Preparing',
+      prepared: 'Prepared',
+      armed: 'Armed',
+      running: 'Running',
+      ended: 'Ended',
+      failed: 'Failed',
+      lost: 'Lost',
+    },
   },
   devices: {
     device: 'Device under test',

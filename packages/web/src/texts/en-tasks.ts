@@ -64,6 +64,7 @@ export const tasks = {
     valid: 'Ready',
     invalid: 'Has errors',
     correct: 'Correct the marked fields, then save again.',
+    checking: 'Validating …',
     noEntries: 'Add traffic to validate the task.',
     severity: { error: 'Error', warning: 'Warning', info: 'Note' },
     agents: (count: number) => (count === 1 ? '1 agent' : `${count} agents`),

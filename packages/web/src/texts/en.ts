@@ -249,6 +249,7 @@ export const en = {
     create: 'New',
     edit: 'Edit',
     open: 'Open',
+    unlimited: 'Unlimited',
     preview: 'Preview',
     previewOf: (name: string) => `Preview ${name}`,
     remove: 'Delete',

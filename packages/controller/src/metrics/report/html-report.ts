@@ -17,7 +17,7 @@ import { svgChart } from './svg-chart.ts';
 const limits: Readonly<Record<NonNullable<Rfc2544Result['throughput']>['limit'], string>> = {
   path: 'the path',
   line: 'the line',
-  ordered: 'the ordered rate; the path may carry more',
+  ordered: 'the configured rate; the path may carry more',
   generator: 'the sender; the path may carry more',
   receiver: 'the receiver; the path may carry more',
 };

@@ -6,8 +6,12 @@ import type { Column, Item } from './resource.ts';
 
 const isTime = (key: string) => key.endsWith('At') || key.endsWith('_at') || ['lastLogin', 'notAfter'].includes(key);
 
+/** Limits of agents, of which 0 is none. */
+const limits = new Set(['maxBps', 'maxConcurrentTasks']);
+
 /** A number with the unit that the name of its member implies. */
 const numberText = (key: string, value: number): string => {
+  if (value === 0 && limits.has(key)) return text.table.unlimited;
   if (key === 'size' || /bytes/i.test(key)) return bytes(value);
   if (/bps$/i.test(key)) return scaled(value, 'bit/s');
   if (/pps$/i.test(key)) return scaled(value, 'pps');

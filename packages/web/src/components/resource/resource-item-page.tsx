@@ -30,7 +30,10 @@ import { ResourceDialog } from './resource-dialog.tsx';
 /** Shown elsewhere on the page, or meaningless to users. */
 const hiddenMembers = new Set(['id', 'ID', 'issuerID', 'issuerId', 'deletedAt', 'usedBy']);
 const isEmpty = (value: unknown) =>
-  value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+  value === null ||
+  value === undefined ||
+  value === '' ||
+  (typeof value === 'object' && Object.keys(value).length === 0);
 
 /** All members of a record that have a value; the tooltips are their descriptions in the API. */
 const Members = ({ resource, item }: { resource: Resource; item: Item }) => {

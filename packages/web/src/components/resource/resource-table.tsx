@@ -72,7 +72,12 @@ const ItemRow = (props: ItemRowProps) => {
       {resource.columns.map((column, i) => {
         const cell = <Cell column={column} item={item} />;
         return (
-          <Table.Td key={column.key} {...alignOf(column)} {...minor(column)} {...(i === 0 && long)}>
+          <Table.Td
+            key={column.key}
+            {...alignOf(column)}
+            {...minor(column)}
+            {...(i === 0 && { className: 'name-cell' })}
+          >
             {i === 0 ? <Anchor renderRoot={(props) => <Link {...props} to={to} />}>{cell}</Anchor> : cell}
           </Table.Td>
         );
@@ -92,9 +97,6 @@ const ItemRow = (props: ItemRowProps) => {
     </Table.Tr>
   );
 };
-
-/** Names may be long and have no spaces. */
-const long = { style: { overflowWrap: 'anywhere', minWidth: 140 } } as const;
 
 interface HeaderCellProps extends Pick<ResourceTableProps, 'resource' | 'sort' | 'onSort'> {
   column: Column;

@@ -1,4 +1,5 @@
 import { Badge, SimpleGrid, Stack, Text } from '@mantine/core';
+import { plugins } from '@rushhour/contract';
 import { useQuery } from '@tanstack/react-query';
 import { TaskBadge } from '../../components/badges.tsx';
 import { DataTable, FactTable } from '../../components/data-table.tsx';
@@ -37,6 +38,10 @@ const Note = ({ children }: { children: string }) => (
   </Text>
 );
 
+const titles = new Map<string, string>(plugins.map(({ name, title }) => [name, title]));
+/** The engine is named where it is not that of the plugin of the same name. */
+const engineOf = (name: string, engine: string) => (engine === name ? '' : engine);
+
 const Capabilities = ({ id }: { id: number }) => {
   const { data } = useQuery({
     queryKey: ['agents', 'capabilities', id],
@@ -49,7 +54,7 @@ const Capabilities = ({ id }: { id: number }) => {
         rows={data ? [...data.plugins, data.stack] : []}
         keyOf={({ name }) => name}
         columns={[
-          { cell: ({ name }) => name },
+          { cell: ({ name }) => titles.get(name) ?? name },
           {
             cell: ({ available }) => (
               <Badge color={available ? 'teal' : 'gray'} variant="dot" tt="none">
@@ -57,7 +62,7 @@ const Capabilities = ({ id }: { id: number }) => {
               </Badge>
             ),
           },
-          { cell: ({ available, engine, reason }) => <Note>{available ? engine : reason}</Note> },
+          { cell: ({ name, available, engine, reason }) => <Note>{available ? engineOf(name, engine) : reason}</Note> },
         ]}
       />
     </Section>

@@ -13,6 +13,8 @@ import { text } from '../../lib/text.ts';
 const { agents: words } = text;
 const hourSec = 3600;
 const pollMs = 1500;
+/** As many as a token can be used for. */
+const maxArrivals = 100;
 
 export const JoinButton = () =>
   useMay()('agents', 'createToken') && (
@@ -27,7 +29,12 @@ const JoinDialog = ({ onClose }: { onClose: () => void }) => {
   const [maxUses, setMaxUses] = useState(1);
   const toasts = useToasts();
   const create = useMutation({
-    mutationFn: async () => (await client.agents.createToken({ body: { name, ttlSec: hourSec, maxUses } })).data,
+    mutationFn: async () => {
+      // Read before the token exists: agents that use it have higher ids.
+      const newest = (await newestAgents(1))[0]?.id ?? 0;
+      const { data } = await client.agents.createToken({ body: { name, ttlSec: hourSec, maxUses } });
+      return { ...data, newest };
+    },
     onError: (error) => toasts.problem(error),
   });
   if (create.data !== undefined) return <JoinCommand {...create.data} onClose={onClose} />;
@@ -38,7 +45,7 @@ const JoinDialog = ({ onClose }: { onClose: () => void }) => {
         <NumberInput
           label={words.uses}
           min={1}
-          max={100}
+          max={maxArrivals}
           value={maxUses}
           onChange={(value) => setMaxUses(Number(value) || 1)}
         />
@@ -52,14 +59,19 @@ const JoinDialog = ({ onClose }: { onClose: () => void }) => {
   );
 };
 
+const newestAgents = async (count: number) =>
+  (await client.agents.list({ query: { count, key: 'id', order: 'desc' } })).data;
+
 interface JoinCommandProps {
   readonly command: string;
+  /** Id of the newest agent before the token was made. */
+  readonly newest: number;
   /** Why other machines do not reach the controller; empty if nothing is known. */
   readonly warning: string;
   readonly onClose: () => void;
 }
 
-const JoinCommand = ({ command, warning, onClose }: JoinCommandProps) => (
+const JoinCommand = ({ command, newest, warning, onClose }: JoinCommandProps) => (
   <Modal opened onClose={onClose} title={words.join} size="lg">
     <Stack>
       <Text size="sm">{words.runThis}</Text>
@@ -71,7 +83,7 @@ const JoinCommand = ({ command, warning, onClose }: JoinCommandProps) => (
       <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
         {command}
       </Code>
-      <Arrival />
+      <Arrival newest={newest} />
       <Group justify="space-between">
         <Text size="xs" c="dimmed">
           {words.onlyNow}
@@ -82,20 +94,16 @@ const JoinCommand = ({ command, warning, onClose }: JoinCommandProps) => (
   </Modal>
 );
 
-/** Waits for an agent that was not there when the command was shown. */
-const Arrival = () => {
+/** Waits for an agent that was not there when the token was made. */
+const Arrival = ({ newest }: { newest: number }) => {
   const queries = useQueryClient();
-  const [known, setKnown] = useState<ReadonlySet<number>>();
   const { data } = useQuery({
     queryKey: ['agents', 'arrivals'],
-    queryFn: async () => (await client.agents.list({ query: { count: 100, key: 'id', order: 'desc' } })).data,
+    queryFn: () => newestAgents(maxArrivals),
     refetchInterval: pollMs,
     gcTime: 0,
   });
-  useEffect(() => {
-    if (data !== undefined && known === undefined) setKnown(new Set(data.map(({ id }) => id)));
-  }, [data, known]);
-  const arrived = known && data?.find(({ id, status }) => !known.has(id) && status === agentStatus.online);
+  const arrived = data?.find(({ id, status }) => id > newest && status === agentStatus.online);
   const id = arrived?.id;
   useEffect(() => {
     if (id !== undefined) void queries.invalidateQueries({ queryKey: ['agents', 'list'] });

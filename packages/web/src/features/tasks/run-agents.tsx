@@ -9,13 +9,15 @@ import { text } from '../../lib/text.ts';
 import { scaled } from '../../lib/units.ts';
 import { Remarks } from './remarks.tsx';
 
-const { run } = text;
+const { run, runAgents: words } = text;
 const { agentColumns: headers } = run;
 const pollMs = 2000;
 const maxRows = 100;
 const metrics = ['agentCpuPct', 'achievedLoad', 'errors', 'txBps', 'rxBps', 'scheduleLagMs'];
 const busyPct = 85;
-const stateColors: Record<string, string> = { running: 'orange', finished: 'teal', lost: 'red', failed: 'red' };
+const stateColors: Readonly<Record<string, string>> = { running: 'orange', ended: 'teal', lost: 'red', failed: 'red' };
+const roles: Readonly<Record<string, string>> = words.roles;
+const states: Readonly<Record<string, string>> = words.states;
 
 interface RunAgentsProps {
   id: number;
@@ -126,12 +128,12 @@ const columns: readonly DataColumn<Row>[] = [
       </>
     ),
   },
-  { header: headers.role, cell: ({ agent }) => <Text size="sm">{agent.role}</Text> },
+  { header: headers.role, cell: ({ agent }) => <Text size="sm">{roles[agent.role] ?? agent.role}</Text> },
   {
     header: headers.status,
     cell: ({ agent: { state } }) => (
       <Badge variant="dot" tt="none" color={stateColors[state] ?? 'gray'}>
-        {state}
+        {states[state] ?? state}
       </Badge>
     ),
   },

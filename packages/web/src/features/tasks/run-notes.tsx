@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Text, Textarea, Tooltip } from '@mantine/core';
+import { Button, Group, Text, Textarea, Tooltip } from '@mantine/core';
 import type { RunResult } from '@rushhour/contract';
 import { IconNote, IconPin, IconPinnedFilled } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -17,7 +17,6 @@ export const RunNotes = ({ result }: { result: RunResult }) => {
   const [isOpen, setOpen] = useState(false);
   const { comment, pinned } = result;
   const Icon = pinned ? IconPinnedFilled : IconPin;
-  const label = pinned ? words.unpin : words.pin;
   if (!mayChange) {
     return (
       <>
@@ -44,15 +43,16 @@ export const RunNotes = ({ result }: { result: RunResult }) => {
         {comment === '' ? words.add : words.edit}
       </Button>
       <Tooltip label={words.pinHelp} multiline w={240}>
-        <ActionIcon
+        <Button
           variant="subtle"
-          aria-label={label}
+          size="compact-sm"
+          leftSection={<Icon size={16} />}
           aria-pressed={pinned}
           loading={change.isPending}
           onClick={() => change.mutate({ pinned: !pinned })}
         >
-          <Icon size={16} />
-        </ActionIcon>
+          {pinned ? words.unpin : words.pin}
+        </Button>
       </Tooltip>
       <RunLabels result={result} mayChange />
       {isOpen && <NoteDialog result={result} onClose={() => setOpen(false)} />}

@@ -1,4 +1,4 @@
-import { Group, Select, Stack, Text } from '@mantine/core';
+import { Group, Select, Skeleton, Stack, Text } from '@mantine/core';
 import { RequestFailed } from '@rushhour/client';
 import {
   entriesOf,
@@ -10,6 +10,7 @@ import {
 } from '@rushhour/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo } from 'react';
+import { Problem } from '../../components/problem.tsx';
 import { client } from '../../lib/client.ts';
 import { type TaskEvent, useTaskStream } from '../../lib/task-stream.ts';
 import { text } from '../../lib/text.ts';
@@ -109,6 +110,7 @@ export const RunPanel = (props: RunPanelProps) => {
     <Stack>
       <Charts {...{ task, runId, latency, isLive, controls, result }} newest={data} other={other?.series}>
         {result && <RunResult result={result} />}
+        {data === undefined && (error ? <Problem error={error} /> : <Skeleton height={120} />)}
         {data?.goals && <GoalCharts goals={data.goals} />}
       </Charts>
       {result && result.thresholds.length > 0 && <Thresholds result={result} />}

@@ -1,9 +1,10 @@
 import { Card, Group, Text } from '@mantine/core';
-import { entriesOf, type RunAgent, type Task } from '@rushhour/contract';
+import type { RunAgent, Task } from '@rushhour/contract';
 import { IconArrowNarrowLeft, IconArrowNarrowRight, IconRouter, IconServer2 } from '@tabler/icons-react';
 import { useQueries } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { RecordName } from '../../components/record-name.tsx';
 import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
@@ -11,6 +12,7 @@ import { scaled } from '../../lib/units.ts';
 import { type Current, shownValue, useCurrentValues, useRunAgents } from './run-agents.tsx';
 import { deviceDetailsOf, labelsOf } from './run-device.ts';
 import classes from './run-topology.module.css';
+import { addressesOf, type Ends, idsOf, tunnelIdsOf } from './topology-ends.ts';
 
 const { topology: words } = text;
 
@@ -73,7 +75,7 @@ const Strip = ({ task, clients, servers, near, far, labels }: StripProps) => {
   return (
     <Card withBorder padding="xs" component="section" aria-label={words.title}>
       <div className={classes['strip']}>
-        <Side title={words.clients} agents={clients} networks={networks.sources} />
+        <Side title={words.clients} agents={clients} places={[...networks.sources, ...addressesOf(task, 'sources')]} />
         <Arrow {...near} />
         <Box icon={<IconRouter size={20} aria-hidden />} title={words.device}>
           <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
@@ -82,11 +84,16 @@ const Strip = ({ task, clients, servers, near, far, labels }: StripProps) => {
           <Text size="xs" c="dimmed">
             {deviceDetailsOf(labels)}
           </Text>
+          <Tunnels ids={tunnelIdsOf(task)} />
         </Box>
         {servers.length > 0 && (
           <>
             <Arrow {...far} />
-            <Side title={words.servers} agents={servers} networks={networks.targets} />
+            <Side
+              title={words.servers}
+              agents={servers}
+              places={[...networks.targets, ...addressesOf(task, 'targets')]}
+            />
           </>
         )}
       </div>
@@ -121,12 +128,17 @@ const Box = ({ icon, title, children }: BoxProps) => (
 interface SideProps {
   title: string;
   agents: readonly NamedAgent[];
-  networks: readonly string[];
+  /** Networks and addresses. */
+  places: readonly string[];
 }
 
 const maxNamed = 4;
 
-const Side = ({ title, agents, networks }: SideProps) => (
+/** The first of many, and how many more there are. */
+const firstOf = (names: readonly string[]) =>
+  [...names.slice(0, maxNamed), ...(names.length > maxNamed ? [`+${names.length - maxNamed}`] : [])].join(', ');
+
+const Side = ({ title, agents, places }: SideProps) => (
   <Box icon={<IconServer2 size={20} aria-hidden />} title={title}>
     <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
       {agents.slice(0, maxNamed).map(({ id, name }, i) => (
@@ -139,13 +151,28 @@ const Side = ({ title, agents, networks }: SideProps) => (
       ))}
       {agents.length > maxNamed && ` +${agents.length - maxNamed}`}
     </Text>
-    {networks.length > 0 && (
+    {places.length > 0 && (
       <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-        {networks.join(', ')}
+        {firstOf(places)}
       </Text>
     )}
   </Box>
 );
+
+/** The tunnels in which traffic passes the device. */
+const Tunnels = ({ ids }: { ids: readonly number[] }) =>
+  ids.length > 0 && (
+    <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+      {words.tunnels}:{' '}
+      {ids.slice(0, maxNamed).map((id, i) => (
+        <span key={id}>
+          {i > 0 && ', '}
+          <RecordName name="tunnels" id={id} />
+        </span>
+      ))}
+      {ids.length > maxNamed && ` +${ids.length - maxNamed}`}
+    </Text>
+  );
 
 /** Rates in both directions, as far as they are known. */
 const Arrow = ({ forth, back }: Rates) => (
@@ -158,19 +185,6 @@ const Arrow = ({ forth, back }: Rates) => (
     </span>
   </div>
 );
-
-type Ends = 'sources' | 'targets';
-
-/** What the entries of a task name on one side. */
-const idsOf = ({ configuration }: Task, ends: Ends, kind: 'agent' | 'network'): number[] => [
-  ...new Set(
-    entriesOf(configuration).flatMap(({ values }) =>
-      (((values as Record<string, unknown>)?.[ends] ?? []) as { [of in typeof kind]?: { id?: number } }[]).flatMap(
-        (one) => one[kind]?.id ?? [],
-      ),
-    ),
-  ),
-];
 
 /** Agents that are meant; names are read for as many as are named. */
 const useAgents = (ids: readonly number[]): readonly NamedAgent[] => {

@@ -175,7 +175,7 @@ const prepareModule = (scope: PlanScope, wafModules: Modules, module: Module, in
     scope.issues.error(path, 'NO_ATTEMPTS', `${module.name} has no payloads: name dictionaries or signatures`);
   }
   if (total > module.maxRequests) {
-    const message = `${total} requests would be made; ${module.maxRequests} of them, chosen by the seed, are`;
+    const message = `${module.maxRequests} of ${total} possible requests are sent, chosen by the random seed`;
     scope.issues.caveat(`${path}/maxRequests`, 'REQUESTS_CUT', message);
   }
   return { module, index, payloads, forms, signatures, wanted: module.maxRequests - signatures.length };

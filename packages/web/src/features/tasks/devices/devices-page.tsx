@@ -101,7 +101,7 @@ const TaskOfDevice = ({ taskId, runs }: { taskId: number; runs: readonly DeviceR
       </Link>
     }
   >
-    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm">
+    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" mb="sm">
       {trendsOf([...runs].reverse()).map((trend) => (
         <TrendCard key={trend.label} trend={trend} taskId={taskId} />
       ))}

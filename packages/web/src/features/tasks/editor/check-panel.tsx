@@ -34,7 +34,7 @@ export const CheckPanel = ({ checked, isChecking, error }: CheckPanelProps) => (
       )}
       {checked === undefined && (
         <Text size="sm" c="dimmed">
-          {editor.noEntries}
+          {isChecking ? editor.checking : editor.noEntries}
         </Text>
       )}
       {checked?.valid && checked.estimate && <EstimateText estimate={checked.estimate} />}

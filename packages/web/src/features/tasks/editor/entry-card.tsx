@@ -44,7 +44,11 @@ export const EntryCard = (props: EntryCardProps) => {
             <Text fw={600} truncate>
               {name}
             </Text>
-            {plugin && plugin.hazard > 1 && <Badge color="red">{editor.hazard[plugin.hazard]}</Badge>}
+            {plugin && plugin.hazard > 1 && (
+              <Badge color="red" tt="none">
+                {editor.hazard[plugin.hazard]}
+              </Badge>
+            )}
             {issueWithin(issues, path) !== undefined && (
               <Badge color="red" variant="dot" tt="none" maw="60%">
                 {editor.invalid}

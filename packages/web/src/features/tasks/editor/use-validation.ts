@@ -42,7 +42,7 @@ export const useValidation = (form: TaskForm, isStored: boolean) => {
   });
   return {
     checked: draft.configuration.length > 0 ? data : undefined,
-    isChecking: isFetching || settled !== form,
+    isChecking: isFetching || (settled !== form && form.configuration.length > 0),
     error,
   };
 };
