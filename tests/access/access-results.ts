@@ -48,8 +48,8 @@ export const untilUp = async (job: JobProcess, count: number, columns: readonly 
 };
 
 /** Waits until a watched job has counted more than `least`. */
-export const untilMore = (job: JobProcess, name: string, least: number) =>
-  expect.poll(() => sumOf(job.summaries, name)).toBeGreaterThan(least);
+export const untilMore = (job: JobProcess, name: string, min: number) =>
+  expect.poll(() => sumOf(job.summaries, name)).toBeGreaterThan(min);
 
 export const addressesOf = (totals: Totals): unknown[] => columnOf(totals, 'address');
 

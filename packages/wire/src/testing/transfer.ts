@@ -75,11 +75,11 @@ export class Recorder implements TcpEvents {
     const next = Math.min(this.#sent + this.#writeSize, this.#toSend.length);
     if (next > this.#sent) {
       // Writes take turns, so that all kinds of pieces are used.
-      const turn = Math.floor(this.#sent / this.#writeSize) % 3;
+      const kind = Math.floor(this.#sent / this.#writeSize) % 3;
       const bytes = this.#toSend.subarray(this.#sent, next);
-      if (turn === 1) this.#sent += this.#tcp.sendCopy(connection, bytes);
+      if (kind === 1) this.#sent += this.#tcp.sendCopy(connection, bytes);
       else {
-        if (turn === 0) this.#tcp.send(connection, bytes);
+        if (kind === 0) this.#tcp.send(connection, bytes);
         else this.#tcp.sendSummed(connection, new SummedBytes(bytes));
         this.#sent = next;
       }

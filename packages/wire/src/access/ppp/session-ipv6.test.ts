@@ -120,7 +120,7 @@ describe('IPv6 inside PPP', () => {
     expect(near.dhcpv6?.counters.renewals).toBeGreaterThan(5 * count);
   });
 
-  it('is negotiated again when an old request comes late, and the owner of the session is told', () => {
+  it('is negotiated again when an old request comes late, and its new addresses are reported', () => {
     const lab = new AccessLab();
     lab.keepsFrames = true;
     const { table, client, gateway, near, server, negotiated, isUp } = createPair({ pools: {} }, lab);

@@ -1,5 +1,5 @@
 import type { GoalTrial } from '@rushhour/contract';
-import { text } from '../../lib/text.ts';
+import { text } from '../../../lib/text.ts';
 import classes from './trial-chart.module.css';
 
 const { goals: words } = text.run;

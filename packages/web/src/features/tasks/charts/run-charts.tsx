@@ -1,9 +1,9 @@
 import { Button, Card, Group, SimpleGrid, Text } from '@mantine/core';
 import { type ReactNode, useMemo, useState } from 'react';
-import type { Line, Mark, Span, Zoom } from '../../components/charts/chart.ts';
-import { TimeChart } from '../../components/charts/time-chart.tsx';
-import { text } from '../../lib/text.ts';
-import { duration, scaled } from '../../lib/units.ts';
+import type { Line, Mark, Span, Zoom } from '../../../components/charts/chart.ts';
+import { TimeChart } from '../../../components/charts/time-chart.tsx';
+import { text } from '../../../lib/text.ts';
+import { duration, scaled } from '../../../lib/units.ts';
 import { overlayOf } from './overlay.ts';
 import { isAttemptCount, isErrorKind, isPacketCount, percentiles, type RunSeries } from './run-series.ts';
 

@@ -1,6 +1,6 @@
 import { type ConfigurationEntry, findPlugin, type RunEvent, runStatus, suitePluginId } from '@rushhour/contract';
-import type { Span } from '../../components/charts/chart.ts';
-import { text } from '../../lib/text.ts';
+import type { Span } from '../../../components/charts/chart.ts';
+import { text } from '../../../lib/text.ts';
 
 const { run } = text;
 const colors = { ramp: '#1971c2', warmUp: '#868e96', pause: '#e8590c', stage: '#1971c2', otherStage: '#7048e8' };

@@ -1,7 +1,7 @@
 import type { RunChange, RunResult } from '@rushhour/contract';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useToasts } from '../../components/toasts.tsx';
-import { client } from '../../lib/client.ts';
+import { useToasts } from '../../../components/toasts.tsx';
+import { client } from '../../../lib/client.ts';
 
 /** Changes note, labels or pin of a run. */
 export const useRunChange = ({ id, taskID }: RunResult) => {

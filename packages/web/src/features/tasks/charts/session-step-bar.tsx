@@ -1,8 +1,8 @@
 import { Group, Progress, Text } from '@mantine/core';
 import type { RunSummary } from '@rushhour/contract';
 import { IconArrowNarrowRight } from '@tabler/icons-react';
-import { text } from '../../lib/text.ts';
-import { howMany } from '../../lib/units.ts';
+import { text } from '../../../lib/text.ts';
+import { howMany } from '../../../lib/units.ts';
 import { type SessionStep, sessionStepsOf } from './session-steps.ts';
 
 const colors: Readonly<Record<SessionStep['kind'], string>> = {

@@ -1,9 +1,9 @@
 import { Badge, Group, SimpleGrid, Text } from '@mantine/core';
 import type { GoalKpi, GoalResult, GoalTrial, Rfc9411Result } from '@rushhour/contract';
-import { type DataColumn, DataTable } from '../../components/data-table.tsx';
-import { Section } from '../../components/page.tsx';
-import { text } from '../../lib/text.ts';
-import { howMany, measured, scaled } from '../../lib/units.ts';
+import { type DataColumn, DataTable } from '../../../components/data-table.tsx';
+import { Section } from '../../../components/page.tsx';
+import { text } from '../../../lib/text.ts';
+import { howMany, measured, scaled } from '../../../lib/units.ts';
 import { TrialChart } from './trial-chart.tsx';
 
 const { goals: words } = text.run;

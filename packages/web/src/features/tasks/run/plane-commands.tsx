@@ -2,9 +2,9 @@ import { Button, Group, NumberInput, Select, Text, TextInput } from '@mantine/co
 import { type PlaneCommand, planeActions, type Task } from '@rushhour/contract';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Explanation } from '../../components/explanation.tsx';
-import { client } from '../../lib/client.ts';
-import { text } from '../../lib/text.ts';
+import { Explanation } from '../../../components/explanation.tsx';
+import { client } from '../../../lib/client.ts';
+import { text } from '../../../lib/text.ts';
 
 const { rows: words } = text;
 

@@ -2,9 +2,9 @@ import { Button, Group, Text, Textarea, Tooltip } from '@mantine/core';
 import type { RunResult } from '@rushhour/contract';
 import { IconNote, IconPin, IconPinnedFilled } from '@tabler/icons-react';
 import { useState } from 'react';
-import { FormDialog } from '../../components/dialogs.tsx';
-import { useMay } from '../../lib/session.ts';
-import { text } from '../../lib/text.ts';
+import { FormDialog } from '../../../components/dialogs.tsx';
+import { useMay } from '../../../lib/session.ts';
+import { text } from '../../../lib/text.ts';
 import { RunLabels } from './run-labels.tsx';
 import { useRunChange } from './use-run-change.ts';
 

@@ -1,7 +1,7 @@
 import type { MetricValue, RunResult } from '@rushhour/contract';
-import { text } from '../../lib/text.ts';
-import { clock, duration, howMany, scaled } from '../../lib/units.ts';
-import type { RunSeries } from './run-series.ts';
+import { text } from '../../../lib/text.ts';
+import { clock, duration, howMany, scaled } from '../../../lib/units.ts';
+import type { RunSeries } from '../charts/run-series.ts';
 
 const { run } = text;
 

@@ -2,9 +2,9 @@ import { Code, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Pages } from '../../components/page.tsx';
-import { client } from '../../lib/client.ts';
-import { text } from '../../lib/text.ts';
+import { Pages } from '../../../components/page.tsx';
+import { client } from '../../../lib/client.ts';
+import { text } from '../../../lib/text.ts';
 
 const { run, task: words } = text;
 const levels = ['debug', 'info', 'warn', 'error'] as const;

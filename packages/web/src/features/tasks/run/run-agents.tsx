@@ -2,11 +2,11 @@ import { Badge, Progress, Text } from '@mantine/core';
 import type { MetricValue, RunAgent } from '@rushhour/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type DataColumn, DataTable } from '../../components/data-table.tsx';
-import { Section } from '../../components/page.tsx';
-import { client } from '../../lib/client.ts';
-import { text } from '../../lib/text.ts';
-import { scaled } from '../../lib/units.ts';
+import { type DataColumn, DataTable } from '../../../components/data-table.tsx';
+import { Section } from '../../../components/page.tsx';
+import { client } from '../../../lib/client.ts';
+import { text } from '../../../lib/text.ts';
+import { scaled } from '../../../lib/units.ts';
 import { Remarks } from './remarks.tsx';
 
 const { run, runAgents: words } = text;

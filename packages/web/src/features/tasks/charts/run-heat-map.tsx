@@ -1,9 +1,9 @@
 import { Card } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { HeatMap } from '../../components/charts/heat-map.tsx';
-import { client } from '../../lib/client.ts';
-import { text } from '../../lib/text.ts';
-import { duration } from '../../lib/units.ts';
+import { HeatMap } from '../../../components/charts/heat-map.tsx';
+import { client } from '../../../lib/client.ts';
+import { text } from '../../../lib/text.ts';
+import { duration } from '../../../lib/units.ts';
 
 interface RunHeatMapProps {
   taskId: number;

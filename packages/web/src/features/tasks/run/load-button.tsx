@@ -3,9 +3,9 @@ import { type ConfigurationEntry, findPlugin, type LoadChange } from '@rushhour/
 import { IconAdjustments } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Explanation } from '../../components/explanation.tsx';
-import { client } from '../../lib/client.ts';
-import { text } from '../../lib/text.ts';
+import { Explanation } from '../../../components/explanation.tsx';
+import { client } from '../../../lib/client.ts';
+import { text } from '../../../lib/text.ts';
 
 const { run } = text;
 type Rate = keyof typeof run.rates;

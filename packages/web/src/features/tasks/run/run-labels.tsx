@@ -2,9 +2,9 @@ import { Badge, Button, Group, TextInput } from '@mantine/core';
 import type { RunResult } from '@rushhour/contract';
 import { IconPlus, IconTag, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import { IconButton } from '../../components/buttons.tsx';
-import { DialogButton, FormDialog } from '../../components/dialogs.tsx';
-import { text } from '../../lib/text.ts';
+import { IconButton } from '../../../components/buttons.tsx';
+import { DialogButton, FormDialog } from '../../../components/dialogs.tsx';
+import { text } from '../../../lib/text.ts';
 import { useRunChange } from './use-run-change.ts';
 
 const { notes: words } = text;

@@ -2,9 +2,9 @@ import { Button, Group, Menu, Paper, Text, Title } from '@mantine/core';
 import type { RunResult as Result } from '@rushhour/contract';
 import { IconAlertTriangle, IconCircleCheck, IconCircleX, IconDownload, IconInfoCircle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { TimeText } from '../../components/time-text.tsx';
-import { text } from '../../lib/text.ts';
-import { clock } from '../../lib/units.ts';
+import { TimeText } from '../../../components/time-text.tsx';
+import { text } from '../../../lib/text.ts';
+import { clock } from '../../../lib/units.ts';
 import { RunNotes } from './run-notes.tsx';
 import { outcomeOf, thresholdText } from './run-thresholds.tsx';
 

@@ -3,10 +3,10 @@ import type { RunTableRow, TriedExchange } from '@rushhour/contract';
 import { IconDownload } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ExchangeList } from '../../components/exchange-list.tsx';
-import { Pages, Section } from '../../components/page.tsx';
-import { client } from '../../lib/client.ts';
-import { text } from '../../lib/text.ts';
+import { ExchangeList } from '../../../components/exchange-list.tsx';
+import { Pages, Section } from '../../../components/page.tsx';
+import { client } from '../../../lib/client.ts';
+import { text } from '../../../lib/text.ts';
 
 const perPage = 20;
 const pollMs = 2000;

@@ -4,11 +4,11 @@ import type { RunResult, RunTable, RunTableRow, Task } from '@rushhour/contract'
 import { IconDownload } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type DataColumn, DataTable } from '../../components/data-table.tsx';
-import { Pages, Section } from '../../components/page.tsx';
-import { client } from '../../lib/client.ts';
-import { text } from '../../lib/text.ts';
-import { howMany } from '../../lib/units.ts';
+import { type DataColumn, DataTable } from '../../../components/data-table.tsx';
+import { Pages, Section } from '../../../components/page.tsx';
+import { client } from '../../../lib/client.ts';
+import { text } from '../../../lib/text.ts';
+import { howMany } from '../../../lib/units.ts';
 import { PlaneCommands } from './plane-commands.tsx';
 
 const { rows: words } = text;

@@ -1,8 +1,8 @@
 import type { RunSummary } from '@rushhour/contract';
-import { type DataColumn, DataTable } from '../../components/data-table.tsx';
-import { Section } from '../../components/page.tsx';
-import { text } from '../../lib/text.ts';
-import { duration, howMany } from '../../lib/units.ts';
+import { type DataColumn, DataTable } from '../../../components/data-table.tsx';
+import { Section } from '../../../components/page.tsx';
+import { text } from '../../../lib/text.ts';
+import { duration, howMany } from '../../../lib/units.ts';
 import { type JourneyRow, journeyRows } from './journey-rows.ts';
 
 const { journeys: words } = text.run;

@@ -4,11 +4,11 @@ import { IconArrowNarrowLeft, IconArrowNarrowRight, IconRouter, IconServer2 } fr
 import { useQueries } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { RecordName } from '../../components/record-name.tsx';
-import { client } from '../../lib/client.ts';
-import { useMay } from '../../lib/session.ts';
-import { text } from '../../lib/text.ts';
-import { scaled } from '../../lib/units.ts';
+import { RecordName } from '../../../components/record-name.tsx';
+import { client } from '../../../lib/client.ts';
+import { useMay } from '../../../lib/session.ts';
+import { text } from '../../../lib/text.ts';
+import { scaled } from '../../../lib/units.ts';
 import { type Current, shownValue, useCurrentValues, useRunAgents } from './run-agents.tsx';
 import { deviceDetailsOf, labelsOf } from './run-device.ts';
 import classes from './run-topology.module.css';
@@ -75,7 +75,7 @@ const Strip = ({ task, clients, servers, near, far, labels }: StripProps) => {
   return (
     <Card withBorder padding="xs" component="section" aria-label={words.title}>
       <div className={classes['strip']}>
-        <Side title={words.clients} agents={clients} places={[...networks.sources, ...addressesOf(task, 'sources')]} />
+        <Side title={words.clients} agents={clients} ends={[...networks.sources, ...addressesOf(task, 'sources')]} />
         <Arrow {...near} />
         <Box icon={<IconRouter size={20} aria-hidden />} title={words.device}>
           <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
@@ -92,7 +92,7 @@ const Strip = ({ task, clients, servers, near, far, labels }: StripProps) => {
             <Side
               title={words.servers}
               agents={servers}
-              places={[...networks.targets, ...addressesOf(task, 'targets')]}
+              ends={[...networks.targets, ...addressesOf(task, 'targets')]}
             />
           </>
         )}
@@ -129,7 +129,7 @@ interface SideProps {
   title: string;
   agents: readonly NamedAgent[];
   /** Networks and addresses. */
-  places: readonly string[];
+  ends: readonly string[];
 }
 
 const maxNamed = 4;
@@ -138,7 +138,7 @@ const maxNamed = 4;
 const firstOf = (names: readonly string[]) =>
   [...names.slice(0, maxNamed), ...(names.length > maxNamed ? [`+${names.length - maxNamed}`] : [])].join(', ');
 
-const Side = ({ title, agents, places }: SideProps) => (
+const Side = ({ title, agents, ends }: SideProps) => (
   <Box icon={<IconServer2 size={20} aria-hidden />} title={title}>
     <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
       {agents.slice(0, maxNamed).map(({ id, name }, i) => (
@@ -151,9 +151,9 @@ const Side = ({ title, agents, places }: SideProps) => (
       ))}
       {agents.length > maxNamed && ` +${agents.length - maxNamed}`}
     </Text>
-    {places.length > 0 && (
+    {ends.length > 0 && (
       <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-        {firstOf(places)}
+        {firstOf(ends)}
       </Text>
     )}
   </Box>

@@ -1,6 +1,6 @@
 import type { MetricSnapshot, MetricValue } from '@rushhour/contract';
 import { useCallback, useEffect, useState } from 'react';
-import { client } from '../../lib/client.ts';
+import { client } from '../../../lib/client.ts';
 
 /** The data of the charts of a run, one point per second. */
 export interface RunSeries {

@@ -1,9 +1,9 @@
 import type { MetricValue, RunSummary } from '@rushhour/contract';
 import { useQuery } from '@tanstack/react-query';
-import { type DataColumn, DataTable } from '../../components/data-table.tsx';
-import { Section } from '../../components/page.tsx';
-import { client } from '../../lib/client.ts';
-import { text } from '../../lib/text.ts';
+import { type DataColumn, DataTable } from '../../../components/data-table.tsx';
+import { Section } from '../../../components/page.tsx';
+import { client } from '../../../lib/client.ts';
+import { text } from '../../../lib/text.ts';
 
 const { run } = text;
 const { hostColumns: headers } = run;

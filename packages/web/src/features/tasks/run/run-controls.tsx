@@ -9,11 +9,11 @@ import {
   type TablerIcon,
 } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useStartTask } from '../../components/start-task.tsx';
-import { useToasts } from '../../components/toasts.tsx';
-import { client } from '../../lib/client.ts';
-import { useMay } from '../../lib/session.ts';
-import { text } from '../../lib/text.ts';
+import { useStartTask } from '../../../components/start-task.tsx';
+import { useToasts } from '../../../components/toasts.tsx';
+import { client } from '../../../lib/client.ts';
+import { useMay } from '../../../lib/session.ts';
+import { text } from '../../../lib/text.ts';
 import { LoadButton } from './load-button.tsx';
 import { labelsToRepeat } from './run-device.ts';
 

@@ -1,11 +1,11 @@
 import { Text } from '@mantine/core';
 import { type RunEvent, runStatus } from '@rushhour/contract';
 import { useQuery } from '@tanstack/react-query';
-import type { Mark } from '../../components/charts/chart.ts';
-import { type DataColumn, DataTable } from '../../components/data-table.tsx';
-import { client } from '../../lib/client.ts';
-import { text } from '../../lib/text.ts';
-import { absoluteTime } from '../../lib/times.ts';
+import type { Mark } from '../../../components/charts/chart.ts';
+import { type DataColumn, DataTable } from '../../../components/data-table.tsx';
+import { client } from '../../../lib/client.ts';
+import { text } from '../../../lib/text.ts';
+import { absoluteTime } from '../../../lib/times.ts';
 
 const { run } = text;
 const maxRows = 100;

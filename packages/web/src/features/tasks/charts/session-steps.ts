@@ -1,5 +1,5 @@
 import type { RunSummary } from '@rushhour/contract';
-import { text } from '../../lib/text.ts';
+import { text } from '../../../lib/text.ts';
 
 const prefix = 'access.inStep.';
 

@@ -1,9 +1,9 @@
 import { Accordion, Title } from '@mantine/core';
 import type { MetricValue, Rfc2544Result, RunSummary as Summary } from '@rushhour/contract';
-import { type DataColumn, DataTable } from '../../components/data-table.tsx';
-import { Section } from '../../components/page.tsx';
-import { text } from '../../lib/text.ts';
-import { duration, howMany, measured, scaled } from '../../lib/units.ts';
+import { type DataColumn, DataTable } from '../../../components/data-table.tsx';
+import { Section } from '../../../components/page.tsx';
+import { text } from '../../../lib/text.ts';
+import { duration, howMany, measured, scaled } from '../../../lib/units.ts';
 
 const { run } = text;
 const { rfc2544 } = run;

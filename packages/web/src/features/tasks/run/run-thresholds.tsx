@@ -1,10 +1,10 @@
 import { Group, Stack, Text } from '@mantine/core';
 import { measureText, limitText as ofLimit, type RunResult as Result } from '@rushhour/contract';
-import { type DataColumn, DataTable } from '../../components/data-table.tsx';
-import { Section } from '../../components/page.tsx';
-import { TimeText } from '../../components/time-text.tsx';
-import { text } from '../../lib/text.ts';
-import { measured } from '../../lib/units.ts';
+import { type DataColumn, DataTable } from '../../../components/data-table.tsx';
+import { Section } from '../../../components/page.tsx';
+import { TimeText } from '../../../components/time-text.tsx';
+import { text } from '../../../lib/text.ts';
+import { measured } from '../../../lib/units.ts';
 
 const { run } = text;
 const { thresholdColumns: headers } = run;

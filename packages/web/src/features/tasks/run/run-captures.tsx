@@ -1,12 +1,12 @@
 import { Anchor, Text } from '@mantine/core';
 import type { RunDump } from '@rushhour/contract';
 import { useQuery } from '@tanstack/react-query';
-import { type DataColumn, DataTable } from '../../components/data-table.tsx';
-import { Section } from '../../components/page.tsx';
-import { client } from '../../lib/client.ts';
-import { useMay } from '../../lib/session.ts';
-import { text } from '../../lib/text.ts';
-import { bytes, howMany } from '../../lib/units.ts';
+import { type DataColumn, DataTable } from '../../../components/data-table.tsx';
+import { Section } from '../../../components/page.tsx';
+import { client } from '../../../lib/client.ts';
+import { useMay } from '../../../lib/session.ts';
+import { text } from '../../../lib/text.ts';
+import { bytes, howMany } from '../../../lib/units.ts';
 import { Remarks } from './remarks.tsx';
 
 const { run } = text;
