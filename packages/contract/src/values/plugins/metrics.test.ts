@@ -64,11 +64,9 @@ it.each(planes)('every metric that the %s writes is described', (folder) => {
 });
 
 it('every metric of emulated routers is described', () => {
-  const folder = join(engines, '../control');
-  const source = readdirSync(folder)
-    .map((file) => readFileSync(join(folder, file), 'utf8'))
-    .join('\n');
-  const written = [...source.matchAll(/['`](control\.\w+(?:\.\w+)?)['`]/g)].map(([, name = '']) => name);
+  const written = [...sourceOf('control', agent).matchAll(/['`](control\.\w+(?:\.\w+)?)['`]/g)].map(
+    ([, name = '']) => name,
+  );
   const plugin = plugins.find(({ name }) => name === 'plane.control');
   expect(written.length).toBeGreaterThan(3);
   expect(written.filter((name) => plugin === undefined || findMetric(plugin, name) === undefined)).toEqual([]);
