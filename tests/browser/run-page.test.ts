@@ -130,15 +130,19 @@ describe('the page of a finished run', () => {
     await labels.getByRole('button', { name: 'Save' }).click();
     await verdict.getByText('rack: 7b').waitFor();
     await page.setViewportSize(phone);
-    const tabs = await page.getByRole('tab').evaluateAll((all) => all.map((tab) => tab.getBoundingClientRect().top));
-    expect(new Set(tabs.map(Math.round)).size, `${tabs}`).toBe(1);
+    // The menu goes away in steps.
+    const rowsOfTabs = () =>
+      page
+        .getByRole('tab')
+        .evaluateAll((all) => new Set(all.map((tab) => Math.round(tab.getBoundingClientRect().top))).size);
+    await expect.poll(rowsOfTabs).toBe(1);
     const shown = page
       .getByText(/µs, required|ms, required/)
       .filter({ visible: true })
       .last();
     await shown.waitFor();
-    const right = await shown.evaluate((element) => element.getBoundingClientRect().right);
-    expect(right).toBeLessThanOrEqual(phone.width);
+    const rightEdge = () => shown.evaluate((element) => element.getBoundingClientRect().right);
+    await expect.poll(rightEdge).toBeLessThanOrEqual(phone.width);
     await page.waitForFunction(() => document.documentElement.scrollWidth <= window.innerWidth);
     expect(problems).toEqual([]);
     await context.close();
