@@ -129,6 +129,7 @@ describe('every page', () => {
       await page.emulateMedia({ colorScheme: 'light' });
       for (const [name, size] of Object.entries({ desk, phone })) {
         await page.setViewportSize(size);
+        await settled(page);
         if (!(await fitsScreen(page))) found.push(`${path}: wider than a ${name}`);
         found.push(...(await cutOff(page)).map((text) => `${path}, ${name}: cut off ${text}`));
         found.push(...(await overlapping(page)).map((texts) => `${path}, ${name}: overlap of ${texts}`));

@@ -134,9 +134,8 @@ describe('every page', () => {
         await page.waitForFunction(() => document.documentElement.scrollWidth <= window.innerWidth);
         // What scrolls is around the table.
         const frame = page.getByRole('table').locator('xpath=..');
-        expect(await frame.evaluate((element) => element.scrollWidth - element.clientWidth), path).toBeLessThanOrEqual(
-          1,
-        );
+        const overflow = () => frame.evaluate((element) => element.scrollWidth - element.clientWidth);
+        await expect.poll(overflow, { message: path }).toBeLessThanOrEqual(1);
       }
     }
     await context.close();
