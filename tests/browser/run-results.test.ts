@@ -14,9 +14,11 @@ const requests = (seconds: number, requestsPerSecond = 50) =>
 const load = (page: Page) => page.getByRole('img', { name: /^Load: Actual \d/ });
 
 describe('the page of a run', () => {
-  it('continues after the controller was killed and restarted', async () => {
+  it('follows a start made elsewhere, and continues after the controller was killed and restarted', async () => {
     const { data: id } = await lab.system.client.tasks.create({ body: requests(12) as never });
     const { page, problems, context } = await lab.signedIn(`/tasks/${id}`);
+    // Started elsewhere, and the page follows.
+    await page.getByText('Not run yet').waitFor();
     const { data } = await lab.system.client.tasks.start({ params: { id } });
     await page.getByText('Live', { exact: true }).waitFor();
     await load(page).waitFor();

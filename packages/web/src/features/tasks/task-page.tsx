@@ -21,6 +21,8 @@ import { TaskRuns } from './task-runs.tsx';
 
 const { run, task: words } = text;
 const pollMs = 2000;
+/** A task that does not run may be started by a schedule, another user or the command line. */
+const idlePollMs = 5000;
 
 /** A task: its current or selected run, all runs, events, logs and definition. */
 export const TaskPage = () => {
@@ -42,7 +44,7 @@ const useStatus = (task: Task) =>
   useQuery({
     queryKey: ['tasks', 'status', task.id],
     queryFn: async () => (await client.tasks.status({ params: { id: task.id } })).data,
-    refetchInterval: ({ state }) => (isActive(state.data?.status ?? task.status) ? pollMs : false),
+    refetchInterval: ({ state }) => (isActive(state.data?.status ?? task.status) ? pollMs : idlePollMs),
   }).data;
 
 type Status = NonNullable<ReturnType<typeof useStatus>>;
