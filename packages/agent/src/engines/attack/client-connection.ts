@@ -160,18 +160,28 @@ export class ClientConnection {
 
   /** Resolves when all bytes are written or the connection has ended. True when they were written. */
   async write(bytes: Uint8Array, { segmentBytes = bytes.length, gapMs = 0 }: Cut = {}): Promise<boolean> {
-    for (let at = 0; at < bytes.length && !this.#isOver; at += segmentBytes) {
+    for (let at = 0; at < bytes.length; at += segmentBytes) {
       if (at > 0 && gapMs > 0) await sleep(gapMs);
+      if (this.#isOver) return false;
       const piece = bytes.subarray(at, at + segmentBytes);
-      let isTaken = false;
-      this.#socket.write(piece, (error) => {
-        isTaken = !error;
-        this.#changed();
-      });
-      if (!(await this.#until(() => isTaken))) return false;
+      if (!(await this.#writeOne(piece))) return false;
       this.sentBytes += piece.length;
     }
-    return !this.#isOver;
+    return !this.#isOver || this.end === 'fin';
+  }
+
+  async #writeOne(piece: Uint8Array): Promise<boolean> {
+    const { promise: written, resolve } = Promise.withResolvers<boolean>();
+    let isTaken = false;
+    this.#socket.write(piece, (error) => {
+      isTaken = !error;
+      resolve(isTaken);
+      this.#changed();
+    });
+    if (await this.#until(() => isTaken)) return true;
+    if (this.end !== 'fin') return false;
+    // The answer and the end of the peer may be seen before the acknowledgement of what they answer.
+    return Promise.race([written, sleep(this.#route.timeoutMs, false, { ref: false })]);
   }
 
   /** Waits for more bytes; false when the connection has ended or timed out. */
