@@ -1,3 +1,4 @@
+import { isConnected } from '@rushhour/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentGroups } from '../../bench/agent-groups.ts';
 import { postgresLink } from '../../packages/controller/src/bus/postgres-link.ts';
@@ -89,8 +90,10 @@ describe('three controllers on one database', () => {
     const { data } = await (await signInAt(fourth.url)).agents.list({});
     clearInterval(watch);
     await fourth.kill('SIGTERM');
-    expect(data.map(({ status }) => status)).toEqual([1, 1]);
-    expect([...statuses]).toEqual([1]);
+    // They may still be busy with the run before, or slow on a busy machine.
+    expect(data.map(({ status }) => isConnected(status))).toEqual([true, true]);
+    expect([...statuses].filter((status) => !isConnected(status))).toEqual([]);
+    expect(statuses.size).toBeGreaterThan(0);
   });
 
   it('a run goes on when the controller that conducts it and has an agent is asked to stop', async () => {
