@@ -2,20 +2,13 @@
  * Lists and searches over many records, on both databases or the one that the argument names: the slowest of a hundred
  * answers, and who waits meanwhile.
  */
-import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Client, cookieJar, createClient } from '@rushhour/client';
-import { openStore } from '../packages/controller/src/store/store.ts';
-import { startPostgres } from '../scripts/postgres.ts';
-import { spawnController } from '../tests/process/spawn-controller.ts';
+import type { Client } from '@rushhour/client';
+import { chosenDatabases, type Database, startFilled } from './filled-controller.ts';
 import { makeRecords } from './many-records.ts';
 import { takePriority } from './priority.ts';
 import { type Row, report } from './report.ts';
 import { p99, timesOf, watchLife } from './watch-life.ts';
 
-const admin = { email: 'bench@example.test', password: 'nine-Long-Bridges-hum' };
 const counts = { tasks: 100_000, notifications: 1_000_000, files: 50_000, runs: 10_000 };
 const samples = 100;
 const lists: [string, (client: Client) => Promise<unknown>][] = [
@@ -46,28 +39,13 @@ const overview = (client: Client) =>
     client.users.me({}),
   ]);
 
-const measure = async (engine: 'sqlite' | 'postgres'): Promise<Row[]> => {
+const measure = async (engine: Database): Promise<Row[]> => {
   await using open = new AsyncDisposableStack();
-  const dataDir = open.adopt(mkdtempSync(join(tmpdir(), 'rushhour-bench-')), (dir) => rmSync(dir, { recursive: true }));
-  const postgres = engine === 'postgres' ? open.adopt(await startPostgres(), (it) => it.stop()) : undefined;
-  const secretKey = randomBytes(32).toString('base64');
-  const env = {
-    RUSHHOUR_DATA_DIR: dataDir,
-    RUSHHOUR_ADMIN_EMAIL: admin.email,
-    RUSHHOUR_ADMIN_PASSWORD: admin.password,
-    RUSHHOUR_SECRET_KEY: secretKey,
-    ...(postgres && { DATABASE_URL: postgres.url }),
-  };
-  await (await spawnController(env)).kill('SIGTERM');
-  const store = await openStore({ dataDir, databaseUrl: postgres?.url, secretKey: Buffer.from(secretKey, 'base64') });
-  const before = performance.now();
-  await makeRecords(store, counts);
-  await store.close();
-  console.log(`${engine}: records were made in ${((performance.now() - before) / 1000).toFixed(0)} s`);
-  const controller = open.adopt(await spawnController(env), (it) => void it.kill('SIGKILL'));
-  const client = createClient(controller.url, cookieJar());
-  await client.auth.login({ body: admin });
-  await client.settings.update({ body: { limits: { rate: 100_000_000 } } });
+  const { controller, client } = await startFilled(engine, open, async (store) => {
+    const before = performance.now();
+    await makeRecords(store, counts);
+    console.log(`${engine}: records were made in ${((performance.now() - before) / 1000).toFixed(0)} s`);
+  });
   const endWatch = watchLife(controller.url);
   const rows: Row[] = [];
   for (const [name, ask] of lists) {
@@ -83,8 +61,5 @@ const measure = async (engine: 'sqlite' | 'postgres'): Promise<Row[]> => {
 
 takePriority();
 const outcomes = [];
-const engines = (['sqlite', 'postgres'] as const).filter(
-  (name) => process.argv[2] === undefined || process.argv[2] === name,
-);
-for (const engine of engines) outcomes.push(report(await measure(engine)));
+for (const engine of chosenDatabases) outcomes.push(report(await measure(engine)));
 process.exit(outcomes.every(Boolean) ? 0 : 1);

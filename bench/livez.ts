@@ -3,14 +3,10 @@
  * a thousand agents, an hour of twenty agents, a thousand uploads. The argument `sqlite` or `postgres` chooses a database.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Client, cookieJar, createClient } from '@rushhour/client';
-import { openStore, type Store } from '../packages/controller/src/store/store.ts';
+import type { Client } from '@rushhour/client';
+import type { Store } from '../packages/controller/src/store/store.ts';
 import { storeAgent } from '../packages/controller/src/tasks/testing/stored-agent.ts';
-import { startPostgres } from '../scripts/postgres.ts';
-import { spawnController } from '../tests/process/spawn-controller.ts';
+import { chosenDatabases, type Database, startFilled } from './filled-controller.ts';
 import { storeLongRun } from './long-run.ts';
 import { makeRecords } from './many-records.ts';
 import { takePriority } from './priority.ts';
@@ -18,7 +14,6 @@ import { residentBytes } from './process-usage.ts';
 import { type Row, report } from './report.ts';
 import { watchLife } from './watch-life.ts';
 
-const admin = { email: 'bench@example.test', password: 'nine-Long-Bridges-hum' };
 const counts = { tasks: 10_000, notifications: 100_000, files: 1000, runs: 1000 };
 const ofMany = { agentCount: 1000, minutes: 3 };
 const hour = { agentCount: 20, minutes: 60 };
@@ -87,29 +82,13 @@ const subjectsOf = (client: Client, many: LongRun, long: LongRun): [string, () =
   [`reports of an hour of ${hour.agentCount} agents`, () => reportsOf(client, long)],
 ];
 
-const measure = async (engine: 'sqlite' | 'postgres'): Promise<Row[]> => {
+const measure = async (engine: Database): Promise<Row[]> => {
   await using open = new AsyncDisposableStack();
-  const dataDir = open.adopt(mkdtempSync(join(tmpdir(), 'rushhour-bench-')), (dir) => rmSync(dir, { recursive: true }));
-  const postgres = engine === 'postgres' ? open.adopt(await startPostgres(), (it) => it.stop()) : undefined;
-  const secretKey = randomBytes(32).toString('base64');
-  const env = {
-    RUSHHOUR_DATA_DIR: dataDir,
-    RUSHHOUR_ADMIN_EMAIL: admin.email,
-    RUSHHOUR_ADMIN_PASSWORD: admin.password,
-    RUSHHOUR_SECRET_KEY: secretKey,
-    ...(postgres && { DATABASE_URL: postgres.url }),
-  };
-  await (await spawnController(env)).kill('SIGTERM');
-  const store = await openStore({ dataDir, databaseUrl: postgres?.url, secretKey: Buffer.from(secretKey, 'base64') });
-  await makeRecords(store, counts);
-  await storeAgents(store, ofMany.agentCount);
-  const many = await storeLongRun(store, ofMany);
-  const long = await storeLongRun(store, hour);
-  await store.close();
-  const controller = open.adopt(await spawnController(env), (it) => void it.kill('SIGKILL'));
-  const client = createClient(controller.url, cookieJar());
-  await client.auth.login({ body: admin });
-  await client.settings.update({ body: { limits: { rate: 100_000_000 } } });
+  const { controller, client, filled } = await startFilled(engine, open, async (store) => {
+    await makeRecords(store, counts);
+    await storeAgents(store, ofMany.agentCount);
+    return { many: await storeLongRun(store, ofMany), long: await storeLongRun(store, hour) };
+  });
 
   const rows: Row[] = [];
   const watch = async (name: string, work: () => Promise<unknown>) => {
@@ -122,7 +101,7 @@ const measure = async (engine: 'sqlite' | 'postgres'): Promise<Row[]> => {
     console.log(`${engine}: ${name}: ${each} ms each, /livez p99 ${value.toFixed(1)} ms`);
     rows.push({ name: `${engine}: /livez during ${name}, p99 ms`, value, goal: 50 });
   };
-  for (const [name, work] of subjectsOf(client, many, long)) await watch(name, work);
+  for (const [name, work] of subjectsOf(client, filled.many, filled.long)) await watch(name, work);
   const before = residentBytes(controller.process.pid);
   await watch(`${uploads} small uploads`, () => upload(client));
   const grownMib = (residentBytes(controller.process.pid) - before) / 2 ** 20;
@@ -132,8 +111,5 @@ const measure = async (engine: 'sqlite' | 'postgres'): Promise<Row[]> => {
 
 takePriority();
 const outcomes = [];
-const databases = (['sqlite', 'postgres'] as const).filter(
-  (name) => process.argv[2] === undefined || process.argv[2] === name,
-);
-for (const engine of databases) outcomes.push(report(await measure(engine)));
+for (const engine of chosenDatabases) outcomes.push(report(await measure(engine)));
 process.exit(outcomes.every(Boolean) ? 0 : 1);
