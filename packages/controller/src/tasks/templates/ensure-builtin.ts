@@ -37,16 +37,15 @@ const isDone = ({ outdated, gone }: Awaited<ReturnType<typeof difference>>) => o
 const difference = async (executor: Executor, builtins: readonly BuiltinTemplate[]) => {
   const { rows: present } = await taskTemplates.page(executor, { ...allTemplates, filters: { builtIn: 1 } });
   const { rows: own } = await taskTemplates.page(executor, { ...allTemplates, isLight: true, filters: { builtIn: 0 } });
-  const storedOf = (builtin: BuiltinTemplate) =>
-    present.find(({ name }) => name === builtin.name || name === otherName(builtin));
+  const storedByName = new Map(present.map((stored) => [stored.name, stored]));
+  const pairs = builtins.map((builtin) => {
+    const stored = storedByName.get(builtin.name) ?? storedByName.get(otherName(builtin));
+    return { builtin, stored, id: stored?.id };
+  });
+  const kept = new Set(pairs.map(({ id }) => id));
   return {
-    outdated: builtins
-      .map((builtin) => ({ builtin, stored: storedOf(builtin) }))
-      .filter(({ builtin, stored }) => stored === undefined || !isSame(stored, builtin))
-      .map(({ builtin, stored }) => ({ builtin, id: stored?.id })),
-    gone: present
-      .filter((stored) => !builtins.some((builtin) => storedOf(builtin)?.id === stored.id))
-      .map(({ id }) => id),
+    outdated: pairs.filter(({ builtin, stored }) => stored === undefined || !isSame(stored, builtin)),
+    gone: present.map(({ id }) => id).filter((id) => !kept.has(id)),
     takenNames: new Set(own.map(({ name }) => name)),
   };
 };
