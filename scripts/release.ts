@@ -78,7 +78,7 @@ const keyList = /(releaseKeys: readonly string\[\] = )\[[^\]]*\]/;
 
 /** Writes the release keys into the program: those of the sources, and the one that signs this release. */
 const embedKeys = (folder: string, keys: readonly string[]) => {
-  const file = join(folder, 'packages/protocol/src/release-keys.ts');
+  const file = join(folder, 'packages/protocol/src/messages/release-keys.ts');
   const source = readFileSync(file, 'utf8');
   if (!keyList.test(source)) throw new Error(`${file} has no list of release keys`);
   writeFileSync(file, source.replace(keyList, `$1${JSON.stringify(keys)}`));

@@ -19,7 +19,7 @@ const certificates = {
   files: /certificate|tls|x509|flaws|demo-data|screenshots|canaries|tasks\/transfer|approval-dependencies/,
   because: 'a leaf certificate',
 };
-const mail = { files: /protocols\/imap/, because: 'a mailbox of IMAP' };
+const mail = { files: /protocols\/lines\/imap/, because: 'a mailbox of IMAP' };
 const benignTexts = { files: /security\/content\/waf\/benign/, because: 'texts of harmless requests' };
 const webLibraries = {
   files: /^packages\/web\/src\//,

@@ -20,7 +20,7 @@ import { Supervisor } from './runs/supervisor/supervisor.ts';
 import type { Identity } from './session/identity.ts';
 import type { BadMessage } from './session/parse-message.ts';
 import { Session, type SessionMessage } from './session/session.ts';
-import { checkStack } from './stack/open-stack.ts';
+import { checkStack } from './stack/ports/open-stack.ts';
 import { Versions } from './upgrade/versions.ts';
 import { agentVersion } from './version.ts';
 

@@ -38,7 +38,7 @@ import { startChores } from './system/chore-runner.ts';
 import { createDispatcher } from './system/delivery/dispatcher.ts';
 import { createHealth } from './system/health.ts';
 import { allBuiltin } from './tasks/templates/builtin/all-builtin.ts';
-import { mixTemplates } from './tasks/templates/builtin/mixes.ts';
+import { mixTemplates } from './tasks/templates/builtin/traffic/mixes.ts';
 import { ensureBuiltinTemplates } from './tasks/templates/ensure-builtin.ts';
 
 /** Contents of files: in the data folder, or in an object store, whose client is loaded only where it is used. */

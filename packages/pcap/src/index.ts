@@ -46,10 +46,10 @@ export {
 export type { ClientAddress, NewEnds, ReplayRules } from './replay/replay-rules.ts';
 export { type AnalyzeOptions, analyzeCapture, CaptureAnalyzer } from './sessions/analyze.ts';
 export type { CaptureAnalysis, InfoSelection, StepDataSelection } from './sessions/capture-analysis.ts';
-export { findClientHello } from './sessions/client-hello.ts';
+export { findClientHello } from './sessions/identify/client-hello.ts';
+export { ja3Of, ja4Of } from './sessions/identify/tls-fingerprints.ts';
 export type { PcapInfo, PcapSession, PcapStep, PcapWarning, StepEncoding } from './sessions/pcap-info.ts';
 export type { StepWindow } from './sessions/step-recorder.ts';
-export { ja3Of, ja4Of } from './sessions/tls-fingerprints.ts';
 export type { AnonymiseOptions } from './write/anonymiser.ts';
 export { CaptureWriter, type WritablePacket, type WriterOptions } from './write/capture-writer.ts';
 export { filterCapture } from './write/filter-capture.ts';

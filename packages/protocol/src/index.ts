@@ -1,24 +1,4 @@
-export { AgentFacts, AgentHealth, AgentInterface, EngineAbility, LogLine } from './agent-facts.ts';
-export {
-  Attempt,
-  AttemptRecord,
-  ClientObservation,
-  ControlObservation,
-  FindingObservation,
-  MessageChange,
-  ServerObservation,
-  TlsFingerprint,
-} from './attempt.ts';
 export { isInstant } from './bounds.ts';
-export { Capture, DumpName, DumpState, dumpPieceBytes } from './dump.ts';
-export {
-  ApplicationClientConfig,
-  ApplicationConfig,
-  ApplicationPlay,
-  ApplicationServerConfig,
-  PlayedParameter,
-  PlaySpeed,
-} from './engines/application.ts';
 export {
   AttackClientConfig,
   AttackConfig,
@@ -27,30 +7,10 @@ export {
   AttackTarget,
   SealedFile,
 } from './engines/attack.ts';
-export { ConvergenceClientConfig, ConvergenceConfig, ConvergenceServerConfig } from './engines/convergence.ts';
-export { DataPath, FramePath } from './engines/data-path.ts';
-export { DnsClientConfig, DnsConfig, DnsServerConfig, DnsType } from './engines/dns.ts';
 export type { DrawnText } from './engines/drawn-text.ts';
 export { Listen, Port, Rotation, Sources, Target } from './engines/endpoint.ts';
-export {
-  HarReplayClientConfig,
-  HarReplayConfig,
-  HarReplayServerConfig,
-  type HarReplayTarget,
-} from './engines/har-replay.ts';
-export { HostStack, StackHeader, StackNetwork, StackTcp, StackTunnel } from './engines/host-stack.ts';
-export { HttpClientConfig, HttpConfig, HttpServerConfig } from './engines/http.ts';
-export type { GrpcSettings } from './engines/http-grpc.ts';
-export type {
-  ExchangeTraceSettings,
-  Journey,
-  JourneyCheck,
-  JourneyExtraction,
-  JourneyStep,
-  Journeys,
-} from './engines/http-journeys.ts';
-export type { WebSocketSettings } from './engines/http-web-socket.ts';
-export { IcmpClientConfig, IcmpConfig, IcmpServerConfig } from './engines/icmp.ts';
+export { DataPath, FramePath } from './engines/hosts/data-path.ts';
+export { HostStack, StackHeader, StackNetwork, StackTcp, StackTunnel } from './engines/hosts/host-stack.ts';
 export {
   IpsecLoadClientConfig,
   IpsecLoadConfig,
@@ -58,43 +18,67 @@ export {
   IpsecTunnelClientConfig,
   IpsecTunnelConfig,
   IpsecTunnelServerConfig,
-} from './engines/ipsec.ts';
-export { AddressRange, IpsecSettings } from './engines/ipsec-settings.ts';
-export { Load } from './engines/load.ts';
-export { Payload } from './engines/payload.ts';
-export { PcapReplayClientConfig, PcapReplayConfig, PcapReplayServerConfig, ReplayPart } from './engines/pcap-replay.ts';
+} from './engines/hosts/ipsec.ts';
+export { AddressRange, IpsecSettings } from './engines/hosts/ipsec-settings.ts';
 export {
   AccessPlaneConfig,
   ControlPlaneConfig,
   controlProtocols,
   PlaneCommand,
   planeActions,
-} from './engines/plane.ts';
-export type { PlayedDictionary } from './engines/played-dictionary.ts';
-export { longestRfc2544Sec, maxConfirmations, maxTrialsOf, Rfc2544Plan, Rfc2544Record } from './engines/rfc2544.ts';
-export { Rocev2ClientConfig, Rocev2Config, Rocev2ServerConfig } from './engines/rocev2.ts';
-export { StatelessServerConfig } from './engines/stateless-server.ts';
-export { StreamClientConfig, StreamConfig, StreamModifier, StreamServerConfig } from './engines/stream.ts';
-export { TcpClientConfig, TcpConfig, TcpServerConfig } from './engines/tcp.ts';
-export { TcpTuning } from './engines/tcp-tuning.ts';
-export { TlsClientConfig, TlsConfig, TlsServerConfig } from './engines/tls.ts';
-export { TlsClientSettings, TlsServerSettings, TlsVersion } from './engines/tls-settings.ts';
-export { UdpClientConfig, UdpConfig, UdpServerConfig, udpHeaderBytes } from './engines/udp.ts';
+} from './engines/hosts/plane.ts';
+export { Load } from './engines/load.ts';
+export { ConvergenceClientConfig, ConvergenceConfig, ConvergenceServerConfig } from './engines/packets/convergence.ts';
 export {
-  Content,
-  DnsExchange,
-  Exchange,
-  type ExchangeProtocol,
-  FileExchange,
-  HttpAnswer,
-  HttpExchange,
-  HttpRequest,
-  IcmpExchange,
-  type PacketForm,
-  RawExchange,
-  ScanExchange,
-  TlsHello,
-} from './exchange.ts';
+  PcapReplayClientConfig,
+  PcapReplayConfig,
+  PcapReplayServerConfig,
+  ReplayPart,
+} from './engines/packets/pcap-replay.ts';
+export {
+  longestRfc2544Sec,
+  maxConfirmations,
+  maxTrialsOf,
+  Rfc2544Plan,
+  Rfc2544Record,
+} from './engines/packets/rfc2544.ts';
+export { Rocev2ClientConfig, Rocev2Config, Rocev2ServerConfig } from './engines/packets/rocev2.ts';
+export { StreamClientConfig, StreamConfig, StreamModifier, StreamServerConfig } from './engines/packets/stream.ts';
+export { Payload } from './engines/payload.ts';
+export type { PlayedDictionary } from './engines/played-dictionary.ts';
+export {
+  ApplicationClientConfig,
+  ApplicationConfig,
+  ApplicationPlay,
+  ApplicationServerConfig,
+  PlayedParameter,
+  PlaySpeed,
+} from './engines/sockets/application.ts';
+export { DnsClientConfig, DnsConfig, DnsServerConfig, DnsType } from './engines/sockets/dns.ts';
+export {
+  HarReplayClientConfig,
+  HarReplayConfig,
+  HarReplayServerConfig,
+  type HarReplayTarget,
+} from './engines/sockets/har-replay.ts';
+export { HttpClientConfig, HttpConfig, HttpServerConfig } from './engines/sockets/http.ts';
+export type { GrpcSettings } from './engines/sockets/http-grpc.ts';
+export type {
+  ExchangeTraceSettings,
+  Journey,
+  JourneyCheck,
+  JourneyExtraction,
+  JourneyStep,
+  Journeys,
+} from './engines/sockets/http-journeys.ts';
+export type { WebSocketSettings } from './engines/sockets/http-web-socket.ts';
+export { IcmpClientConfig, IcmpConfig, IcmpServerConfig } from './engines/sockets/icmp.ts';
+export { StatelessServerConfig } from './engines/sockets/stateless-server.ts';
+export { TcpClientConfig, TcpConfig, TcpServerConfig } from './engines/sockets/tcp.ts';
+export { TcpTuning } from './engines/sockets/tcp-tuning.ts';
+export { TlsClientConfig, TlsConfig, TlsServerConfig } from './engines/sockets/tls.ts';
+export { TlsClientSettings, TlsServerSettings, TlsVersion } from './engines/sockets/tls-settings.ts';
+export { UdpClientConfig, UdpConfig, UdpServerConfig, udpHeaderBytes } from './engines/sockets/udp.ts';
 export {
   type HarAnswer,
   type HarAnswers,
@@ -110,8 +94,6 @@ export {
 } from './har-script.ts';
 export { findTaken, type TakenFrom } from './har-take.ts';
 export { Histogram, histogramBytes } from './histogram.ts';
-export { Duration, FileReference, Job } from './job.ts';
-export { isLoopbackHost, joinTokenOf, parseJoinToken } from './join-token.ts';
 export {
   findStatuses,
   type JourneySystemValue,
@@ -121,6 +103,35 @@ export {
 } from './journey-text.ts';
 export { findInJson, findJsonPath, type JsonStep } from './json-path.ts';
 export { writeMail } from './mail.ts';
+export { AgentFacts, AgentHealth, AgentInterface, EngineAbility, LogLine } from './messages/agent-facts.ts';
+export {
+  Attempt,
+  AttemptRecord,
+  ClientObservation,
+  ControlObservation,
+  FindingObservation,
+  MessageChange,
+  ServerObservation,
+  TlsFingerprint,
+} from './messages/attempt.ts';
+export { Capture, DumpName, DumpState, dumpPieceBytes } from './messages/dump.ts';
+export {
+  Content,
+  DnsExchange,
+  Exchange,
+  type ExchangeProtocol,
+  FileExchange,
+  HttpAnswer,
+  HttpExchange,
+  HttpRequest,
+  IcmpExchange,
+  type PacketForm,
+  RawExchange,
+  ScanExchange,
+  TlsHello,
+} from './messages/exchange.ts';
+export { Duration, FileReference, Job } from './messages/job.ts';
+export { isLoopbackHost, joinTokenOf, parseJoinToken } from './messages/join-token.ts';
 export {
   isPublicKeyText,
   packageTrailerBytes,
@@ -130,16 +141,24 @@ export {
   signPackage,
   UntrustedPackage,
   verifyPackageTrailer,
-} from './package-signature.ts';
-export { releaseKeys } from './release-keys.ts';
+} from './messages/package-signature.ts';
+export { releaseKeys } from './messages/release-keys.ts';
 export {
   maxRowsPerRecord,
   ResultRow,
   type ResultTable,
   RowsRecord,
   resultTables,
-} from './result-rows.ts';
-export { HeldRun, JobOutcome, LoadChange, LoadShortfall, NeededFile, RunCommand, RunReport } from './run-messages.ts';
+} from './messages/result-rows.ts';
+export {
+  HeldRun,
+  JobOutcome,
+  LoadChange,
+  LoadShortfall,
+  NeededFile,
+  RunCommand,
+  RunReport,
+} from './messages/run-messages.ts';
 export {
   acceptIdentity,
   answerHail,
@@ -150,7 +169,7 @@ export {
   type SecureChannel,
   sealBytes,
   signSession,
-} from './secure-channel.ts';
+} from './messages/secure-channel.ts';
 export {
   AgentLimits,
   fileChunkBytes,
@@ -164,5 +183,5 @@ export {
   Question,
   ToAgent,
   ToController,
-} from './session-messages.ts';
-export { maxRecords, Phase, Series, Summary } from './summary.ts';
+} from './messages/session-messages.ts';
+export { maxRecords, Phase, Series, Summary } from './messages/summary.ts';

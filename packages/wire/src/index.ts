@@ -150,16 +150,20 @@ export { Tunnel, type TunnelReceiver, TunnelSet } from './host-group/tunnel.ts';
 export type { UdpHandler, UdpLayer } from './host-group/udp-layer.ts';
 export { type WireGuardEnd, WireGuardSet, WireGuardTunnel } from './host-group/wireguard-tunnel.ts';
 export { GrpcError, GrpcReader, grpcFrames, grpcStatus, grpcStatusName } from './http/grpc-message.ts';
-export { H2Connection } from './http/h2-connection.ts';
-export type { H2Events } from './http/h2-events.ts';
-export { h2Error } from './http/h2-frame.ts';
-export { H3Connection } from './http/h3-connection.ts';
-export type { H3Events } from './http/h3-events.ts';
-export { h3Error } from './http/h3-frame.ts';
+export { H2Connection } from './http/h2/h2-connection.ts';
+export type { H2Events } from './http/h2/h2-events.ts';
+export { h2Error } from './http/h2/h2-frame.ts';
+export { H3Connection } from './http/h3/h3-connection.ts';
+export type { H3Events } from './http/h3/h3-events.ts';
+export { h3Error } from './http/h3/h3-frame.ts';
 export type { Header } from './http/hpack.ts';
-export { type MessageCompression, WebSocketConnection, type WebSocketEvents } from './http/websocket-connection.ts';
-export { closeCode, isCloseCode } from './http/websocket-frame.ts';
-export { agreedOf, answerUpgrade, parseUpgradeHead, upgradeHeaders } from './http/websocket-handshake.ts';
+export {
+  type MessageCompression,
+  WebSocketConnection,
+  type WebSocketEvents,
+} from './http/websocket/websocket-connection.ts';
+export { closeCode, isCloseCode } from './http/websocket/websocket-frame.ts';
+export { agreedOf, answerUpgrade, parseUpgradeHead, upgradeHeaders } from './http/websocket/websocket-handshake.ts';
 export { errorKindOf, type IcmpErrorKind, IcmpMessage, icmp4Type, icmp6Type, writeIcmp } from './icmp/icmp.ts';
 export {
   createIcmpRequest,
@@ -182,16 +186,6 @@ export { Ipv6Header, writeIpv6 } from './ip/ipv6.ts';
 export { pseudoHeaderSum } from './ip/pseudo-header.ts';
 export { ReassemblyStore } from './ip/reassembly.ts';
 export { EspInbound, EspOutbound, espPayloadRoom } from './ipsec/esp/esp-sa.ts';
-export {
-  encryptionKeyBytes,
-  findEncryption,
-  findGroup,
-  findIntegrity,
-  findPrf,
-  integrityKeyBytes,
-  suiteName,
-} from './ipsec/ike/algorithms.ts';
-export { identificationOf } from './ipsec/ike/auth-exchange.ts';
 export { ChildSa } from './ipsec/ike/child-sa.ts';
 export type {
   CipherKeys,
@@ -203,12 +197,32 @@ export type {
   PacketRange,
   PeerCheck,
 } from './ipsec/ike/crypto.ts';
+export { identificationOf } from './ipsec/ike/exchanges/auth-exchange.ts';
 export { IkeEndpoint, type IkeEndpointOptions } from './ipsec/ike/ike-endpoint.ts';
 export type { IkeEvents, IkeSa, IkeState } from './ipsec/ike/ike-sa.ts';
 export { espKeyLines, ikeKeyLine } from './ipsec/ike/key-lines.ts';
 export type { IkeKeys } from './ipsec/ike/key-schedule.ts';
-export { authMethod, encryptionId, exchangeType, groupId, hashId, integrityId, prfId } from './ipsec/ike/numbers.ts';
-export type { Identification, TrafficSelector } from './ipsec/ike/payloads.ts';
+export {
+  encryptionKeyBytes,
+  findEncryption,
+  findGroup,
+  findIntegrity,
+  findPrf,
+  integrityKeyBytes,
+  suiteName,
+} from './ipsec/ike/messages/algorithms.ts';
+export {
+  authMethod,
+  encryptionId,
+  exchangeType,
+  groupId,
+  hashId,
+  integrityId,
+  prfId,
+} from './ipsec/ike/messages/numbers.ts';
+export type { Identification, TrafficSelector } from './ipsec/ike/messages/payloads.ts';
+export { anySelector, hasAddress, selectorOf } from './ipsec/ike/messages/selectors.ts';
+export { espOffer, ikeOffers, type Offer, type Suite } from './ipsec/ike/messages/suites.ts';
 export {
   defaultIkeTimers,
   type EapClient,
@@ -218,8 +232,6 @@ export {
   type IkeRoute,
   type IkeTimers,
 } from './ipsec/ike/peer.ts';
-export { anySelector, hasAddress, selectorOf } from './ipsec/ike/selectors.ts';
-export { espOffer, ikeOffers, type Offer, type Suite } from './ipsec/ike/suites.ts';
 export { createGeneve, type GeneveOption } from './links/geneve.ts';
 export { createGre, type GreOptions } from './links/gre.ts';
 export { createGtpu, type GtpuOptions, writeGtpuEchoRequest } from './links/gtpu.ts';
@@ -248,9 +260,9 @@ export {
   type TcpLimits,
   type TcpListener,
 } from './tcp/context.ts';
-export { flowWords, portsWord } from './tcp/flow-key.ts';
-export { Segment, tcpFlag } from './tcp/segment.ts';
-export type { SegmentShape } from './tcp/segment-shape.ts';
+export { flowWords, portsWord } from './tcp/segment/flow-key.ts';
+export { Segment, tcpFlag } from './tcp/segment/segment.ts';
+export type { SegmentShape } from './tcp/segment/segment-shape.ts';
 export { defaultTcpSettings, type TcpSettings } from './tcp/settings.ts';
 export { Tcp, type TcpOptions } from './tcp/tcp.ts';
 export { UdpHeader, writeUdp, writeUdpUnchecked } from './udp/udp.ts';

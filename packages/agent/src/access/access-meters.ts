@@ -14,7 +14,7 @@ import {
   type TimePort,
 } from '@rushhour/wire';
 import type { Counter, Gauge, Samples } from '../engine.ts';
-import type { OpenFlowChannels } from './openflow-channels.ts';
+import type { OpenFlowChannels } from './switches/openflow-channels.ts';
 
 const stepMetrics: Partial<Record<SessionStep, string>> = {
   'PPPoE discovery': 'access.step.discovery',

@@ -3,8 +3,8 @@ import { epollPoller } from '../net/epoll/epoll-poller.ts';
 import type { Alarm } from '../net/loop/alarm.ts';
 import { kernelEventLoop } from '../net/loop/kernel-event-loop.ts';
 import { type Device, requireDevice } from '../net/packet/device.ts';
-import { openPacketPort } from '../stack/packet-port.ts';
-import type { FrameReceiver, Port } from '../stack/port.ts';
+import { openPacketPort } from '../stack/ports/packet-port.ts';
+import type { FrameReceiver, Port } from '../stack/ports/port.ts';
 
 /** Timers of sessions are looked at this often. */
 const tickMs = 2;

@@ -1,5 +1,5 @@
 import { ancpTechnology, type LineReport } from '@rushhour/wire';
-import { type AccessLineProfile, bytesOf, textOf } from './access-profiles.ts';
+import { type AccessLineProfile, bytesOf, textOf } from './options/access-profiles.ts';
 
 /** Types of lines that RFC 6320 has numbers for; 0 is any other. */
 export const dslTypes: Readonly<Record<string, number>> = { adsl2plus: 3, vdsl2: 5 };

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { AncpPeer } from '@rushhour/wire';
-import type { AccessLineProfile } from './access-profiles.ts';
 import { ancpInstance, lineReportOf } from './ancp-lines.ts';
+import type { AccessLineProfile } from './options/access-profiles.ts';
 
 const tickMs = 10;
 /** Lines that are reported in one tick, so that the gateway is not flooded at once. */

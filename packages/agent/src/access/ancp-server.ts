@@ -1,8 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { ResultRow } from '@rushhour/protocol';
 import { AncpPeer, ancpTechnology, type LineReport } from '@rushhour/wire';
-import type { AccessLineProfile } from './access-profiles.ts';
 import { ancpInstance } from './ancp-lines.ts';
+import type { AccessLineProfile } from './options/access-profiles.ts';
 
 const tickMs = 100;
 const maxNodes = 64;

@@ -1,6 +1,6 @@
 import { AccessPort, type EntryPort } from './access-port.ts';
-import type { Profiles } from './access-profiles.ts';
-import { LagPort } from './lag-port.ts';
+import type { Profiles } from './options/access-profiles.ts';
+import { LagPort } from './switches/lag-port.ts';
 
 /** Ports of an entry: its interfaces, or the group that they form. */
 export const openEntryPorts = (

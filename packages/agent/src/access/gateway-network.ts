@@ -3,7 +3,7 @@ import { type Memory, writeMapped } from '@rushhour/wire';
 import type { HostNetwork } from '../net/host-network.ts';
 import { createHostNetwork } from '../stack/host-network.ts';
 import { Hosts } from '../stack/hosts.ts';
-import type { FrameReceiver, Port } from '../stack/port.ts';
+import type { FrameReceiver, Port } from '../stack/ports/port.ts';
 import { Stack } from '../stack/stack.ts';
 import type { GatewayGroup, GatewayLink, GatewayUser } from './gateway-group.ts';
 import type { SessionDeps } from './session-network.ts';

@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import type { AccessGatewayOptions, RadiusSessionsOptions } from '@rushhour/wire';
-import { bytesOf, type Profiles, type RadiusProfile } from './access-profiles.ts';
+import { bytesOf, type Profiles, type RadiusProfile } from './options/access-profiles.ts';
 
 /** What the profile says about sessions that a RADIUS server decides about. */
 export const radiusSessionsOf = (

@@ -3,7 +3,7 @@ import { ControlPlaneConfig } from '@rushhour/protocol';
 import type { Commandable, Engine, EngineContext, PreparedEngine } from '../engine.ts';
 import { aborted } from '../net/loop/aborted.ts';
 import { openHostNetwork } from '../stack/host-network.ts';
-import { checkStack } from '../stack/open-stack.ts';
+import { checkStack } from '../stack/ports/open-stack.ts';
 import { ControlPlane } from './control-plane.ts';
 import { planRouters } from './routers/plan-routers.ts';
 import { readRouteTables } from './routers/route-files.ts';

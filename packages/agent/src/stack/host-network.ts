@@ -5,7 +5,7 @@ import type { HostLayers, HostNetwork } from '../net/host-network.ts';
 import type { Transport } from '../net/transport/transport.ts';
 import { NodeDatagramSocket } from './node-datagram-socket.ts';
 import { dialNodeSocket, NodeSocket } from './node-socket.ts';
-import { openStack, type StackDeps } from './open-stack.ts';
+import { openStack, type StackDeps } from './ports/open-stack.ts';
 import type { Stack } from './stack.ts';
 import { createStackDatagrams } from './stack-datagrams.ts';
 import { createStackIcmp, createStackPackets } from './stack-icmp.ts';

@@ -1,6 +1,6 @@
 import type { Samples } from '../engine.ts';
 import type { Stack } from './stack.ts';
-import { Tunnels } from './tunnels.ts';
+import { Tunnels } from './tunnels/tunnels.ts';
 
 const sampleMs = 200;
 

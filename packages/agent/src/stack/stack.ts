@@ -13,10 +13,10 @@ import { kernelEventLoop } from '../net/loop/kernel-event-loop.ts';
 import type { Flushable } from '../net/loop/pre-wait-tasks.ts';
 import { fixedGateways, type Hosts, type HostTable } from './hosts.ts';
 import { IpsecTunnels } from './ipsec/ipsec-tunnels.ts';
-import type { FrameReceiver, Port } from './port.ts';
-import type { StackShare } from './stack-share.ts';
-import { tunnelCodec } from './tunnel-codec.ts';
-import { Tunnels } from './tunnels.ts';
+import type { FrameReceiver, Port } from './ports/port.ts';
+import type { StackShare } from './ports/stack-share.ts';
+import { tunnelCodec } from './tunnels/tunnel-codec.ts';
+import { Tunnels } from './tunnels/tunnels.ts';
 
 /** Timers of the stack are looked at this often. */
 const tickMs = 2;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { findAgentByUuid } from '../store/agents/agents.ts';
 import type { Store } from '../store/store.ts';
-import { createEnrolmentToken } from './gateway/enrolment.ts';
+import { createEnrolmentToken } from './gateway/admission/enrolment.ts';
 import {
   type Account,
   accountFor,

@@ -10,7 +10,7 @@ import type { Change } from '../store/engine/change.ts';
 import type { Store } from '../store/store.ts';
 import { notify } from '../store/system/notifications.ts';
 import type { SettingsStore } from '../store/system/settings.ts';
-import { reservationOf } from './gateway/reservations.ts';
+import { reservationOf } from './gateway/admission/reservations.ts';
 import { instantOf } from './telemetry.ts';
 
 interface Deps {

@@ -1,6 +1,6 @@
 import { latin1, u8, u16 } from '../bytes.ts';
 import { linkTypeName } from '../read/link-type.ts';
-import { isDns, isQuic } from '../sessions/app-protocol.ts';
+import { isDns, isQuic } from '../sessions/identify/app-protocol.ts';
 import { ACK, FIN, type Frame, PSH, RST, SYN, TCP, UDP } from './frame.ts';
 import { formatAddress, formatMac } from './ip-address.ts';
 import { ETHERTYPE_ARP } from './link-layer.ts';

@@ -1,5 +1,5 @@
-import { AppDetector, MAX_HEAD_BYTES } from './app-detector.ts';
 import type { Flow, Hole } from './flow.ts';
+import { AppDetector, MAX_HEAD_BYTES } from './identify/app-detector.ts';
 import type { Session } from './session.ts';
 
 const MAX_PENDING_BYTES = 64 * 1024 * 1024;

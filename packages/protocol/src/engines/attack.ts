@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { word } from '../word.ts';
 import { Listen, Sources, Target } from './endpoint.ts';
-import { tlsClientSettings, tlsServerSettings } from './tls-settings.ts';
+import { tlsClientSettings, tlsServerSettings } from './sockets/tls-settings.ts';
 
 const closed = { additionalProperties: false } as const;
 

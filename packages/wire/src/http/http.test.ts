@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { H2Connection } from './h2-connection.ts';
-import { frameType, h2Error } from './h2-frame.ts';
+import { H2Connection } from './h2/h2-connection.ts';
+import { frameType, h2Error } from './h2/h2-frame.ts';
 import { HeaderReader, HeaderWriter } from './header-strings.ts';
 import { type Header, HpackDecoder, HpackEncoder } from './hpack.ts';
 import { huffmanLength, readHuffman, writeHuffman } from './huffman.ts';

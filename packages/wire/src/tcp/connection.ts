@@ -1,8 +1,8 @@
 import type { Piece } from '../bytes/piece-pool.ts';
-import type { CongestionHistory } from './congestion-history.ts';
-import { PackedFields } from './packed-fields.ts';
-import type { SegmentShape } from './segment-shape.ts';
-import type { SentSegment } from './sent-segment.ts';
+import type { CongestionHistory } from './loss/congestion-history.ts';
+import type { SentSegment } from './loss/sent-segment.ts';
+import { PackedFields } from './segment/packed-fields.ts';
+import type { SegmentShape } from './segment/segment-shape.ts';
 import { defaultTcpSettings, type TcpSettings } from './settings.ts';
 
 /** States of RFC 9293. TIME-WAIT has a compact table of its own. */

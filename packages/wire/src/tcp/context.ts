@@ -4,10 +4,10 @@ import type { Memory } from '../bytes/memory.ts';
 import { PiecePool } from '../bytes/piece-pool.ts';
 import { TimerWheel } from '../bytes/timer-wheel.ts';
 import { resetConnection, TcpConnection, type TcpEvents } from './connection.ts';
-import { flowWords } from './flow-key.ts';
-import { Delivery } from './scoreboard.ts';
-import { Segment } from './segment.ts';
-import { SentSegmentPool } from './sent-segment.ts';
+import { Delivery } from './loss/scoreboard.ts';
+import { SentSegmentPool } from './loss/sent-segment.ts';
+import { flowWords } from './segment/flow-key.ts';
+import { Segment } from './segment/segment.ts';
 import type { TcpSettings } from './settings.ts';
 import { TimeWaitTable } from './time-wait.ts';
 

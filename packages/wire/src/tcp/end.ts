@@ -1,10 +1,10 @@
 import type { Piece, PiecePool } from '../bytes/piece-pool.ts';
 import { type CloseCause, type TcpConnection, tcpState } from './connection.ts';
 import type { TcpContext } from './context.ts';
-import { flowWords } from './flow-key.ts';
+import { releaseSent } from './loss/scoreboard.ts';
+import { releaseAllQueued } from './loss/send-queue.ts';
 import { emitAck, emitReset } from './output.ts';
-import { releaseSent } from './scoreboard.ts';
-import { releaseAllQueued } from './send-queue.ts';
+import { flowWords } from './segment/flow-key.ts';
 import { createTimeWaitRecord } from './time-wait.ts';
 
 const releaseList = (pool: PiecePool, head: Piece | undefined): void => {

@@ -1,10 +1,9 @@
 import { checksumOf, sumBytes } from '../bytes/checksum.ts';
 import { isMappedAddress } from '../ip/address.ts';
-import { initCongestion } from './congestion.ts';
 import { retransmitTimer, type TcpConnection, tcpState } from './connection.ts';
 import type { TcpContext, TcpListener } from './context.ts';
 import { abortConnection, leaveBacklog } from './end.ts';
-import { flowWords, portsWord } from './flow-key.ts';
+import { initCongestion } from './loss/congestion.ts';
 import {
   announcedMss,
   clearRetransmitTimer,
@@ -13,10 +12,18 @@ import {
   optionBytesOf,
   setRetransmitTimer,
 } from './output.ts';
-import { minHeaderLength, type Segment, type SynOptions, tcpFlag, writeHeader, writeSynOptions } from './segment.ts';
-import { isAfter } from './sequence.ts';
+import { flowWords, portsWord } from './segment/flow-key.ts';
+import {
+  minHeaderLength,
+  type Segment,
+  type SynOptions,
+  tcpFlag,
+  writeHeader,
+  writeSynOptions,
+} from './segment/segment.ts';
+import { isAfter } from './segment/sequence.ts';
+import { signatureBytes, signSegment } from './segment/signature.ts';
 import { type TcpSettings, windowShiftOf } from './settings.ts';
-import { signatureBytes, signSegment } from './signature.ts';
 
 const defaultPeerMss = 536;
 const minMss = 48;

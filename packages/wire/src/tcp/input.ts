@@ -1,13 +1,13 @@
-import { processAck } from './ack.ts';
 import { type TcpConnection, tcpState } from './connection.ts';
 import type { TcpContext } from './context.ts';
 import { endConnection, enterTimeWait } from './end.ts';
 import { acceptConnection, applySynOptions, establish } from './handshake.ts';
+import { processAck } from './loss/ack.ts';
 import { emitAck, emitSyn } from './output.ts';
 import { receiveData } from './receive-data.ts';
 import { emitResetFor } from './reply.ts';
-import { type Segment, tcpFlag } from './segment.ts';
-import { distance, isAfter, isBefore } from './sequence.ts';
+import { type Segment, tcpFlag } from './segment/segment.ts';
+import { distance, isAfter, isBefore } from './segment/sequence.ts';
 
 const pawsIdleMs = 24 * 86_400_000;
 

@@ -1,6 +1,6 @@
 import type { TcpConnection } from './connection.ts';
 import type { TcpContext } from './context.ts';
-import { flowWords, portsWord } from './flow-key.ts';
+import { flowWords, portsWord } from './segment/flow-key.ts';
 import { createTimeWaitRecord } from './time-wait.ts';
 
 const timeWaitReuseMs = 1000;

@@ -1,16 +1,23 @@
 import { checksumOf, sumBytes } from '../bytes/checksum.ts';
-import { historyOf } from './congestion.ts';
 import { recoveryPhase, retransmitTimer, type TcpConnection, tcpState } from './connection.ts';
 import type { TcpContext } from './context.ts';
-import { flowWords, portsWord } from './flow-key.ts';
-import { backedOffRto } from './rtt.ts';
-import { appendSent, splitSent } from './scoreboard.ts';
-import { minHeaderLength, type SynOptions, tcpFlag, writeHeader, writeSynOptions, writeTimestamps } from './segment.ts';
-import { type Disguise, disguiseSegment, type ShapedPiece, shapedPieces, urgent } from './segment-shape.ts';
-import { copyQueued } from './send-queue.ts';
-import { type SentSegment, sentMark } from './sent-segment.ts';
-import { distance, isAfter } from './sequence.ts';
-import { signatureBytes, signSegment } from './signature.ts';
+import { historyOf } from './loss/congestion.ts';
+import { backedOffRto } from './loss/rtt.ts';
+import { appendSent, splitSent } from './loss/scoreboard.ts';
+import { copyQueued } from './loss/send-queue.ts';
+import { type SentSegment, sentMark } from './loss/sent-segment.ts';
+import { flowWords, portsWord } from './segment/flow-key.ts';
+import {
+  minHeaderLength,
+  type SynOptions,
+  tcpFlag,
+  writeHeader,
+  writeSynOptions,
+  writeTimestamps,
+} from './segment/segment.ts';
+import { type Disguise, disguiseSegment, type ShapedPiece, shapedPieces, urgent } from './segment/segment-shape.ts';
+import { distance, isAfter } from './segment/sequence.ts';
+import { signatureBytes, signSegment } from './segment/signature.ts';
 
 const ectZero = 2;
 const minProbeMs = 10;

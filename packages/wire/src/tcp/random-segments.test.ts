@@ -3,7 +3,7 @@ import { createRandom } from '../testing/random.ts';
 import { RawPeer } from '../testing/raw-peer.ts';
 import { keyFor } from '../testing/simulated-wire.ts';
 import { Recorder, testSettings } from '../testing/transfer.ts';
-import { tcpFlag } from './segment.ts';
+import { tcpFlag } from './segment/segment.ts';
 
 /** The long form: RUSHHOUR_SEGMENT_SEQUENCES=200000 vitest run --project unit packages/wire/src/tcp/random-segments.test.ts */
 const sequences = Number(process.env['RUSHHOUR_SEGMENT_SEQUENCES'] ?? 20_000);

@@ -3,8 +3,8 @@ import { type TcpConnection, tcpState } from './connection.ts';
 import type { TcpContext } from './context.ts';
 import { enterTimeWait } from './end.ts';
 import { emitAck } from './output.ts';
-import { type Segment, tcpFlag } from './segment.ts';
-import { distance, isAfter, isBefore } from './sequence.ts';
+import { type Segment, tcpFlag } from './segment/segment.ts';
+import { distance, isAfter, isBefore } from './segment/sequence.ts';
 
 /** Full segments that one acknowledgement may answer. */
 const maxCombined = 8;

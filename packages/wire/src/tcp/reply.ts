@@ -1,8 +1,8 @@
 import { checksumOf, sumBytes } from '../bytes/checksum.ts';
 import type { TcpContext } from './context.ts';
-import { portsWord } from './flow-key.ts';
-import { minHeaderLength, tcpFlag, writeHeader, writeTimestamps } from './segment.ts';
-import { signatureBytes, signSegment } from './signature.ts';
+import { portsWord } from './segment/flow-key.ts';
+import { minHeaderLength, tcpFlag, writeHeader, writeTimestamps } from './segment/segment.ts';
+import { signatureBytes, signSegment } from './segment/signature.ts';
 
 export interface ReplyFlow {
   path: number;

@@ -3,7 +3,7 @@ import { RawPeer } from '../testing/raw-peer.ts';
 import { keyFor } from '../testing/simulated-wire.ts';
 import { Recorder, testSettings } from '../testing/transfer.ts';
 import { resetConnection, TcpConnection, type TcpEvents } from './connection.ts';
-import { tcpFlag } from './segment.ts';
+import { tcpFlag } from './segment/segment.ts';
 
 const { syn, ack, rst, fin } = tcpFlag;
 const second = 1_000_000;

@@ -12,7 +12,6 @@ import {
   type TcpListener,
 } from './context.ts';
 import { abortConnection, endConnection } from './end.ts';
-import { flowWords, portsWord, pseudoSumOf } from './flow-key.ts';
 import {
   acceptConnection,
   acceptCookie,
@@ -23,16 +22,17 @@ import {
 } from './handshake.ts';
 import { askForMore, receiveSegment } from './input.ts';
 import { LocalPorts } from './local-ports.ts';
+import { repeatTooLarge } from './loss/recovery.ts';
+import { queueCopy, queueReference, queueSummed } from './loss/send-queue.ts';
 import { emitSyn, output, setRetransmitTimer } from './output.ts';
 import { resumeReading } from './receive-data.ts';
-import { repeatTooLarge } from './recovery.ts';
 import { emitResetFor } from './reply.ts';
-import { tcpFlag } from './segment.ts';
-import type { SegmentShape } from './segment-shape.ts';
-import { queueCopy, queueReference, queueSummed } from './send-queue.ts';
-import { isAfter, isBefore } from './sequence.ts';
+import { flowWords, portsWord, pseudoSumOf } from './segment/flow-key.ts';
+import { tcpFlag } from './segment/segment.ts';
+import type { SegmentShape } from './segment/segment-shape.ts';
+import { isAfter, isBefore } from './segment/sequence.ts';
+import { isSignatureRight } from './segment/signature-check.ts';
 import type { TcpSettings } from './settings.ts';
-import { isSignatureRight } from './signature-check.ts';
 import { receiveInTimeWait } from './time-wait-input.ts';
 import { fireTimers } from './timers.ts';
 

@@ -1,8 +1,8 @@
 import type { TcpContext, TcpListener } from './context.ts';
 import type { IncomingFlow } from './handshake.ts';
 import { emitReply } from './reply.ts';
-import { tcpFlag } from './segment.ts';
-import { isAfter } from './sequence.ts';
+import { tcpFlag } from './segment/segment.ts';
+import { isAfter } from './segment/sequence.ts';
 import { createTimeWaitRecord } from './time-wait.ts';
 
 const defaultTimeWaitMs = 60_000;

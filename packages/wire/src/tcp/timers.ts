@@ -1,6 +1,9 @@
 import { recoveryPhase, retransmitTimer, type TcpConnection, tcpState } from './connection.ts';
 import type { TcpContext } from './context.ts';
 import { abortConnection, endConnection } from './end.ts';
+import { enterLoss, onReorderingTimer } from './loss/recovery.ts';
+import { backedOffRto } from './loss/rtt.ts';
+import { sentMark } from './loss/sent-segment.ts';
 import {
   armRetransmit,
   clearRetransmitTimer,
@@ -11,10 +14,7 @@ import {
   output,
   setRetransmitTimer,
 } from './output.ts';
-import { enterLoss, onReorderingTimer } from './recovery.ts';
-import { backedOffRto } from './rtt.ts';
-import { sentMark } from './sent-segment.ts';
-import { distance } from './sequence.ts';
+import { distance } from './segment/sequence.ts';
 
 const onSynTimeout = (context: TcpContext, c: TcpConnection): void => {
   if (c.retries >= c.settings.synRetries) {

@@ -1,7 +1,7 @@
 import { checksumOf, sumBytes } from '../bytes/checksum.ts';
 import { copyOf, Memory } from '../bytes/memory.ts';
-import { pseudoSumOf } from '../tcp/flow-key.ts';
-import { Segment, tcpFlag, writeHeader, writeSynOptions } from '../tcp/segment.ts';
+import { pseudoSumOf } from '../tcp/segment/flow-key.ts';
+import { Segment, tcpFlag, writeHeader, writeSynOptions } from '../tcp/segment/segment.ts';
 import { createRandom } from './random.ts';
 import { SimulatedWire } from './simulated-wire.ts';
 

@@ -1,6 +1,6 @@
 import { copyOf, createMemory, Memory } from '../bytes/memory.ts';
 import type { SegmentSink, TcpLimits } from '../tcp/context.ts';
-import { flowWords, portsWord } from '../tcp/flow-key.ts';
+import { flowWords, portsWord } from '../tcp/segment/flow-key.ts';
 import { Tcp } from '../tcp/tcp.ts';
 
 export interface WireOptions {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { wireGuardCrypto as crypto } from '../../../agent/src/stack/wireguard-crypto.ts';
+import { wireGuardCrypto as crypto } from '../../../agent/src/stack/tunnels/wireguard-crypto.ts';
 import { bytesOfHex, hexOfBytes } from '../bytes/memory.ts';
 import { blake2s, hmacBlake2s } from './blake2s.ts';
 import { xOpen, xSeal } from './crypto.ts';

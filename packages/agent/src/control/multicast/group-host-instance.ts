@@ -7,7 +7,7 @@ import {
   IgmpHosts,
   MldHosts,
 } from '@rushhour/wire';
-import type { IgmpProfile } from '../../access/access-profiles.ts';
+import type { IgmpProfile } from '../../access/options/access-profiles.ts';
 import { ipv4Text, ipv4Word } from '../routers/ipv4-word.ts';
 import type {
   InstanceCounters,

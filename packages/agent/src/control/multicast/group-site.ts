@@ -8,7 +8,7 @@ import {
   type Packet,
   parseAddress,
 } from '@rushhour/wire';
-import type { IgmpProfile } from '../../access/access-profiles.ts';
+import type { IgmpProfile } from '../../access/options/access-profiles.ts';
 import type { QuerierProfile } from '../routers/profiles.ts';
 import type { InstanceOptions, PlaneContext, ProtocolInstance, Router } from '../routers/router.ts';
 import { createIgmpHost, createMldHost, type GroupHostInstance } from './group-host-instance.ts';

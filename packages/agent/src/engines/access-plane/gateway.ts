@@ -3,12 +3,11 @@ import type { AccessPlaneConfig } from '@rushhour/protocol';
 import { AccessGateway, maxAdmitted, maxPeers, type SessionCause, sessionState } from '@rushhour/wire';
 import { AccessMeters } from '../../access/access-meters.ts';
 import type { EntryPort } from '../../access/access-port.ts';
-import { firstProfiles, type Profiles } from '../../access/access-profiles.ts';
 import { AncpServer } from '../../access/ancp-server.ts';
 import { openEntryPorts } from '../../access/entry-ports.ts';
 import { GatewayGroup, type GatewayLink } from '../../access/gateway-group.ts';
-import { gatewayOptionsOf } from '../../access/gateway-options.ts';
-import { LagPort } from '../../access/lag-port.ts';
+import { firstProfiles, type Profiles } from '../../access/options/access-profiles.ts';
+import { gatewayOptionsOf } from '../../access/options/gateway-options.ts';
 import { findRadius, RadiusLink } from '../../access/radius-link.ts';
 import {
   admissionRow,
@@ -19,6 +18,7 @@ import {
   portRow,
   tunnelledRow,
 } from '../../access/session-rows.ts';
+import { LagPort } from '../../access/switches/lag-port.ts';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { reportGroup } from './report-group.ts';

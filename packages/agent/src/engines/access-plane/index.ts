@@ -1,9 +1,9 @@
 import { AccessPlaneConfig } from '@rushhour/protocol';
 import { AccessGroups } from '../../access/access-groups.ts';
-import { firstProfiles } from '../../access/access-profiles.ts';
+import { firstProfiles } from '../../access/options/access-profiles.ts';
 import { findRadius } from '../../access/radius-link.ts';
 import type { Engine } from '../../engine.ts';
-import { checkStack } from '../../stack/open-stack.ts';
+import { checkStack } from '../../stack/ports/open-stack.ts';
 import { prepareBridge } from './bridge.ts';
 import { prepareClock } from './clock.ts';
 import { prepareGateway } from './gateway.ts';

@@ -1,7 +1,7 @@
 import type { AccessPlaneConfig } from '@rushhour/protocol';
 import { AccessMeters } from '../../access/access-meters.ts';
-import { firstProfiles, requireProfile } from '../../access/access-profiles.ts';
-import { OpenFlowChannels } from '../../access/openflow-channels.ts';
+import { firstProfiles, requireProfile } from '../../access/options/access-profiles.ts';
+import { OpenFlowChannels } from '../../access/switches/openflow-channels.ts';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { LinksRun } from './links-run.ts';
 

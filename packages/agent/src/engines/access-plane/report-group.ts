@@ -1,6 +1,6 @@
 import type { AccessPlaneConfig } from '@rushhour/protocol';
 import type { AccessMeters } from '../../access/access-meters.ts';
-import type { LagPort } from '../../access/lag-port.ts';
+import type { LagPort } from '../../access/switches/lag-port.ts';
 import type { EngineContext } from '../../engine.ts';
 
 /** Reports a link aggregation group: rows of its members and its metrics. */

@@ -4,9 +4,9 @@ import { prepareSources, type SourcePool } from '../../net/addresses/source-addr
 import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import type { Transport } from '../../net/transport/transport.ts';
 import { LoadDrivenClient } from '../load-driven-client.ts';
-import { MismatchPolicy } from './mismatch-policy.ts';
 import { loadScript, type Script } from './script.ts';
-import { createApplicationTransport } from './stream-channel.ts';
+import { MismatchPolicy } from './session/mismatch-policy.ts';
+import { createApplicationTransport } from './session/stream-channel.ts';
 import { UserPool } from './user-pool.ts';
 
 type Context = EngineContext<ApplicationClientConfig>;

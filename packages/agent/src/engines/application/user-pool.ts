@@ -5,12 +5,12 @@ import { LoadDriver } from '../../net/load/load-driver.ts';
 import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import type { Route, Transport } from '../../net/transport/transport.ts';
-import type { MismatchPolicy } from './mismatch-policy.ts';
 import { portOn, type ReplayTarget, replayTargetsOf, sourceTo, timesNow } from './replay-target.ts';
 import { Round } from './round.ts';
 import type { Script, ScriptSession } from './script.ts';
+import type { MismatchPolicy } from './session/mismatch-policy.ts';
+import { UserSessionReplay } from './session/user-session-replay.ts';
 import { Throttle } from './timing.ts';
-import { UserSessionReplay } from './user-session-replay.ts';
 import { type LocalValues, localNameOf, type UserIteration, Values, ValuesEnded } from './values.ts';
 
 interface UserPoolDeps {

@@ -9,21 +9,21 @@ import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngin
 import { type LocalEndpoint, prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
 import { BarePath } from './bare-path.ts';
-import { ConnectionPool } from './connection-pool.ts';
 import { Contents, readAttempts } from './contents.ts';
 import { Controls, type Origin } from './controls.ts';
-import { CookieJar } from './cookie-jar.ts';
 import { type AttackRoute, type ClientContext, type ClientOutcome, noOutcome } from './driver.ts';
 import { clientVerdictOf, metersOf } from './meters.ts';
 import { Pace } from './pace.ts';
-import { shapedRoute } from './packet-shapes.ts';
 import { driverFor } from './protocols/index.ts';
-import { attemptScan } from './protocols/scan.ts';
+import { attemptScan } from './protocols/raw/scan.ts';
 import { isSilence, Patience, pause, RateLimits } from './retries.ts';
 import { Sequence } from './sequence.ts';
 import { Solo } from './solo.ts';
-import { Paths, type TargetPath, unprovenPath } from './target-path.ts';
-import { TlsSessions } from './tls-sessions.ts';
+import { ConnectionPool } from './transport/connection-pool.ts';
+import { CookieJar } from './transport/cookie-jar.ts';
+import { shapedRoute } from './transport/packet-shapes.ts';
+import { Paths, type TargetPath, unprovenPath } from './transport/target-path.ts';
+import { TlsSessions } from './transport/tls-sessions.ts';
 
 type Context = EngineContext<AttackClientConfig>;
 type Skipped = NonNullable<ClientObservation['skipped']>;

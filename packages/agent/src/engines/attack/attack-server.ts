@@ -7,7 +7,7 @@ import { Contents, readAttempts } from './contents.ts';
 import type { AttackListener, ServerContext, ServerOutcome } from './driver.ts';
 import { parseToken } from './proof.ts';
 import { driverFor } from './protocols/index.ts';
-import { watchScans } from './protocols/scan.ts';
+import { watchScans } from './protocols/raw/scan.ts';
 
 /** Maximum number of reported connections that match no attempt; they may come from anywhere. */
 const maxUnknown = 10_000;

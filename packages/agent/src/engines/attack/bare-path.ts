@@ -2,7 +2,7 @@ import type { AttackTarget, Attempt, ClientObservation } from '@rushhour/protoco
 import type { AttackRoute, ClientContext, ClientOutcome, ProtocolDriver } from './driver.ts';
 import { noOutcome } from './driver.ts';
 import type { Pace } from './pace.ts';
-import { shapedRoute } from './packet-shapes.ts';
+import { shapedRoute } from './transport/packet-shapes.ts';
 
 interface BarePathDeps {
   readonly driver: ProtocolDriver;

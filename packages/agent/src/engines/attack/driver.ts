@@ -9,11 +9,11 @@ import type {
 } from '@rushhour/protocol';
 import type { HostNetwork } from '../../net/host-network.ts';
 import type { SecureSocketsOptions } from '../../net/secure-sockets.ts';
-import type { AttackRoute, ConnectionSettings } from './client-connection.ts';
-import type { ConnectionPool } from './connection-pool.ts';
-import type { CookieJar } from './cookie-jar.ts';
+import type { AttackRoute, ConnectionSettings } from './transport/client-connection.ts';
+import type { ConnectionPool } from './transport/connection-pool.ts';
+import type { CookieJar } from './transport/cookie-jar.ts';
 
-export type { AttackRoute } from './client-connection.ts';
+export type { AttackRoute } from './transport/client-connection.ts';
 
 /** Shared by client and server of an entry. */
 export interface AttackContext {

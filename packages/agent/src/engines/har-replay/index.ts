@@ -2,8 +2,8 @@ import { HarReplayConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
 import { shareOf } from '../../net/load/share.ts';
 import { quicPathName } from '../../net/quic/quic-path.ts';
-import { prepareReplayClient } from './client.ts';
-import { prepareReplayServer, withNames } from './server.ts';
+import { prepareReplayClient } from './client/client.ts';
+import { prepareReplayServer, withNames } from './server/server.ts';
 
 /** Replays HAR recordings: users on the client side, all recorded hosts on the server side. */
 export const harReplay: Engine<HarReplayConfig> & Divisible<HarReplayConfig> = {

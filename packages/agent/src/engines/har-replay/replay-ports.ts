@@ -3,7 +3,7 @@ import { createServer as createH2 } from 'node:http2';
 import { createServer as createTcp, type Server, type Socket } from 'node:net';
 import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import type { SecureSocket, SecureSockets } from '../../net/secure-sockets.ts';
-import type { NodeReply, NodeRequest } from './node-reply.ts';
+import type { NodeReply, NodeRequest } from './server/node-reply.ts';
 
 const handshakeByte = 0x16;
 const keepAliveMs = 75_000;

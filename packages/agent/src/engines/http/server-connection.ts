@@ -1,9 +1,9 @@
 import type { HttpServerConfig } from '@rushhour/protocol';
 import type { IndexedMember, IndexedSet } from '../../net/loop/indexed-set.ts';
 import type { Chunk, Connection, ConnectionEvents, Message, Transport } from '../../net/transport/transport.ts';
-import type { KnownHead } from './known-head.ts';
+import type { KnownHead } from './h1/known-head.ts';
+import { type RequestEvents, type RequestHead, RequestParser } from './h1/request-parser.ts';
 import type { ServerMeters } from './meters.ts';
-import { type RequestEvents, type RequestHead, RequestParser } from './request-parser.ts';
 import type { Response } from './response.ts';
 
 const continueResponse = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');

@@ -3,9 +3,9 @@ import type { IndexedMember } from '../../net/loop/indexed-set.ts';
 import type { Message, Route } from '../../net/transport/transport.ts';
 import type { Expectation } from './expectation.ts';
 import type { GrpcClientMeters } from './grpc/meters.ts';
-import type { KnownHead } from './known-head.ts';
+import type { KnownHead } from './h1/known-head.ts';
+import type { ResponseHead } from './h1/response-parser.ts';
 import type { HttpMeters } from './meters.ts';
-import type { ResponseHead } from './response-parser.ts';
 import type { ClientMessageMeters } from './websocket/meters.ts';
 
 /** An HTTP/1.1 request and the body in it. */

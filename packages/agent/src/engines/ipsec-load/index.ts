@@ -1,6 +1,6 @@
 import { IpsecLoadConfig } from '@rushhour/protocol';
 import type { Engine } from '../../engine.ts';
-import { checkStack } from '../../stack/open-stack.ts';
+import { checkStack } from '../../stack/ports/open-stack.ts';
 import { LoadClient } from './load-client.ts';
 import { LoadServer } from './load-server.ts';
 

@@ -1,6 +1,6 @@
 import { IpsecTunnelConfig } from '@rushhour/protocol';
 import type { Engine } from '../../engine.ts';
-import { checkStack } from '../../stack/open-stack.ts';
+import { checkStack } from '../../stack/ports/open-stack.ts';
 import { TunnelJob } from './tunnel-job.ts';
 
 /** IPsec tunnels of emulated hosts. */

@@ -1,6 +1,6 @@
 import { Rocev2Config } from '@rushhour/protocol';
 import type { Engine } from '../../engine.ts';
-import { checkStack } from '../../stack/open-stack.ts';
+import { checkStack } from '../../stack/ports/open-stack.ts';
 import { prepareRocev2Client } from './client.ts';
 import { prepareRocev2Server } from './server.ts';
 

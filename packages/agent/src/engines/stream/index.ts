@@ -2,7 +2,7 @@ import { StreamConfig } from '@rushhour/protocol';
 import type { Engine } from '../../engine.ts';
 import { checkFrames } from '../../net/frame-path.ts';
 import { prepareStreamClient } from './client.ts';
-import { prepareRfc2544Client } from './rfc2544-client.ts';
+import { prepareRfc2544Client } from './rfc2544/rfc2544-client.ts';
 import { prepareStreamServer } from './server.ts';
 import { hostsOf } from './stream-path.ts';
 

@@ -16,7 +16,7 @@ import { openSender } from '../../net/packet/packet-socket.ts';
 import { findOwner, outwardDevices } from '../../net/packet/route.ts';
 import { openQuietPort } from './quiet-port.ts';
 import { Receiver } from './receiver.ts';
-import { type TrialPort, TrialReceiver } from './rfc2544-receiver.ts';
+import { type TrialPort, TrialReceiver } from './rfc2544/rfc2544-receiver.ts';
 
 const blockBytes = 131_072;
 const retireMs = 8;

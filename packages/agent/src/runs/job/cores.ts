@@ -13,7 +13,7 @@ import type {
 } from '../../engine.ts';
 import { shareOf } from '../../net/load/share.ts';
 import type { Metric, SampleStore } from '../../samples.ts';
-import { type StackShare, shareKindOf } from '../../stack/stack-share.ts';
+import { type StackShare, shareKindOf } from '../../stack/ports/stack-share.ts';
 
 /** Input of a worker thread. */
 export interface CoreWork {

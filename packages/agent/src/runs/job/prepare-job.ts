@@ -11,8 +11,8 @@ import { expandTargets } from '../../net/addresses/target-ranges.ts';
 import type { HostNetwork } from '../../net/host-network.ts';
 import type { SampleStore } from '../../samples.ts';
 import { openHostNetwork } from '../../stack/host-network.ts';
-import { checkStack } from '../../stack/open-stack.ts';
-import { shareKindOf, stackWorkers } from '../../stack/stack-share.ts';
+import { checkStack } from '../../stack/ports/open-stack.ts';
+import { shareKindOf, stackWorkers } from '../../stack/ports/stack-share.ts';
 import { prepareOnCores } from './cores.ts';
 
 export interface PrepareDeps {

@@ -5,7 +5,7 @@ import type { Bus } from '../../bus/local.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { type Connection, closeCode } from './connection.ts';
 import { type AgentGateway, type AgentListener, AgentUnreachable, type Arrival } from './gateway.ts';
-import { meaningOf, type Presence, statusOf } from './presence.ts';
+import { meaningOf, type Presence, statusOf } from './peers/presence.ts';
 import { createStatusBoard } from './status-board.ts';
 import type { WriteBatch } from './write-batch.ts';
 

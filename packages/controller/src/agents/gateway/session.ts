@@ -15,14 +15,14 @@ import type { Logger } from 'pino';
 import type { TSchema } from 'typebox';
 import { clockNow } from '../../clock.ts';
 import { createSchemaCheck, type SchemaCheck } from '../../schema-check.ts';
-import { type createAdmission, otherProtocol } from './admission.ts';
+import { type createAdmission, otherProtocol } from './admission/admission.ts';
+import { Refusal } from './admission/refusal.ts';
 import { Connection, closeCode } from './connection.ts';
 import type { Arriving } from './endpoint.ts';
-import type { FileSender } from './file-sender.ts';
+import type { FileSender } from './files/file-sender.ts';
 import type { LogBook } from './log-book.ts';
 import { createMessageLimits } from './message-limits.ts';
-import type { Presence } from './presence.ts';
-import { Refusal } from './refusal.ts';
+import type { Presence } from './peers/presence.ts';
 import type { Registry } from './registry.ts';
 
 /** The agent said something it must not say; its session ends with this sentence. */

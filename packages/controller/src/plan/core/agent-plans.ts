@@ -8,7 +8,7 @@ import type { PlannedPlane } from '../planes/plan-planes.ts';
 import type { AgentPlan, PlannedJob } from './agent-plan.ts';
 import type { PlannedAttempts } from './attempt-files.ts';
 import { captureOf } from './capture.ts';
-import { serverDuration } from './durations.ts';
+import { serverDuration } from './load/durations.ts';
 import type { PlannedClient } from './plan-entry.ts';
 import type { PlanInput } from './plan-input.ts';
 

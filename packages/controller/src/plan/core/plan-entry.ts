@@ -5,12 +5,12 @@ import { type ListenEndpoint, listensFor, namedTargets, targetsFor } from '../en
 import { clientStackOf } from '../stack/host-stack.ts';
 import { sessionSenderOf } from '../stack/session-stack.ts';
 import { hasAddresses } from '../stack/stack-hosts.ts';
-import { activeWeights, Shares } from './divide.ts';
-import { clientDuration } from './durations.ts';
+import { activeWeights, Shares } from './load/divide.ts';
+import { clientDuration } from './load/durations.ts';
+import type { ClientDraft, ClientPart, Traffic } from './load/traffic.ts';
+import { type Endpoint, endpointsOf, type TrafficEntry } from './load/traffic-entry.ts';
 import type { PlanAgent } from './plan-input.ts';
 import { agentAt, type PlanScope, pointerIn } from './plan-scope.ts';
-import type { ClientDraft, ClientPart, Traffic } from './traffic.ts';
-import { type Endpoint, endpointsOf, type TrafficEntry } from './traffic-entry.ts';
 
 /** One agent that sends. */
 export interface PlannedClient extends ClientDraft {

@@ -11,15 +11,15 @@ import { reportHostOverlaps } from '../stack/stack-overlaps.ts';
 import type { RunPlan } from './agent-plan.ts';
 import { agentPlans } from './agent-plans.ts';
 import { AttemptFiles } from './attempt-files.ts';
-import { reportCapacity, runEstimateOf } from './capacity.ts';
 import { reportCaptures } from './capture.ts';
-import { reportDuration } from './durations.ts';
+import { reportCapacity, runEstimateOf } from './load/capacity.ts';
+import { reportDuration } from './load/durations.ts';
+import { durationSecOf, type TrafficEntry, trafficEntriesOf } from './load/traffic-entry.ts';
 import { type PlannedClient, planEntry } from './plan-entry.ts';
 import type { PlanAgent, PlanInput } from './plan-input.ts';
 import { type IssueLocation, PlanIssues } from './plan-issues.ts';
 import { PlanBudget, type PlanScope } from './plan-scope.ts';
 import type { Planner } from './planner.ts';
-import { durationSecOf, type TrafficEntry, trafficEntriesOf } from './traffic-entry.ts';
 import { reportUnsupportedMembers } from './unsupported-members.ts';
 
 /** What agents are asked for: which engine, by which part of the task. */

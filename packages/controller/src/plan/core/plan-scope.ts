@@ -2,9 +2,9 @@ import type { AddressAllocator } from '../endpoints/address-allocator.ts';
 import type { TargetGuard } from '../endpoints/target-guard.ts';
 import type { StackDemand, StackDemands } from '../stack/stack-demand.ts';
 import type { AttemptFiles } from './attempt-files.ts';
+import type { TrafficEntry } from './load/traffic-entry.ts';
 import type { PlanAgent, PlanInput } from './plan-input.ts';
 import type { PlanIssues } from './plan-issues.ts';
-import type { TrafficEntry } from './traffic-entry.ts';
 
 /** Limits of a plan, so that it fits in memory: jobs, and targets of all clients together. */
 const maxJobs = 20_000;

@@ -1,9 +1,9 @@
 import type { PluginSpec, TypedPlugin } from '@rushhour/contract';
 import type { Static, TObject } from 'typebox';
 import type { CheckedValues } from './checked-values.ts';
+import type { Traffic } from './load/traffic.ts';
+import type { DurationRule } from './load/traffic-entry.ts';
 import type { PlanScope } from './plan-scope.ts';
-import type { Traffic } from './traffic.ts';
-import type { DurationRule } from './traffic-entry.ts';
 
 /** Turns the entries of one plugin into traffic. */
 export interface Planner {

@@ -1,6 +1,6 @@
 import { type AddressSet, createAddressSet, DraftError, shareOf } from '@rushhour/pools';
+import { endpointsOf, type TrafficEntry } from '../core/load/traffic-entry.ts';
 import type { PlanNetwork } from '../core/plan-input.ts';
-import { endpointsOf, type TrafficEntry } from '../core/traffic-entry.ts';
 import type { StackDemands } from '../stack/stack-demand.ts';
 import { AddressShare } from './address-share.ts';
 

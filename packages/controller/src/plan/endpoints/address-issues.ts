@@ -1,8 +1,8 @@
 import { parseAddress } from '@rushhour/pools';
+import { type Endpoint, endpointsOf, type TrafficEntry } from '../core/load/traffic-entry.ts';
 import type { PlannedClient } from '../core/plan-entry.ts';
 import type { PlanAgent, PlanNetwork } from '../core/plan-input.ts';
 import type { PlanIssues } from '../core/plan-issues.ts';
-import { type Endpoint, endpointsOf, type TrafficEntry } from '../core/traffic-entry.ts';
 import type { StackDemands } from '../stack/stack-demand.ts';
 import { addressesToAdd, isLoopback, isSameMachine, ownAddresses, versionOf } from './machine-addresses.ts';
 import type { ClientSource } from './resolve-endpoint.ts';

@@ -1,7 +1,7 @@
 import { findPorts, type IpVersion, parseAddress } from '@rushhour/pools';
+import type { Endpoint } from '../core/load/traffic-entry.ts';
 import type { PlanAgent } from '../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../core/plan-scope.ts';
-import type { Endpoint } from '../core/traffic-entry.ts';
 import { type AddressShare, maxAddresses, type SourceAddresses } from './address-share.ts';
 import {
   firstAddress,

@@ -1,9 +1,9 @@
 import type { HostStack } from '@rushhour/protocol';
+import type { Traffic } from '../core/load/traffic.ts';
+import type { TrafficEntry } from '../core/load/traffic-entry.ts';
 import type { ListenRequest } from '../core/plan-entry.ts';
 import type { PlanAgent } from '../core/plan-input.ts';
 import type { PlanIssues } from '../core/plan-issues.ts';
-import type { Traffic } from '../core/traffic.ts';
-import type { TrafficEntry } from '../core/traffic-entry.ts';
 import { versionOf } from './machine-addresses.ts';
 import { type ListenEndpoint, labelOf } from './targets.ts';
 

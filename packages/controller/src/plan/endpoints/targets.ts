@@ -1,8 +1,8 @@
 import { findPorts, type IpVersion, type PortSet } from '@rushhour/pools';
 import type { HostStack, Target } from '@rushhour/protocol';
+import { endpointsOf } from '../core/load/traffic-entry.ts';
 import type { PlanAgent } from '../core/plan-input.ts';
 import { agentAt, type PlanScope, pointerIn } from '../core/plan-scope.ts';
-import { endpointsOf } from '../core/traffic-entry.ts';
 import { serverStackOf } from '../stack/host-stack.ts';
 import { gatewayStackOf } from '../stack/session-stack.ts';
 import { hasAddresses, reportLoopback } from '../stack/stack-hosts.ts';

@@ -1,7 +1,7 @@
 import { createDraw, DraftError } from '@rushhour/pools';
 import { type DrawnText, journeySystemValues, journeyTemplateOf, type PlayedDictionary } from '@rushhour/protocol';
+import type { ClientPart } from '../core/load/traffic.ts';
 import type { PlanScope } from '../core/plan-scope.ts';
-import type { ClientPart } from '../core/traffic.ts';
 import { playedTable } from './played-table.ts';
 
 /** A dictionary that agents draw from themselves. */

@@ -7,9 +7,9 @@ import {
   type WafValues,
 } from '@rushhour/contract';
 import { findPorts, type PortSet } from '@rushhour/pools';
+import type { TrafficEntry } from '../core/load/traffic-entry.ts';
+import { type Endpoint, endpointsOf } from '../core/load/traffic-entry.ts';
 import type { PlanNetwork } from '../core/plan-input.ts';
-import type { TrafficEntry } from '../core/traffic-entry.ts';
-import { type Endpoint, endpointsOf } from '../core/traffic-entry.ts';
 
 /** Why an entry runs on the agents' own IP stack instead of kernel sockets. */
 export interface StackDemand {

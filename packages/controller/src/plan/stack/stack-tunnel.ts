@@ -1,9 +1,9 @@
 import { createEndpointPairs, DraftError, type EndpointPair, findSubnet, parseAddress, shareOf } from '@rushhour/pools';
 import type { AgentInterface, StackTunnel } from '@rushhour/protocol';
 import { missingTunnel } from '../../assets/tunnels/tunnel-types.ts';
+import { endpointsOf } from '../core/load/traffic-entry.ts';
 import type { PlanAgent, PlanTunnel } from '../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../core/plan-scope.ts';
-import { endpointsOf } from '../core/traffic-entry.ts';
 import { ownAddresses } from '../endpoints/machine-addresses.ts';
 import { ipsecSettingsOf } from './ipsec-settings.ts';
 import { type EmulatedEndpoint, subnetOf } from './stack-hosts.ts';

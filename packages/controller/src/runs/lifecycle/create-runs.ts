@@ -1,6 +1,6 @@
 import { isTerminal, runStatus } from '@rushhour/contract';
 import type { Logger } from 'pino';
-import type { OwnedRun } from '../../agents/gateway/peer-messages.ts';
+import type { OwnedRun } from '../../agents/gateway/peers/peer-messages.ts';
 import type { Bus } from '../../bus/local.ts';
 import { clockNow } from '../../clock.ts';
 import type { Origin } from '../../store/engine/change.ts';

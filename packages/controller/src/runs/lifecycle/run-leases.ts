@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { OwnedRun } from '../../agents/gateway/peer-messages.ts';
+import type { OwnedRun } from '../../agents/gateway/peers/peer-messages.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import {
   dropLease,

@@ -1,6 +1,6 @@
 import { findMetric, type GoalValues, type PluginSpec, searchedRate } from '@rushhour/contract';
 import type { Issue } from '../../errors.ts';
-import { rateMembers } from '../../plan/core/load-stages.ts';
+import { rateMembers } from '../../plan/core/load/load-stages.ts';
 import type { CheckedEntry, Rule } from './checked-entry.ts';
 
 const percentiles = ['p50', 'p90', 'p95', 'p99', 'p999'];

@@ -1,6 +1,6 @@
 import { entryDuration, type StageValues, stagesPeak, stagesSeconds } from '@rushhour/contract';
 import type { Issue } from '../../errors.ts';
-import { fullLoadOf, rateMembers, stagedRateOf } from '../../plan/core/load-stages.ts';
+import { fullLoadOf, rateMembers, stagedRateOf } from '../../plan/core/load/load-stages.ts';
 import type { CheckedEntry, FilledValues, Rule } from './checked-entry.ts';
 
 /** Limit of the steps of a rate. */

@@ -1,7 +1,7 @@
 import type { TaskTemplate } from '@rushhour/contract';
 import { describe, expect, it } from 'vitest';
 import { issuesOfUnknown } from '../check/check-definition.ts';
-import { httpRate } from './builtin/http-rate.ts';
+import { httpRate } from './builtin/traffic/http-rate.ts';
 import { issuesOfTemplate } from './check-template.ts';
 
 type Template = Pick<TaskTemplate, 'task' | 'slots' | 'parameters'>;

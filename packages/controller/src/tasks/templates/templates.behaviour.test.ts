@@ -5,7 +5,7 @@ import { type SignedIn, startTestController, type TestController } from '../../t
 import { refused } from '../../testing/refused.ts';
 import { storeAgent } from '../testing/stored-agent.ts';
 import { allBuiltin } from './builtin/all-builtin.ts';
-import { httpRate } from './builtin/http-rate.ts';
+import { httpRate } from './builtin/traffic/http-rate.ts';
 
 let controller: TestController;
 let administrator: SignedIn;

@@ -12,10 +12,10 @@ import { clock } from '../../lib/units.ts';
 import { usePageSearch } from '../../lib/use-page-search.ts';
 import { DefinitionPanel } from './definition-panel.tsx';
 import { RunControls } from './run/run-controls.tsx';
-import { RunEvents } from './run/run-events.tsx';
-import { RunLogs } from './run/run-logs.tsx';
 import { RunPanel } from './run/run-panel.tsx';
-import { TaskTopology } from './run/run-topology.tsx';
+import { RunEvents } from './run/tables/run-events.tsx';
+import { RunLogs } from './run/tables/run-logs.tsx';
+import { TaskTopology } from './run/topology/run-topology.tsx';
 import { TaskMenu } from './task-menu.tsx';
 import { TaskRuns } from './task-runs.tsx';
 

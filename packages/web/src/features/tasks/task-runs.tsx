@@ -12,7 +12,7 @@ import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
-import { deviceNameOf } from './run/run-device.ts';
+import { deviceNameOf } from './run/topology/run-device.ts';
 import { TaskTrends } from './task-trends.tsx';
 
 const { task: words, columns: headers } = text;

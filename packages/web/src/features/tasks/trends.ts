@@ -1,7 +1,7 @@
 import type { MetricValue, RunResult } from '@rushhour/contract';
 import { text } from '../../lib/text.ts';
 import { duration, howMany, scaled } from '../../lib/units.ts';
-import { deviceNameOf } from './run/run-device.ts';
+import { deviceNameOf } from './run/topology/run-device.ts';
 
 const { trends: words } = text;
 

@@ -1,7 +1,7 @@
 import { EspInbound, EspOutbound } from '../esp/esp-sa.ts';
 import type { CipherKeys, IpsecCrypto } from './crypto.ts';
-import type { TrafficSelector } from './payloads.ts';
-import type { Suite } from './suites.ts';
+import type { TrafficSelector } from './messages/payloads.ts';
+import type { Suite } from './messages/suites.ts';
 
 export type ChildState = 'installed' | 'rekeying' | 'rekeyed' | 'deleting' | 'deleted';
 

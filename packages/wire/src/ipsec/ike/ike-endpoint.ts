@@ -1,7 +1,7 @@
 import { TimerWheel } from '../../bytes/timer-wheel.ts';
 import type { IpsecCrypto } from './crypto.ts';
+import { answerInit } from './exchanges/init-exchange.ts';
 import { type IkeEvents, type IkeOwner, IkeSa } from './ike-sa.ts';
-import { answerInit } from './init-exchange.ts';
 import {
   concatBytes,
   type IkeHeader,
@@ -14,10 +14,10 @@ import {
   readUint32,
   UnsupportedPayloadError,
   writeMessage,
-} from './message.ts';
-import { exchangeType, headerFlag, notifyType, payloadType } from './numbers.ts';
-import { PayloadSet } from './payload-set.ts';
-import { notify, readNonce } from './payloads.ts';
+} from './messages/message.ts';
+import { exchangeType, headerFlag, notifyType, payloadType } from './messages/numbers.ts';
+import { PayloadSet } from './messages/payload-set.ts';
+import { notify, readNonce } from './messages/payloads.ts';
 import type { IkePeer, IkeRoute } from './peer.ts';
 import { handleMessage, handleTimer, initiate, runTasks } from './session.ts';
 

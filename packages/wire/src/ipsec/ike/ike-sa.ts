@@ -2,12 +2,12 @@ import { type PackedBytes, packBytes, unpackBytes } from '../../bytes/packed-byt
 import type { ChildSa } from './child-sa.ts';
 import type { IpsecCrypto, KeyExchange, PacketCipher } from './crypto.ts';
 import { deriveIkeKeys, type IkeKeyInput, type IkeKeys, type Nonces } from './key-schedule.ts';
-import { type IkePayload, writeMessage } from './message.ts';
-import { headerFlag } from './numbers.ts';
-import type { Identification } from './payloads.ts';
+import { type IkePayload, writeMessage } from './messages/message.ts';
+import { headerFlag } from './messages/numbers.ts';
+import type { Identification } from './messages/payloads.ts';
+import { FragmentBuffer, type OpenedMessage, sealMessages } from './messages/sealed-message.ts';
+import type { Suite } from './messages/suites.ts';
 import type { EapClient, IkeCause, IkeClock, IkePeer, IkeRoute } from './peer.ts';
-import { FragmentBuffer, type OpenedMessage, sealMessages } from './sealed-message.ts';
-import type { Suite } from './suites.ts';
 
 export type IkeState = 'init' | 'auth' | 'established' | 'closing' | 'closed';
 

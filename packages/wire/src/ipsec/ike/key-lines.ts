@@ -2,7 +2,7 @@ import type { ChildSa } from './child-sa.ts';
 import type { CipherKeys, CipherSpec } from './crypto.ts';
 import type { IkeSa } from './ike-sa.ts';
 import type { IkeKeys } from './key-schedule.ts';
-import { encryptionId, integrityId } from './numbers.ts';
+import { encryptionId, integrityId } from './messages/numbers.ts';
 
 // Wireshark reads keys from tables of the profile folder; algorithms are named as its dialogs name them.
 

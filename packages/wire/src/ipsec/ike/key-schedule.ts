@@ -1,7 +1,7 @@
-import { encryptionKeyBytes, integrityKeyBytes, prfBytes } from './algorithms.ts';
 import type { CipherKeys, IpsecCrypto } from './crypto.ts';
-import { concatBytes } from './message.ts';
-import type { Suite } from './suites.ts';
+import { encryptionKeyBytes, integrityKeyBytes, prfBytes } from './messages/algorithms.ts';
+import { concatBytes } from './messages/message.ts';
+import type { Suite } from './messages/suites.ts';
 
 /** prf+ (RFC 7296, 2.13). */
 const expand = (crypto: IpsecCrypto, prf: number, key: Uint8Array, seed: Uint8Array, length: number): Uint8Array => {

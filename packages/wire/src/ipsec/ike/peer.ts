@@ -1,6 +1,6 @@
 import type { Credential, IpsecCrypto, PeerCheck } from './crypto.ts';
-import type { Identification, TrafficSelector } from './payloads.ts';
-import type { Offer } from './suites.ts';
+import type { Identification, TrafficSelector } from './messages/payloads.ts';
+import type { Offer } from './messages/suites.ts';
 
 /** The two ends that messages of an SA travel between. Addresses have 4 or 16 bytes. */
 export interface IkeRoute {

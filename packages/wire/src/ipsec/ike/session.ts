@@ -1,10 +1,12 @@
-import { answerAuth, startAuth } from './auth-exchange.ts';
-import { spiIn, spiOf } from './child-exchange.ts';
 import type { ChildSa } from './child-sa.ts';
-import { answerCreateChild, startCreateChild } from './create-child.ts';
+import { answerAuth, startAuth } from './exchanges/auth-exchange.ts';
+import { spiIn, spiOf } from './exchanges/child-exchange.ts';
+import { answerCreateChild, startCreateChild } from './exchanges/create-child.ts';
+import { startInit } from './exchanges/init-exchange.ts';
+import { answerIntermediate, startIntermediate } from './exchanges/intermediate.ts';
+import { startUpdate, updateAnswer } from './exchanges/mobility.ts';
+import { answerRekeyIke, startRekeyIke } from './exchanges/rekey-ike.ts';
 import type { IkeSa, IkeTask } from './ike-sa.ts';
-import { startInit } from './init-exchange.ts';
-import { answerIntermediate, startIntermediate } from './intermediate.ts';
 import {
   type IkeHeader,
   IkeSyntaxError,
@@ -12,14 +14,12 @@ import {
   isSameBytes,
   readPayloads,
   UnsupportedPayloadError,
-} from './message.ts';
-import { startUpdate, updateAnswer } from './mobility.ts';
-import { exchangeType, headerFlag, notifyType, payloadType, protocolId } from './numbers.ts';
-import { PayloadSet } from './payload-set.ts';
-import { notify, readDelete, readSa, writeDelete } from './payloads.ts';
+} from './messages/message.ts';
+import { exchangeType, headerFlag, notifyType, payloadType, protocolId } from './messages/numbers.ts';
+import { PayloadSet } from './messages/payload-set.ts';
+import { notify, readDelete, readSa, writeDelete } from './messages/payloads.ts';
+import { type OpenedMessage, openMessage } from './messages/sealed-message.ts';
 import type { IkeRoute } from './peer.ts';
-import { answerRekeyIke, startRekeyIke } from './rekey-ike.ts';
-import { type OpenedMessage, openMessage } from './sealed-message.ts';
 
 /** Opens an SA as initiator. */
 export const initiate = (sa: IkeSa): void => startInit(sa, (opened) => startIntermediate(opened, startAuth));

@@ -3,13 +3,13 @@ import type { AttackClientConfig, AttackTarget, Attempt, ClientObservation, Exch
 import type { EngineContext, PreparedEngine } from '../../../engine.ts';
 import { prepareSources, type SourcePool } from '../../../net/addresses/source-addresses.ts';
 import { clientTlsOptions } from '../../../net/tls/tls-options.ts';
-import { ConnectionPool } from '../connection-pool.ts';
 import { Contents, readAttempts } from '../contents.ts';
 import { Controls } from '../controls.ts';
 import { type AttackRoute, type ClientContext, type ClientOutcome, noOutcome } from '../driver.ts';
 import { metersOf } from '../meters.ts';
 import { Pace } from '../pace.ts';
 import { driverFor } from '../protocols/index.ts';
+import { ConnectionPool } from '../transport/connection-pool.ts';
 import { causeOf, FindingLog } from './finding-log.ts';
 import { minimise } from './minimise.ts';
 

@@ -1,16 +1,16 @@
 import type { ExchangeProtocol } from '@rushhour/protocol';
 import type { ProtocolDriver } from '../driver.ts';
-import { dnsDriver } from './dns.ts';
-import { ftpDriver } from './ftp.ts';
-import { attemptHttp } from './http-client.ts';
-import { proveHttp } from './http-proof.ts';
-import { listenHttp } from './http-server.ts';
-import { icmpDriver } from './icmp.ts';
-import { imapDriver } from './imap.ts';
-import { pop3Driver } from './pop3.ts';
-import { attemptRaw, proveRaw } from './raw-client.ts';
-import { listenRaw } from './raw-server.ts';
-import { smtpDriver } from './smtp.ts';
+import { attemptHttp } from './http/http-client.ts';
+import { proveHttp } from './http/http-proof.ts';
+import { listenHttp } from './http/http-server.ts';
+import { ftpDriver } from './lines/ftp.ts';
+import { imapDriver } from './lines/imap.ts';
+import { pop3Driver } from './lines/pop3.ts';
+import { smtpDriver } from './lines/smtp.ts';
+import { dnsDriver } from './raw/dns.ts';
+import { icmpDriver } from './raw/icmp.ts';
+import { attemptRaw, proveRaw } from './raw/raw-client.ts';
+import { listenRaw } from './raw/raw-server.ts';
 
 /** Raw bytes over TCP, TLS or UDP. */
 const rawDriver: ProtocolDriver = {

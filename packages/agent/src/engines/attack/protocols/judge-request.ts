@@ -1,9 +1,9 @@
 import type { HttpExchange } from '@rushhour/protocol';
 import type { ServerContext } from '../driver.ts';
 import { arrivalOf, proofOf, tokenOf } from '../proof.ts';
-import { isHarmless, requestChanges } from './http-changes.ts';
-import { framedBody, lineOf, markerHeader, pairsOf, requestHash } from './http-form.ts';
-import { type HttpMessage, headerIn } from './http-reader.ts';
+import { isHarmless, requestChanges } from './http/http-changes.ts';
+import { framedBody, lineOf, markerHeader, pairsOf, requestHash } from './http/http-form.ts';
+import { type HttpMessage, headerIn } from './http/http-reader.ts';
 import type { MatchedRequest } from './request-matcher.ts';
 
 type Step = HttpExchange['steps'][number];

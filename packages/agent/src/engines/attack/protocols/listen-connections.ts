@@ -3,7 +3,7 @@ import type { AttackListen, TlsFingerprint } from '@rushhour/protocol';
 import { createSecureSockets, type ServedSocket } from '../../../net/secure-sockets.ts';
 import { closeServers, listenAll } from '../../../net/transport/listen-all.ts';
 import type { AttackListener, ServerContext } from '../driver.ts';
-import { fingerprintIn } from '../tls-hello.ts';
+import { fingerprintIn } from '../transport/tls-hello.ts';
 
 /** A server connection that reports its outcome. */
 interface ReportingConnection {

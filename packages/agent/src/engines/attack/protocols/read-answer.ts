@@ -1,5 +1,5 @@
-import type { ClientConnection } from '../client-connection.ts';
-import { type HttpMessage, HttpReader, headerIn } from './http-reader.ts';
+import type { ClientConnection } from '../transport/client-connection.ts';
+import { type HttpMessage, HttpReader, headerIn } from './http/http-reader.ts';
 
 export interface Answer extends HttpMessage {
   /** The connection can be reused: no extra bytes, and the server keeps it alive. */

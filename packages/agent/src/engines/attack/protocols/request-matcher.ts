@@ -1,8 +1,8 @@
 import type { Attempt, HttpExchange } from '@rushhour/protocol';
 import type { ServerContext } from '../driver.ts';
 import { hashOfBytes } from '../proof.ts';
-import { lineOf, markerHeader } from './http-form.ts';
-import { type HttpMessage, headerIn } from './http-reader.ts';
+import { lineOf, markerHeader } from './http/http-form.ts';
+import { type HttpMessage, headerIn } from './http/http-reader.ts';
 
 type Step = HttpExchange['steps'][number];
 

@@ -1,7 +1,7 @@
 import type { JourneyCheck, JourneyExtraction } from '@rushhour/protocol';
 import { findInJson, findJsonPath, findStatuses, type JsonStep } from '@rushhour/protocol';
 import { RE2JS } from 're2js';
-import type { ResponseField } from '../response-parser.ts';
+import type { ResponseField } from '../h1/response-parser.ts';
 import { createTemplate, type FindVariable, type Template } from './template.ts';
 
 /** An answer that has arrived whole. */

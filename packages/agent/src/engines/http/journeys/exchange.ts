@@ -1,4 +1,4 @@
-import type { ResponseField } from '../response-parser.ts';
+import type { ResponseField } from '../h1/response-parser.ts';
 import type { Answer } from './answer.ts';
 import type { JourneyTarget, StepRequest } from './step-request.ts';
 

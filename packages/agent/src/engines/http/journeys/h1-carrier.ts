@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Chunk, Connection, ConnectionEvents } from '../../../net/transport/transport.ts';
-import { type ResponseEvents, ResponseParser } from '../response-parser.ts';
+import { type ResponseEvents, ResponseParser } from '../h1/response-parser.ts';
 import type { Carrier, TcpCarrierContext } from './carrier.ts';
 import type { Exchange } from './exchange.ts';
 import type { JourneyTarget } from './step-request.ts';

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Header } from '@rushhour/wire';
 import type { Route } from '../../../net/transport/transport.ts';
-import type { ResponseField } from '../response-parser.ts';
+import type { ResponseField } from '../h1/response-parser.ts';
 import type { Carrier, CarrierContext } from './carrier.ts';
 import type { Exchange } from './exchange.ts';
 import { headersText } from './headers-text.ts';

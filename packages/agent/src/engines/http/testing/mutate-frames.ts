@@ -12,7 +12,7 @@ import { Resolver } from '../../dns/resolver.ts';
 import { DohServerConnection } from '../../dns/serve-doh.ts';
 import { GrpcServerConnection } from '../grpc/grpc-server-connection.ts';
 import { GrpcMeters } from '../grpc/meters.ts';
-import { H2ServerConnection } from '../h2-server-connection.ts';
+import { H2ServerConnection } from '../h2/h2-server-connection.ts';
 import { ServerMeters } from '../meters.ts';
 import { createResponse } from '../response.ts';
 

@@ -1,6 +1,6 @@
 import type { api } from '@rushhour/contract';
 import { agentStatus } from '@rushhour/contract';
-import { capabilitiesOf, planeProtocols, pluginCatalogue } from '../../../agents/gateway/capabilities.ts';
+import { capabilitiesOf, planeProtocols, pluginCatalogue } from '../../../agents/gateway/admission/capabilities.ts';
 import { cursorOf, one, pageRequestOf } from '../../../crud.ts';
 import { notFound } from '../../../errors.ts';
 import type { Handlers } from '../../../handler.ts';

@@ -1,8 +1,8 @@
 import { type IpsecLoadValues, ipsecLoadPlugin } from '@rushhour/contract';
 import type { IpsecLoadClientConfig, IpsecLoadServerConfig } from '@rushhour/protocol';
+import type { ClientDraft, ClientPart, Traffic } from '../../core/load/traffic.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
-import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
 import { wildcardOf } from '../../endpoints/machine-addresses.ts';
 import {
   addressesFrom,

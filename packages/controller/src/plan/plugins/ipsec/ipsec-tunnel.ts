@@ -1,8 +1,8 @@
 import { type IpsecTunnelValues, ipsecTunnelPlugin } from '@rushhour/contract';
 import type { AddressRange, IpsecSettings, IpsecTunnelClientConfig, IpsecTunnelServerConfig } from '@rushhour/protocol';
+import type { ClientDraft, ClientPart, Traffic } from '../../core/load/traffic.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
-import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
 import {
   basePeers,
   handshakeEstimate,

@@ -1,8 +1,8 @@
 import { type ConvergenceValues, convergencePlugin } from '@rushhour/contract';
 import type { ConvergenceClientConfig, ConvergenceServerConfig, StreamClientConfig } from '@rushhour/protocol';
+import type { ClientDraft, ClientPart, Traffic } from '../../core/load/traffic.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
-import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
 import { wantedVersion } from '../../endpoints/resolve-endpoint.ts';
 import { type FrameHeaders, ipHeadersOf, minFrameBytes } from './stream-headers.ts';
 

@@ -1,10 +1,10 @@
 import type { PcapReplayValues } from '@rushhour/contract';
 import type { FileReference } from '@rushhour/protocol';
+import type { ClientDraft, ClientPart, Traffic } from '../../core/load/traffic.ts';
+import { endpointsOf } from '../../core/load/traffic-entry.ts';
+import { estimateTcp } from '../../core/load/traffic-estimate.ts';
 import type { PlanSession } from '../../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
-import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
-import { endpointsOf } from '../../core/traffic-entry.ts';
-import { estimateTcp } from '../../core/traffic-estimate.ts';
 import { portsOf, type RecordedPorts } from '../replay/application-ports.ts';
 
 const timeoutMs = 5000;

@@ -1,11 +1,11 @@
 import { type PcapReplayValues, pcapReplayPlugin } from '@rushhour/contract';
 import { parseFilter } from '@rushhour/pcap';
 import type { FileReference, PcapReplayClientConfig, ReplayPart, Sources } from '@rushhour/protocol';
+import type { ClientDraft, ClientPart, Traffic } from '../../core/load/traffic.ts';
+import { type Endpoint, endpointsOf } from '../../core/load/traffic-entry.ts';
+import { noTraffic } from '../../core/load/traffic-estimate.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { endsByItself, planner } from '../../core/planner.ts';
-import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
-import { type Endpoint, endpointsOf } from '../../core/traffic-entry.ts';
-import { noTraffic } from '../../core/traffic-estimate.ts';
 import { firstAddress, isLoopback, loopbackOf, versionOf } from '../../endpoints/machine-addresses.ts';
 import { planSessions } from './pcap-replay-sessions.ts';
 

@@ -1,8 +1,8 @@
 import { type Rocev2Values, rocev2Plugin } from '@rushhour/contract';
 import type { Rocev2ClientConfig, Rocev2ServerConfig } from '@rushhour/protocol';
+import type { ClientDraft, ClientPart, Traffic } from '../../core/load/traffic.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
-import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
 import { ipHeadersOf } from './stream-headers.ts';
 
 const port = 4791;

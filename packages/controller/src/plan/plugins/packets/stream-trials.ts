@@ -1,8 +1,8 @@
 import { type StreamValues, standardFrameSizes } from '@rushhour/contract';
 import { longestRfc2544Sec, type Rfc2544Plan } from '@rushhour/protocol';
+import type { ClientPart } from '../../core/load/traffic.ts';
+import type { DurationRule } from '../../core/load/traffic-entry.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
-import type { ClientPart } from '../../core/traffic.ts';
-import type { DurationRule } from '../../core/traffic-entry.ts';
 import { wantedVersion } from '../../endpoints/resolve-endpoint.ts';
 import { headersOf, minFrameBytes } from './stream-headers.ts';
 

@@ -1,8 +1,8 @@
 import { type StreamValues, streamPlugin } from '@rushhour/contract';
 import type { Rfc2544Plan, StreamClientConfig, StreamServerConfig } from '@rushhour/protocol';
+import type { ClientDraft, ClientPart, Traffic } from '../../core/load/traffic.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
-import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
 import { wantedVersion } from '../../endpoints/resolve-endpoint.ts';
 import { payloadAt } from '../payloads.ts';
 import { headersOf, minFrameBytes } from './stream-headers.ts';

@@ -1,7 +1,7 @@
 import { findPorts } from '@rushhour/pools';
 import type { ApplicationClientConfig, Target } from '@rushhour/protocol';
+import { endpointsOf } from '../../core/load/traffic-entry.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
-import { endpointsOf } from '../../core/traffic-entry.ts';
 
 /** Where sessions recorded to a port go, and whose. */
 interface PortUse {

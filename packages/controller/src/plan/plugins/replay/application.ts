@@ -1,10 +1,10 @@
 import { type ApplicationValues, applicationPlugin } from '@rushhour/contract';
 import type { ApplicationClientConfig, ApplicationPlay, FileReference } from '@rushhour/protocol';
+import type { ClientDraft, ClientPart, Traffic } from '../../core/load/traffic.ts';
+import { estimateTcp, type TrafficEstimate } from '../../core/load/traffic-estimate.ts';
 import type { PlanApplication } from '../../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
-import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
-import { estimateTcp, type TrafficEstimate } from '../../core/traffic-estimate.ts';
 import { loadOf } from '../sockets/load-and-tuning.ts';
 import { reportIdentity } from './application-identity.ts';
 import { parametersOf, type TableBook } from './application-parameters.ts';

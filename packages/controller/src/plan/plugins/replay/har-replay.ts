@@ -2,11 +2,11 @@ import { entriesOf, type HarReplayValues, harReplayPlugin } from '@rushhour/cont
 import type { FileReference, HarReplayClientConfig, HarReplayServerConfig, HarReplayTarget } from '@rushhour/protocol';
 import type { HarSummary } from '../../../assets/har/compile-har.ts';
 import { isNameLike } from '../../../assets/har/har-selection.ts';
+import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/load/traffic.ts';
+import { endpointsOf } from '../../core/load/traffic-entry.ts';
 import type { PlanRecording } from '../../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
-import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/traffic.ts';
-import { endpointsOf } from '../../core/traffic-entry.ts';
 import { clientTls, serverTls, type TlsParams } from '../../endpoints/tls-settings.ts';
 import { maxHarBytes } from '../../load/recordings.ts';
 import { dictionaryValues } from '../payloads.ts';

@@ -12,11 +12,11 @@ import { isGrpcCall } from '../../../security/content/waf/grpc-call.ts';
 import { patternProblem } from '../../../security/verdicts/alerts/syslog-pattern.ts';
 import { answerPatternProblem } from '../../../security/verdicts/block-page.ts';
 import type { Detection, PlannedAttempts } from '../../core/attempt-files.ts';
+import type { ClientDraft, ClientPart, Traffic } from '../../core/load/traffic.ts';
+import { endpointsOf } from '../../core/load/traffic-entry.ts';
+import { estimateTcp } from '../../core/load/traffic-estimate.ts';
 import type { SampleCopy } from '../../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
-import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
-import { endpointsOf } from '../../core/traffic-entry.ts';
-import { estimateTcp } from '../../core/traffic-estimate.ts';
 import { clientTls, serverTls, type TlsParams } from '../../endpoints/tls-settings.ts';
 
 /** Something that listens on a port of the server agents, and what carries attempts there. */

@@ -16,12 +16,10 @@ import {
   type StepExchange,
   type StepParams,
 } from '../../../security/campaigns/step-exchanges.ts';
+import type { Traffic } from '../../core/load/traffic.ts';
+import { endpointsOf } from '../../core/load/traffic-entry.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
-
 import { endsByItself, planner } from '../../core/planner.ts';
-
-import type { Traffic } from '../../core/traffic.ts';
-import { endpointsOf } from '../../core/traffic-entry.ts';
 import { type AttackService, type PlannedSealedFile, planAttack, sealedFileOf } from './attack.ts';
 import { inPackets } from './packet-form.ts';
 import { settleScans } from './scan-services.ts';

@@ -1,9 +1,9 @@
 import { type FuzzingValues, fuzzingPlugin } from '@rushhour/contract';
 import type { RenderedRequest } from '../../../security/signatures/expressions/render.ts';
 import type { Detection } from '../../core/attempt-files.ts';
+import type { Traffic } from '../../core/load/traffic.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { endsByItself, planner } from '../../core/planner.ts';
-import type { Traffic } from '../../core/traffic.ts';
 import { type AttackService, planAttack } from './attack.ts';
 import { casesOf } from './fuzz-cases.ts';
 import { sessionsOf } from './fuzz-sessions.ts';

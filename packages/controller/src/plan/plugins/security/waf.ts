@@ -9,11 +9,9 @@ import { answerTo, defaultGrpc, type GrpcForm } from '../../../security/content/
 import { familyPayloads } from '../../../security/content/waf/payload-families.ts';
 import { payloadSets } from '../../../security/content/waf/payloads.ts';
 import { naturalPlaceholders, type PlaceholderOptions, requestOf } from '../../../security/content/waf/placeholders.ts';
+import type { Traffic } from '../../core/load/traffic.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
-
 import { endsByItself, planner } from '../../core/planner.ts';
-
-import type { Traffic } from '../../core/traffic.ts';
 import { dictionaryValues } from '../payloads.ts';
 import { type AttackPlan, planAttack } from './attack.ts';
 import { carriedHeaders } from './attempt-headers.ts';

@@ -1,9 +1,9 @@
 import { type DnsValues, dnsPlugin } from '@rushhour/contract';
 import type { DnsClientConfig, DnsServerConfig, TlsClientSettings } from '@rushhour/protocol';
+import type { ClientDraft, ClientPart, Traffic } from '../../core/load/traffic.ts';
+import { estimateDatagrams, estimateTcp } from '../../core/load/traffic-estimate.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
-import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
-import { estimateDatagrams, estimateTcp } from '../../core/traffic-estimate.ts';
 import { clientTls, serverTls } from '../../endpoints/tls-settings.ts';
 import { drawnTextFor, type PlannedText, planDrawnText } from '../drawn-text.ts';
 import { loadOf } from './load-and-tuning.ts';

@@ -1,7 +1,7 @@
 import { type HttpValues, isSecretHeader, type JourneyStepValues, type JourneyValues } from '@rushhour/contract';
 import type { Journey, JourneyStep, Journeys, PlayedDictionary } from '@rushhour/protocol';
+import type { ClientPart } from '../../core/load/traffic.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
-import type { ClientPart } from '../../core/traffic.ts';
 import { drawnTable } from '../drawn-text.ts';
 import { payloadAt } from '../payloads.ts';
 import { reportTexts } from './journey-texts.ts';

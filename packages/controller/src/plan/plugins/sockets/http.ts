@@ -1,11 +1,11 @@
 import { type HttpValues, httpPlugin } from '@rushhour/contract';
 import { findAddress } from '@rushhour/pools';
 import type { HttpClientConfig, HttpServerConfig } from '@rushhour/protocol';
-import { searchedSessions } from '../../core/load-stages.ts';
+import { searchedSessions } from '../../core/load/load-stages.ts';
+import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/load/traffic.ts';
+import { estimateTcp, type TrafficEstimate } from '../../core/load/traffic-estimate.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
-import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/traffic.ts';
-import { estimateTcp, type TrafficEstimate } from '../../core/traffic-estimate.ts';
 import { clientTls, serverTls, type TlsParams } from '../../endpoints/tls-settings.ts';
 import { type MeasuredPayload, payloadAt } from '../payloads.ts';
 import { type PlannedGrpc, planGrpc } from './http-grpc.ts';

@@ -1,8 +1,8 @@
 import { type IcmpValues, icmpPlugin } from '@rushhour/contract';
 import type { IcmpClientConfig, IcmpServerConfig } from '@rushhour/protocol';
+import type { ClientDraft, ClientPart, Traffic } from '../../core/load/traffic.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
-import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
 
 /** Ethernet with checksum, IPv4 and ICMP. */
 const headerBytes = 18 + 20 + 8;

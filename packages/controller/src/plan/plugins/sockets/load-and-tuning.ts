@@ -1,7 +1,7 @@
 import type { HttpValues, TcpValues } from '@rushhour/contract';
 import type { Load, TcpTuning } from '@rushhour/protocol';
+import type { ClientPart } from '../../core/load/traffic.ts';
 import type { PlanScope } from '../../core/plan-scope.ts';
-import type { ClientPart } from '../../core/traffic.ts';
 
 /** Options of kernel sockets, where the entry gives some. Emulated hosts have them in their stack. */
 export const tuningOf = (

@@ -1,8 +1,8 @@
 import { type StatelessServerValues, statelessServerPlugin } from '@rushhour/contract';
 import type { StatelessServerConfig } from '@rushhour/protocol';
+import type { Traffic } from '../../core/load/traffic.ts';
 import type { PlanScope } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
-import type { Traffic } from '../../core/traffic.ts';
 import { payloadAt } from '../payloads.ts';
 
 /** Answers whatever arrives; it has no client. */

@@ -1,10 +1,10 @@
 import { type TcpValues, tcpPlugin } from '@rushhour/contract';
 import type { TcpClientConfig, TcpServerConfig } from '@rushhour/protocol';
-import { searchedSessions } from '../../core/load-stages.ts';
+import { searchedSessions } from '../../core/load/load-stages.ts';
+import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/load/traffic.ts';
+import { estimateTcp, type TrafficEstimate } from '../../core/load/traffic-estimate.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
-import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/traffic.ts';
-import { estimateTcp, type TrafficEstimate } from '../../core/traffic-estimate.ts';
 import { drawnTextFor, type PlannedText, planDrawnText, servedText } from '../drawn-text.ts';
 import { type MeasuredPayload, payloadAt } from '../payloads.ts';
 import { loadOf, tuningOf } from './load-and-tuning.ts';

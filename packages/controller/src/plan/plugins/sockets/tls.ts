@@ -1,9 +1,9 @@
 import { type TlsValues, tlsPlugin } from '@rushhour/contract';
 import type { TlsClientConfig } from '@rushhour/protocol';
+import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/load/traffic.ts';
+import { estimateTcp } from '../../core/load/traffic-estimate.ts';
 import type { PlanScope } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
-import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/traffic.ts';
-import { estimateTcp } from '../../core/traffic-estimate.ts';
 import { clientTls, serverTls } from '../../endpoints/tls-settings.ts';
 import { loadOf } from './load-and-tuning.ts';
 

@@ -1,9 +1,9 @@
 import { type UdpValues, udpPlugin } from '@rushhour/contract';
 import { type UdpClientConfig, type UdpServerConfig, udpHeaderBytes } from '@rushhour/protocol';
+import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/load/traffic.ts';
+import { estimateDatagrams, udpFrameBytes } from '../../core/load/traffic-estimate.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
-import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/traffic.ts';
-import { estimateDatagrams, udpFrameBytes } from '../../core/traffic-estimate.ts';
 import { wantedVersion } from '../../endpoints/resolve-endpoint.ts';
 import { drawnTextFor, type PlannedText, planDrawnText } from '../drawn-text.ts';
 import { loadOf } from './load-and-tuning.ts';

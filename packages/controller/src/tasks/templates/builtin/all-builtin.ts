@@ -1,29 +1,14 @@
-import {
-  commandAndControl,
-  httpFuzzing,
-  ipsSignatures,
-  malwareDownload,
-  oneSignature,
-  wafProtection,
-} from './attacks.ts';
 import type { BuiltinTemplate } from './builtin-template.ts';
-import { http3AgainstHttp2, secureDns } from './compared-transports.ts';
-import { dnsQueries } from './dns-queries.ts';
-import { grpcLatency } from './grpc-latency.ts';
-import { httpManyClients } from './http-many-clients.ts';
-import { httpMaximum } from './http-maximum.ts';
-import { httpRate } from './http-rate.ts';
-import { httpSubscribers } from './http-subscribers.ts';
-import { ikeHandshakes } from './ike-handshakes.ts';
-import { ipsecTunnels } from './ipsec-tunnels.ts';
-import { withLabels } from './parameter-names.ts';
-import { survivePeak } from './peak-suite.ts';
-import { pings, udpEchoServer } from './reachability.ts';
-import { applicationUsers, captureReplay, pppoeSubscribers, websiteVisits } from './replays.ts';
-import { rfc2544, rfc9411Https } from './rfc-benchmarks.ts';
-import { rfc9411Templates } from './rfc9411.ts';
-import { bgpFullTable, bgpTableOfFile, convergenceAfterFailure, evpnFabric, ospfArea, rdmaIncast } from './routers.ts';
-import { httpsRate, tlsResumption } from './secure-transports.ts';
+import { ikeHandshakes } from './networks/ike-handshakes.ts';
+import { ipsecTunnels } from './networks/ipsec-tunnels.ts';
+import {
+  bgpFullTable,
+  bgpTableOfFile,
+  convergenceAfterFailure,
+  evpnFabric,
+  ospfArea,
+  rdmaIncast,
+} from './networks/routers.ts';
 import {
   dhcpFlood,
   dot1xShiftChange,
@@ -31,13 +16,35 @@ import {
   l2tpWholesale,
   lacpMemberFlap,
   pppoeLoginStorm,
-} from './subscribers.ts';
-import { tcpConnections } from './tcp-connections.ts';
+} from './networks/subscribers.ts';
+import { rekeyStorm, remoteAccess, tunnelThroughput } from './networks/vpn.ts';
+import { withLabels } from './parameter-names.ts';
+import { survivePeak } from './suites/peak-suite.ts';
+import { rfc2544, rfc9411Https } from './suites/rfc-benchmarks.ts';
+import { rfc9411Templates } from './suites/rfc9411.ts';
 import { withThresholds } from './threshold-presets.ts';
-import { certificateHandshakes, tlsHandshakes } from './tls-handshakes.ts';
-import { udpLoss } from './udp-loss.ts';
-import { rekeyStorm, remoteAccess, tunnelThroughput } from './vpn.ts';
-import { websocketFanOut } from './websocket-fan-out.ts';
+import {
+  commandAndControl,
+  httpFuzzing,
+  ipsSignatures,
+  malwareDownload,
+  oneSignature,
+  wafProtection,
+} from './traffic/attacks.ts';
+import { http3AgainstHttp2, secureDns } from './traffic/compared-transports.ts';
+import { dnsQueries } from './traffic/dns-queries.ts';
+import { grpcLatency } from './traffic/grpc-latency.ts';
+import { httpManyClients } from './traffic/http-many-clients.ts';
+import { httpMaximum } from './traffic/http-maximum.ts';
+import { httpRate } from './traffic/http-rate.ts';
+import { httpSubscribers } from './traffic/http-subscribers.ts';
+import { pings, udpEchoServer } from './traffic/reachability.ts';
+import { applicationUsers, captureReplay, pppoeSubscribers, websiteVisits } from './traffic/replays.ts';
+import { httpsRate, tlsResumption } from './traffic/secure-transports.ts';
+import { tcpConnections } from './traffic/tcp-connections.ts';
+import { certificateHandshakes, tlsHandshakes } from './traffic/tls-handshakes.ts';
+import { udpLoss } from './traffic/udp-loss.ts';
+import { websocketFanOut } from './traffic/websocket-fan-out.ts';
 
 const plain: readonly BuiltinTemplate[] = [
   httpRate,

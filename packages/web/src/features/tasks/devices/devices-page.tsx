@@ -10,7 +10,7 @@ import { TimeText } from '../../../components/time-text.tsx';
 import { client } from '../../../lib/client.ts';
 import { text } from '../../../lib/text.ts';
 import { usePageSearch } from '../../../lib/use-page-search.ts';
-import { deviceNameOf } from '../run/run-device.ts';
+import { deviceNameOf } from '../run/topology/run-device.ts';
 import { TrendCard } from '../task-trends.tsx';
 import { trendsOf } from '../trends.ts';
 

@@ -15,7 +15,7 @@ import { client } from '../../../lib/client.ts';
 import { useMay } from '../../../lib/session.ts';
 import { text } from '../../../lib/text.ts';
 import { LoadButton } from './load-button.tsx';
-import { labelsToRepeat } from './run-device.ts';
+import { labelsToRepeat } from './topology/run-device.ts';
 
 const { run } = text;
 type Action = 'start' | 'stop' | 'abort' | 'pause' | 'resume' | 'restart';

@@ -27,17 +27,17 @@ import { Bypasses } from '../security/bypasses.tsx';
 import { SecurityPanel } from '../security/security-panel.tsx';
 import { isSecurityTest } from '../security/security-report.ts';
 import { KpiTiles } from './kpi-tiles.tsx';
-import { RunAgents } from './run-agents.tsx';
-import { RunCaptures } from './run-captures.tsx';
-import { marksOf, useRunEvents } from './run-events.tsx';
-import { RunExchanges } from './run-exchanges.tsx';
-import { RunHosts } from './run-hosts.tsx';
-import { RunJourneys } from './run-journeys.tsx';
 import { type Kpi, planeKpis, rfc2544Kpis, securityKpis, trafficKpis } from './run-kpis.ts';
 import { RunResult } from './run-result.tsx';
-import { RunRows } from './run-rows.tsx';
-import { Thresholds } from './run-thresholds.tsx';
-import { RunTopology } from './run-topology.tsx';
+import { RunAgents } from './tables/run-agents.tsx';
+import { RunCaptures } from './tables/run-captures.tsx';
+import { marksOf, useRunEvents } from './tables/run-events.tsx';
+import { RunExchanges } from './tables/run-exchanges.tsx';
+import { RunHosts } from './tables/run-hosts.tsx';
+import { RunJourneys } from './tables/run-journeys.tsx';
+import { RunRows } from './tables/run-rows.tsx';
+import { Thresholds } from './tables/run-thresholds.tsx';
+import { RunTopology } from './topology/run-topology.tsx';
 
 const { run } = text;
 

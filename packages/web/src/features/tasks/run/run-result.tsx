@@ -6,7 +6,7 @@ import { TimeText } from '../../../components/time-text.tsx';
 import { text } from '../../../lib/text.ts';
 import { clock } from '../../../lib/units.ts';
 import { RunNotes } from './run-notes.tsx';
-import { outcomeOf, thresholdText } from './run-thresholds.tsx';
+import { outcomeOf, thresholdText } from './tables/run-thresholds.tsx';
 
 const { run } = text;
 type Format = keyof typeof run.formats;
