@@ -131,10 +131,11 @@ const isWell = async (controller: TestController, witness: TestAgent): Promise<b
 
 const perSession = 200;
 
-/** A user who may do everything, as often as the campaign needs. */
+/** A user who may do everything, as often and as long as the campaign needs. */
 const enter = async (controller: TestController) => {
+  const first = await controller.signIn();
+  await first.client.settings.update({ body: { limits: { rate: 100_000_000 }, auth: { accessTtlSec: 86_400 } } });
   const { client, send } = await controller.signIn();
-  await client.settings.update({ body: { limits: { rate: 100_000_000 } } });
   const enrol = async (more: { heartbeat?: boolean } = {}) => {
     const { data } = await client.agents.createToken({ body: { name: 'fuzz', ttlSec: 600, maxUses: 1 } });
     return connectTestAgent({ url: controller.url, token: data.token, ...more });

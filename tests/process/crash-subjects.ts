@@ -18,7 +18,8 @@ export interface Subject {
   readonly count: number;
   /** One write; throws when the controller is gone. */
   write(life: Life, step: number): Promise<void>;
-  countLost(life: Life): Promise<number>;
+  /** Of what was acknowledged since the last count, or of all that is known. */
+  countLost(life: Life, what: 'new' | 'all'): Promise<number>;
 }
 
 const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString();
@@ -29,40 +30,66 @@ const createTask = async ({ client }: Life, agentId: number, comment: string) =>
   return (await client.tasks.create({ body: { comment, configuration: [{ plugin: { id: 1 }, values }] } })).data;
 };
 
-const countOf = async <T>(items: Iterable<T>, isLost: (item: T) => Promise<boolean>) => {
-  let lost = 0;
-  for (const item of items) if (await isLost(item)) lost += 1;
-  return lost;
-};
+/** Reading everything at the end would take longer than all kills. */
+const maxRead = 500;
 
-/** The newest few: checking all of them after every kill would take most of the time. */
-const newest = <T>(items: Iterable<T>) => [...items].slice(-40);
+/** What was acknowledged, by id, and which of it has not been read back yet. */
+class Acknowledged<T> {
+  readonly #known = new Map<number, T>();
+  readonly #unread = new Set<number>();
+
+  get count() {
+    return this.#known.size;
+  }
+
+  get newestId(): number | undefined {
+    return [...this.#known.keys()].at(-1);
+  }
+
+  set(id: number, value: T) {
+    this.#known.set(id, value);
+    this.#unread.add(id);
+  }
+
+  /** Until the next answer arrives, the old state or the new one may be stored. */
+  forget(id: number) {
+    this.#known.delete(id);
+    this.#unread.delete(id);
+  }
+
+  async countLost(what: 'new' | 'all', isLost: (id: number, value: T) => Promise<boolean>, max = maxRead) {
+    const items = [...this.#known].filter(([id]) => what === 'all' || this.#unread.has(id)).slice(-max);
+    this.#unread.clear();
+    let lost = 0;
+    for (const [id, value] of items) if (await isLost(id, value)) lost += 1;
+    return lost;
+  }
+}
 
 /** Projects with their last acknowledged description; undefined for deleted ones. */
 export const projectSubject = (): Subject => {
-  const known = new Map<number, string | undefined>();
+  const known = new Acknowledged<string | undefined>();
   return {
     get count() {
-      return known.size;
+      return known.count;
     },
     write: async ({ client, name }, step) => {
       const description = `${name} ${step}`;
       const { data: id } = await client.projects.create({ body: { name: description, description } });
       known.set(id, description);
       if (step % 3 === 1) {
-        // Until the answer arrives, either text may be stored.
-        known.delete(id);
+        known.forget(id);
         await client.projects.update({ body: { ID: id, description: `${description} changed` } });
         known.set(id, `${description} changed`);
       }
       if (step % 5 === 2) {
-        known.delete(id);
+        known.forget(id);
         await client.projects.removeMany({ body: { array: [id] } });
         known.set(id, undefined);
       }
     },
-    countLost: ({ client }) =>
-      countOf(newest(known), async ([id, description]) => {
+    countLost: ({ client }, what) =>
+      known.countLost(what, async (id, description) => {
         const found = await client.projects.get({ params: { id } }).catch(() => undefined);
         return found?.description !== description;
       }),
@@ -71,10 +98,10 @@ export const projectSubject = (): Subject => {
 
 /** Files: the content that was acknowledged can be downloaded. */
 export const fileSubject = (): Subject => {
-  const known = new Map<number, string>();
+  const known = new Acknowledged<string>();
   return {
     get count() {
-      return known.size;
+      return known.count;
     },
     write: async ({ client, name }, step) => {
       const bytes = randomBytes(1 + Math.floor(Math.random() * 200_000));
@@ -83,8 +110,8 @@ export const fileSubject = (): Subject => {
       const { data: id } = await client.files.create({ upload: { fields, file, filename: `${name}-${step}.bin` } });
       known.set(id, createHash('sha256').update(bytes).digest('hex'));
     },
-    countLost: ({ client }) =>
-      countOf(newest(known), async ([id, sha256]) => {
+    countLost: ({ client }, what) =>
+      known.countLost(what, async (id, sha256) => {
         const response = await client.files.download({ params: { id } }).catch(() => undefined);
         const bytes = Buffer.from((await response?.arrayBuffer()) ?? new ArrayBuffer(0));
         return createHash('sha256').update(bytes).digest('hex') !== sha256;
@@ -94,12 +121,12 @@ export const fileSubject = (): Subject => {
 
 /** Agents: one that was welcomed is known for ever. */
 export const agentSubject = (): Subject & { newestId(): number | undefined } => {
-  const known = new Map<number, string>();
+  const known = new Acknowledged<string>();
   return {
     get count() {
-      return known.size;
+      return known.count;
     },
-    newestId: () => [...known.keys()].at(-1),
+    newestId: () => known.newestId,
     write: async ({ client, url, name }, step) => {
       const agentName = `${name}-${step}`;
       const { data } = await client.agents.createToken({ body: { name: agentName, ttlSec: 600, maxUses: 1 } });
@@ -107,17 +134,17 @@ export const agentSubject = (): Subject & { newestId(): number | undefined } => 
       known.set(agent.agentId, agentName);
       agent.socket.terminate();
     },
-    countLost: ({ client }) =>
-      countOf(newest(known), async ([id]) => (await client.agents.get({ params: { id } }).catch(() => 0)) === 0),
+    countLost: ({ client }, what) =>
+      known.countLost(what, async (id) => (await client.agents.get({ params: { id } }).catch(() => 0)) === 0),
   };
 };
 
 /** Runs that wait for their time, and runs that were stopped meanwhile. */
 export const runSubject = (agentId: () => number | undefined): Subject => {
-  const known = new Map<number, 'queued' | 'stopped'>();
+  const known = new Acknowledged<'queued' | 'stopped'>();
   return {
     get count() {
-      return known.size;
+      return known.count;
     },
     write: async (life, step) => {
       const agent = agentId();
@@ -126,12 +153,12 @@ export const runSubject = (agentId: () => number | undefined): Subject => {
       await life.client.tasks.start({ params: { id }, body: { at: tomorrow() } });
       known.set(id, 'queued');
       if (step % 3 !== 1) return;
-      known.delete(id);
+      known.forget(id);
       await life.client.tasks.stop({ params: { id }, body: {} });
       known.set(id, 'stopped');
     },
-    countLost: ({ client }) =>
-      countOf(newest(known), async ([id, state]) => {
+    countLost: ({ client }, what) =>
+      known.countLost(what, async (id, state) => {
         const { data } = await client.tasks.get({ params: { id } });
         return state === 'queued' ? data.status !== 1 : data.status !== 8;
       }),
@@ -140,10 +167,10 @@ export const runSubject = (agentId: () => number | undefined): Subject => {
 
 /** Schedules that were made, and those that were removed. */
 export const scheduleSubject = (agentId: () => number | undefined): Subject => {
-  const known = new Map<number, boolean>();
+  const known = new Acknowledged<boolean>();
   return {
     get count() {
-      return known.size;
+      return known.count;
     },
     write: async (life, step) => {
       const agent = agentId();
@@ -152,24 +179,26 @@ export const scheduleSubject = (agentId: () => number | undefined): Subject => {
       await life.client.tasks.schedule({ body: { id, cron: '0 3 1 1 *' } });
       known.set(id, true);
       if (step % 3 !== 1) return;
-      known.delete(id);
+      known.forget(id);
       await life.client.tasks.unschedule({ params: { id } });
       known.set(id, false);
     },
-    countLost: ({ client }) =>
-      countOf(newest(known), async ([id, isThere]) => {
+    countLost: ({ client }, what) =>
+      known.countLost(what, async (id, isThere) => {
         const { data } = await client.tasks.schedules({ query: { taskID: id } });
         return data.length > 0 !== isThere;
       }),
   };
 };
 
+const pageSize = 100;
+
 /** Approvals that AI keys asked for, and decisions about them. */
 export const approvalSubject = (agentId: () => number | undefined): Subject => {
-  const known = new Map<number, { state: string; taskId: number }>();
+  const known = new Acknowledged<{ state: string; taskId: number }>();
   return {
     get count() {
-      return known.size;
+      return known.count;
     },
     write: async (life, step) => {
       const agent = agentId();
@@ -185,17 +214,17 @@ export const approvalSubject = (agentId: () => number | undefined): Subject => {
       if (id === undefined) throw new Error(`no approval: ${JSON.stringify(data)}`);
       known.set(id, { state: 'pending', taskId });
       if (step % 2 !== 1) return;
-      known.delete(id);
+      known.forget(id);
       await life.client.aiAdmin.decide({ body: { array: [id], decision: 'reject', comment: 'no' } });
       known.set(id, { state: 'rejected', taskId });
     },
-    countLost: async ({ client }) => {
-      const query = { kind: 'approval', count: 100, order: 'desc' } as never;
+    countLost: async ({ client }, what) => {
+      const query = { kind: 'approval', count: pageSize, order: 'desc' } as never;
       const { data } = (await client.aiAdmin.activity({ query })) as unknown as {
         data: { id: number; state: string }[];
       };
       const stored = new Map(data.map(({ id, state }) => [id, state]));
-      return countOf(newest(known), async ([id, { state }]) => stored.get(id) !== state);
+      return known.countLost(what, async (id, { state }) => stored.get(id) !== state, pageSize);
     },
   };
 };

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cookieJar, createClient } from '@rushhour/client';
+import { cookieJar, createClient, type Send } from '@rushhour/client';
 import { verifyAudit } from '../../packages/controller/src/store/engine/audit.ts';
 import { openStore } from '../../packages/controller/src/store/store.ts';
 import {
@@ -27,9 +27,16 @@ const createSubjects = () => {
   };
 };
 
+/** A session, and a key for AI clients: both outlive the controller that gave them. */
+interface Access {
+  readonly send: Send;
+  readonly aiKey: string;
+}
+
 /** Signs in, and makes sure that nothing of the harness is refused for being too much. */
-const enter = async (url: string, name: string): Promise<Life> => {
-  const client = createClient(url, cookieJar());
+const enter = async (url: string, name: string): Promise<Access> => {
+  const send = cookieJar();
+  const client = createClient(url, send);
   await client.auth.login({ body: admin });
   await client.settings.update({
     body: { limits: { rate: 100_000_000 }, tasks: { allowedTargets: ['127.0.0.0/8'] } } as never,
@@ -41,7 +48,7 @@ const enter = async (url: string, name: string): Promise<Life> => {
       limits: { requestsPerMin: 10_000, writesPerMin: 10_000, approvalsPerHour: 100_000, pendingApprovals: 1000 },
     } as never,
   });
-  return { url, client, aiKey: data.secret, name };
+  return { send, aiKey: data.secret };
 };
 
 /** Only what happens before the kill counts; a refusal while the controller is alive is a fault of the harness. */
@@ -56,18 +63,33 @@ const writeUntilKilled = async (subject: Subject, life: Life, isAlive: () => boo
   }
 };
 
-const countLost = async (subjects: Record<string, Subject>, life: Life) => {
+const countLost = async (subjects: Record<string, Subject>, life: Life, what: 'new' | 'all') => {
   const lost: string[] = [];
   for (const [name, subject] of Object.entries(subjects)) {
-    const count = await subject.countLost(life);
+    const count = await subject.countLost(life, what);
     if (count > 0) lost.push(`${count} ${name} after ${life.name}`);
   }
   return lost;
 };
 
+/** Signing in hashes a password; a session is used for as many lives of the controller. */
+const livesPerSession = 20;
+
+/** The next life of the controller for whom it knows already, or for a new session. */
+const createLives = () => {
+  let access: Access | undefined;
+  let lives = 0;
+  return async (url: string, name: string): Promise<Life> => {
+    if (access === undefined || lives % livesPerSession === 0) access = await enter(url, name);
+    lives += 1;
+    return { url, name, client: createClient(url, access.send), aiKey: access.aiKey };
+  };
+};
+
 /**
  * Kills the controller repeatedly while files, agents, runs, schedules, approvals and projects are written, and checks
- * after each restart that no acknowledged write is lost, and at the end that the audit chain holds. Ends early when
+ * after each restart that no write acknowledged in the life before is lost, and at the end the newest of all, and that
+ * the audit chain holds. Ends early when
  * `goesOn`, asked before each kill with what was lost so far, says so.
  */
 export const runCrashes = async (
@@ -84,13 +106,14 @@ export const runCrashes = async (
   };
   const subjects = createSubjects();
   const lost: string[] = [];
+  const nextLife = createLives();
   // A process that ends by itself leaves its compiled code to the next one; those that are killed do not.
   await (await spawnController(env)).kill('SIGTERM');
   let round = 0;
   for (; round < rounds && goesOn(round, lost); round += 1) {
     const controller = await spawnController(env);
-    const life = await enter(controller.url, `kill ${round}`);
-    lost.push(...(await countLost(subjects, life)));
+    const life = await nextLife(controller.url, `kill ${round}`);
+    lost.push(...(await countLost(subjects, life, 'new')));
     let isAlive = true;
     const work = Object.values(subjects).map((subject) => writeUntilKilled(subject, life, () => isAlive));
     await Promise.race([sleep(300 + Math.random() * 700), ...work]);
@@ -101,7 +124,7 @@ export const runCrashes = async (
     await Promise.all(work);
   }
   const last = await spawnController(env);
-  lost.push(...(await countLost(subjects, await enter(last.url, 'the last kill'))));
+  lost.push(...(await countLost(subjects, await nextLife(last.url, 'the last kill'), 'all')));
   await last.kill('SIGTERM');
   const store = await openStore({ dataDir, databaseUrl });
   const audit = await verifyAudit(store.read, store.secrets);
