@@ -9,7 +9,7 @@ import type { Change } from '../../store/engine/change.ts';
 import { assertUnused, referencesTo } from '../../store/engine/links.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
-import { chosenVendor, validMac } from './mac-rules.ts';
+import { chosenVendor, validMac } from './mac-record-checks.ts';
 
 interface Deps {
   store: Store;

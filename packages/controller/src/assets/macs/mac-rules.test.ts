@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chosenVendor, vendorOf } from './mac-rules.ts';
+import { chosenVendor, vendorOf } from './mac-record-checks.ts';
 
 describe('the vendor of a MAC', () => {
   it('is known for common prefixes, of addresses and OUIs alike', () => {

@@ -12,7 +12,7 @@ import { stagedContent } from '../../../assets/files/content.ts';
 import { type ContentFacts, type FileService, isCapture } from '../../../assets/files/file-service.ts';
 import { explained } from '../../../assets/files/refusals.ts';
 import { inspect } from '../../../assets/files/upload/new-file.ts';
-import { chosenVendor, validMac } from '../../../assets/macs/mac-rules.ts';
+import { chosenVendor, validMac } from '../../../assets/macs/mac-record-checks.ts';
 import { networkColumns } from '../../../assets/networks/network-columns.ts';
 import { assertValidNetwork } from '../../../assets/networks/network-issues.ts';
 import { assertValidTunnel } from '../../../assets/tunnels/check.ts';
