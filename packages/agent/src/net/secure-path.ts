@@ -17,6 +17,9 @@ export const fallbackReason = (path: DataPath | undefined): string | undefined =
   return 'reason' in found ? found.reason : undefined;
 };
 
+/** What carries out TLS on this machine. */
+export const tlsName = (): string => (fallbackReason(undefined) === undefined ? 'OpenSSL' : 'node:tls');
+
 /** The path that TLS uses on this machine, for the list of capabilities. */
 export const securePathName = (): string =>
   fallbackReason(undefined) === undefined ? `OpenSSL on ${streamPathName()}` : 'node:tls';

@@ -7,7 +7,8 @@ import type {
 } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
 import { type LocalEndpoint, prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
-import { clientTlsOptions } from '../../net/tls/tls-options.ts';
+import { createSecureDialer } from '../../net/secure-dialer.ts';
+import { tlsObserver } from '../../net/secure-path.ts';
 import { BarePath } from './bare-path.ts';
 import { Contents, readAttempts } from './contents.ts';
 import { Controls, type Origin } from './controls.ts';
@@ -23,7 +24,6 @@ import { ConnectionPool } from './transport/connection-pool.ts';
 import { CookieJar } from './transport/cookie-jar.ts';
 import { shapedRoute } from './transport/packet-shapes.ts';
 import { Paths, type TargetPath, unprovenPath } from './transport/target-path.ts';
-import { TlsSessions } from './transport/tls-sessions.ts';
 
 type Context = EngineContext<AttackClientConfig>;
 type Skipped = NonNullable<ClientObservation['skipped']>;
@@ -83,6 +83,7 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
     this.#countAttempt = metersOf(engine, samples);
     this.#pace = new Pace(config.ratePerSecond, signal);
     this.#patience = new Patience(config.timeoutMs);
+    const dialer = createSecureDialer(config.tls, { note: context.note, ...tlsObserver(context, engine) });
     const { runToken, proofKey, marker, keepAlive, share } = config;
     this.#clientContext = {
       ...{ runToken, proofKey, marker, keepAlive, signal },
@@ -92,8 +93,8 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
       proofVersion: config.control.version,
       ...(config.control.grpcPath !== undefined && { proofGrpcPath: config.control.grpcPath }),
       ...(config.followCookies && { cookies: new CookieJar() }),
-      tls: clientTlsOptions(config.tls),
-      ...(config.tls.resumption !== 'none' && { sessions: new TlsSessions() }),
+      dialer,
+      ...(config.tls.resumption !== 'none' && { sessions: dialer.createStore() }),
       elapsedMs: () => Math.max(0, performance.now() - this.#startedAt),
       bytesOf: (content) => this.#contents.bytesOf(content),
     };
@@ -150,6 +151,8 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
 
   async close(): Promise<void> {
     this.#clientContext.pool.close();
+    this.#clientContext.sessions?.release();
+    this.#clientContext.dialer.close();
     this.#contents.wipe();
     await this.#sources.close();
   }

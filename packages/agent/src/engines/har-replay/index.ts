@@ -2,6 +2,7 @@ import { HarReplayConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
 import { shareOf } from '../../net/load/share.ts';
 import { quicPathName } from '../../net/quic/quic-path.ts';
+import { tlsName } from '../../net/secure-path.ts';
 import { prepareReplayClient } from './client/client.ts';
 import { prepareReplayServer, withNames } from './server/server.ts';
 
@@ -10,7 +11,10 @@ export const harReplay: Engine<HarReplayConfig> & Divisible<HarReplayConfig> = {
   id: 'har-replay',
   config: HarReplayConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map(({ host }) => host) : []),
-  check: async () => ({ isAvailable: true, path: `HTTP/1.1, HTTP/2 and TLS by node, ${quicPathName()}` }),
+  check: async () => ({
+    isAvailable: true,
+    path: `HTTP/1.1 and HTTP/2 by node, TLS by ${tlsName()}, ${quicPathName()}`,
+  }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareReplayClient({ ...context, config })

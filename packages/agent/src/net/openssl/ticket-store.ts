@@ -14,6 +14,10 @@ export class TicketStore {
     return 0;
   }
 
+  has(endpoint: string): boolean {
+    return this.find(endpoint) !== 0;
+  }
+
   /** Takes the ticket of an open session, if it has one that can be resumed. */
   take(endpoint: string, session: number): boolean {
     const openssl = this.#openssl;

@@ -59,6 +59,11 @@ export abstract class TlsConnection implements Connection, ConnectionEvents {
     this.#chunk = { bytes: pipes.plain.bytes, start: 0, end: 0, now: 0 };
   }
 
+  /** It has ended by an error of TLS; what OpenSSL has written about it is on its way. */
+  get hasFailed(): boolean {
+    return this.phase === 'failed';
+  }
+
   abstract onOpen(now: number): void;
   /** The handshake is done. */
   protected abstract opened(now: number): void;

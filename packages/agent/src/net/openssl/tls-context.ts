@@ -2,6 +2,7 @@ import { hkdfSync } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import type { TlsClientSettings, TlsServerSettings, TlsVersion } from '@rushhour/protocol';
 import { scratch } from '../kernel/memory.ts';
+import type { ClientOffer } from '../tls/client-offer.ts';
 import { forgetKeys, listenForKeys, type OnKeyLine } from './key-log.ts';
 import { type Openssl, requireOpenssl } from './library.ts';
 
@@ -11,7 +12,9 @@ const control = {
   sessionCache: 44,
   maxSendFragment: 52,
   ticketKeys: 59,
+  statusType: 65,
   groups: 92,
+  signatures: 98,
   minVersion: 123,
   maxVersion: 124,
 } as const;
@@ -22,6 +25,8 @@ const verify = { peer: 1, failWithout: 2 } as const;
 const crlCheck = 4;
 const ticketKeyBytes = 80;
 const maxEarlyDataBytes = 16_384;
+/** TLSEXT_STATUSTYPE_ocsp. */
+const ocspStatus = 1;
 const wireVersion = { '1.2': 0x303, '1.3': 0x304 } as const;
 
 /** Settings that OpenSSL refuses, such as an unknown cipher or a key of another certificate. */
@@ -64,6 +69,8 @@ export interface TlsContextOptions {
   readonly isQuic?: boolean;
   /** Servers of TLS 1.2 without RFC 5746 are taken as well; there is no renegotiation in any case. */
   readonly allowsLegacyServers?: boolean;
+  /** For clients whose first message is prescribed. */
+  readonly offer?: ClientOffer | undefined;
 }
 
 /** Chain and key of the settings, if they have both. */
@@ -91,6 +98,7 @@ export class TlsContext {
     try {
       this.#setProtocol();
       if (options.allowsLegacyServers) openssl.SSL_CTX_set_options(this.address, option.legacyServers);
+      if (options.offer !== undefined) this.#setOffer(options.offer);
       if (options.identity !== undefined) this.#setIdentity(options.identity);
       if (options.alpn.length > 0) this.#setAlpn(options.alpn);
       this.#setSessions();
@@ -134,6 +142,16 @@ export class TlsContext {
       this.#require(openssl.SSL_CTX_set_ciphersuites(address, suites.join(':')), `ciphers ${ciphers}`);
     if (others.length > 0)
       this.#require(openssl.SSL_CTX_set_cipher_list(address, others.join(':')), `ciphers ${ciphers}`);
+  }
+
+  #setOffer({ signatures, options, asksStatus }: ClientOffer): void {
+    const openssl = this.#openssl;
+    const { address } = this;
+    openssl.SSL_CTX_set_options(address, options);
+    if (asksStatus) openssl.SSL_CTX_ctrl(address, control.statusType, ocspStatus, 0);
+    if (signatures === undefined) return;
+    const result = openssl.contextControl(address, control.signatures, 0, signatures);
+    this.#require(result, `signatures ${signatures}`);
   }
 
   #setIdentity({ certificate, privateKey }: NonNullable<TlsContextOptions['identity']>): void {

@@ -1,14 +1,21 @@
 import { Duplex } from 'node:stream';
 import type { Chunk, Connection, ConnectionEvents } from './transport.ts';
 
+/** Ends a stream and closes it once everything is written. */
+export const closeWhenWritten = (stream: Duplex): void => {
+  if (stream.writable) stream.end();
+  if (stream.writableFinished) stream.destroy();
+  else stream.once('finish', () => stream.destroy());
+};
+
 /** A connection of a transport as a stream of Node, for protocols that Node serves. A peer that writes is not held back. */
 export class ConnectionDuplex extends Duplex implements ConnectionEvents {
   readonly #connection: Connection;
   #written: (() => void) | undefined;
   #hasEnded = false;
 
-  constructor(connection: Connection) {
-    super({ allowHalfOpen: false });
+  constructor(connection: Connection, { allowHalfOpen = false } = {}) {
+    super({ allowHalfOpen });
     this.#connection = connection;
   }
 

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttackClientConfig, AttackTarget, Attempt, ClientObservation, Exchange } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../../engine.ts';
 import { prepareSources, type SourcePool } from '../../../net/addresses/source-addresses.ts';
-import { clientTlsOptions } from '../../../net/tls/tls-options.ts';
+import { createSecureDialer } from '../../../net/secure-dialer.ts';
+import { tlsObserver } from '../../../net/secure-path.ts';
 import { Contents, readAttempts } from '../contents.ts';
 import { Controls } from '../controls.ts';
 import { type AttackRoute, type ClientContext, type ClientOutcome, noOutcome } from '../driver.ts';
@@ -48,13 +49,14 @@ class FuzzClient implements PreparedEngine {
     const contents = new Contents(config.files);
     this.#countAttempt = metersOf('fuzzing', samples);
     this.#pace = new Pace(config.ratePerSecond, signal);
+    const dialer = createSecureDialer(config.tls, { note: context.note, ...tlsObserver(context, 'fuzzing') });
     const { runToken, proofKey, marker, share } = config;
     this.#clientContext = {
       ...{ runToken, proofKey, marker, signal },
       // Malformed input may leave a connection in any state; one that is kept has answered as our server does.
       keepAlive: config.keepAlive,
       pool: new ConnectionPool(),
-      tls: clientTlsOptions(config.tls),
+      dialer,
       ...(config.control.host !== undefined && { proofHost: config.control.host }),
       proofPath: config.control.basePath,
       proofVersion: config.control.version,
@@ -95,6 +97,8 @@ class FuzzClient implements PreparedEngine {
 
   async close(): Promise<void> {
     this.#clientContext.pool.close();
+    this.#clientContext.sessions?.release();
+    this.#clientContext.dialer.close();
     await this.#sources.close();
   }
 

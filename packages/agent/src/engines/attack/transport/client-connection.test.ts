@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream';
 import { expect, it } from 'vitest';
+import { createSecureDialer } from '../../../net/secure-dialer.ts';
 import { readAnswer } from '../protocols/read-answer.ts';
 import { type AttackRoute, ClientConnection } from './client-connection.ts';
 
@@ -30,7 +31,9 @@ const open = (isWritten: boolean) => {
   const route: AttackRoute = {
     ...{ host: 'a', address: '192.0.2.1', port: 80, transport: 'tcp', isTls: false, timeoutMs: 5000, via },
   };
-  return ClientConnection.open(route, { tls: {}, signal: new AbortController().signal });
+  const settings = { versions: ['1.3' as const], alpn: [], verify: false, resumption: 'none' as const };
+  const dialer = createSecureDialer(settings, { note: () => {} });
+  return ClientConnection.open(route, { dialer, signal: new AbortController().signal });
 };
 
 it('a request is written, and its answer read, although the peer has closed before the write is reported', async () => {

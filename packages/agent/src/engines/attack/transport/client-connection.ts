@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
-import type { ClientObservation } from '@rushhour/protocol';
+import type { ClientObservation, TlsHello } from '@rushhour/protocol';
 import type { SegmentShape } from '@rushhour/wire';
 import { errorCodeOf } from '../../../net/metrics/count-error.ts';
 import { isLocalSocketError } from '../../../net/metrics/generator-load-metrics.ts';
+import type { DialedSocket, SecureDialer, SessionStore, TlsOffer } from '../../../net/secure-dialer.ts';
 import { dialSocket } from '../../../net/transport/dial-socket.ts';
 import type { Dialer } from '../../../net/transport/transport.ts';
-import type { TlsSessions } from './tls-sessions.ts';
 
 /** Destination and source of an attempt. */
 export interface AttackRoute {
@@ -23,7 +23,7 @@ export interface AttackRoute {
   /** How its packets look; of emulated hosts only. */
   readonly shape?: SegmentShape;
   /** What TLS offers, instead of the settings of all connections. */
-  readonly hello?: ConnectionOptions;
+  readonly hello?: TlsHello;
   /** SNI, unless the TLS settings set one. */
   readonly serverName?: string;
   readonly timeoutMs: number;
@@ -31,9 +31,9 @@ export interface AttackRoute {
 
 /** Settings that all connections of a client share. */
 export interface ConnectionSettings {
-  readonly tls: ConnectionOptions;
+  readonly dialer: SecureDialer;
   /** Set when TLS sessions are resumed. */
-  readonly sessions?: TlsSessions;
+  readonly sessions?: SessionStore;
   readonly signal: AbortSignal;
 }
 
@@ -54,7 +54,7 @@ export const connectOf: Readonly<Record<string, Connect>> = {
 export const endOf = (code: string): End => {
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'reset';
   if (code === 'ETIMEDOUT') return 'timeout';
-  return /SSL|TLS|EPROTO/.test(code) ? 'alert' : 'reset';
+  return /^alert\.|SSL|TLS|EPROTO/.test(code) ? 'alert' : 'reset';
 };
 
 /** Segmentation of written bytes. */
@@ -63,25 +63,30 @@ export interface Cut {
   readonly gapMs?: number;
 }
 
-const namedBy = ({ serverName }: AttackRoute) => (serverName === undefined ? {} : { servername: serverName });
+/** What begins by a hello of its own offers no session: that would be another hello. */
+const offerFor = (route: AttackRoute, { sessions }: ConnectionSettings, alpn?: readonly string[]): TlsOffer => {
+  const { address, port, serverName, hello } = route;
+  const store = hello === undefined ? sessions : undefined;
+  const key = `${address} ${port} ${serverName ?? ''}`;
+  return { address, serverName, hello, alpn, ...(store && { resumes: { store, key } }) };
+};
+
+interface StartedTls {
+  readonly socket: DialedSocket;
+  /** What it offers, unless that includes a session. */
+  readonly fullOffer: TlsOffer | undefined;
+}
 
 /** Begins the handshake; `alpn` instead of what the settings say. */
 export const startTls = (
   route: AttackRoute,
-  { tls, sessions }: ConnectionSettings,
+  settings: ConnectionSettings,
   tcp: Socket,
-  alpn?: string[],
-): { readonly socket: TLSSocket; readonly offersSession: boolean } => {
-  const session = sessions?.find(route);
-  const socket = connectTls({
-    ...namedBy(route),
-    ...(route.hello ?? tls),
-    ...(alpn && { ALPNProtocols: alpn }),
-    ...(session && { session }),
-    socket: tcp,
-  });
-  sessions?.keep(route, socket);
-  return { socket, offersSession: session !== undefined };
+  alpn?: readonly string[],
+): StartedTls => {
+  const offer = offerFor(route, settings, alpn);
+  const isResumption = offer.resumes?.store.has(offer.resumes.key) ?? false;
+  return { socket: settings.dialer.dial(tcp, offer), fullOffer: isResumption ? undefined : offer };
 };
 
 const maxBytes = 256 * 1024 * 1024;
@@ -89,9 +94,9 @@ const maxBytes = 256 * 1024 * 1024;
 /** A client connection that records how it opened, what was received and how it ended. Network errors never throw. */
 export class ClientConnection {
   readonly #route: AttackRoute;
-  readonly #socket: Socket;
-  /** Its hello is another one than that of a full handshake. */
-  readonly offersSession: boolean;
+  readonly #socket: Duplex;
+  /** What TLS has offered, for a full handshake. */
+  readonly fullOffer: TlsOffer | undefined;
   #startedAt = performance.now();
   #onChange: () => void = () => {};
   #chunks: Buffer[] = [];
@@ -116,9 +121,9 @@ export class ClientConnection {
       else this.connect = 'tls-failed';
       this.#changed();
     });
-    const opening = route.isTls ? startTls(route, settings, tcp) : { socket: tcp, offersSession: false };
+    const opening = route.isTls ? startTls(route, settings, tcp) : { socket: tcp, fullOffer: undefined };
     this.#socket = opening.socket;
-    this.offersSession = opening.offersSession;
+    this.fullOffer = opening.fullOffer;
     if (route.isTls) {
       tcp.on('error', (error) => this.#fail(errorCodeOf(error)));
       this.#socket.on('secureConnect', () => {

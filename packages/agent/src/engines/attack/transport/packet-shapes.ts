@@ -1,7 +1,6 @@
 import type { Exchange, PacketForm } from '@rushhour/protocol';
 import type { SegmentShape } from '@rushhour/wire';
 import type { AttackRoute } from './client-connection.ts';
-import { helloOptions } from './tls-hello.ts';
 
 /** Short enough to cut what devices look for, long enough that a request needs few. */
 const segmentBytes = 24;
@@ -20,9 +19,7 @@ const shapes: Readonly<Record<PacketForm, SegmentShape>> = {
 
 /** The route of an exchange, with what its TLS offers. */
 export const withHello = (route: AttackRoute, exchange: Exchange | undefined): AttackRoute =>
-  exchange?.protocol === 'http' && exchange.hello !== undefined
-    ? { ...route, hello: helloOptions(exchange.hello) }
-    : route;
+  exchange?.protocol === 'http' && exchange.hello !== undefined ? { ...route, hello: exchange.hello } : route;
 
 /** The route of an exchange, with the form its packets have and what its TLS offers. */
 export const shapedRoute = (route: AttackRoute, exchange: Exchange): AttackRoute => {

@@ -4,9 +4,11 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import type { TlsHello } from '@rushhour/protocol';
 import { expect, it } from 'vitest';
 import { freePort } from '../../../../../../tests/process/free-port.ts';
+import { createSecureDialer } from '../../../net/secure-dialer.ts';
+import { helloOptions } from '../../../net/tls/client-offer.ts';
 import { createSelfSigned } from '../../../net/tls/self-signed.ts';
 import { httpAttempt, runBothEnds } from '../testing/two-ends.ts';
-import { fingerprintIn, helloOptions } from './tls-hello.ts';
+import { fingerprintIn } from './tls-hello.ts';
 
 const tls = { host: '127.0.0.1', service: 'http', protocol: 'http', transport: 'tcp', isTls: true };
 
@@ -59,26 +61,48 @@ it('an attempt offers what its hello says, in this order, and the fingerprint ar
   expect(new Set(sent.map((one) => one?.ja3)).size).toBe(4);
 });
 
-it('suites, groups and signatures are on the wire in the order of the hello', async () => {
-  const received: Buffer[] = [];
-  const server = createServer((socket) => socket.on('error', () => {}).on('data', (bytes) => received.push(bytes)));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const socket = connectTls({
-    ...helloOptions({ ...modern, signatures: 'RSA+SHA384:ECDSA+SHA256' }),
-    port: (server.address() as AddressInfo).port,
-    host: '127.0.0.1',
-  });
-  socket.on('error', () => {});
-  await expect.poll(() => typeof fingerprintIn(Buffer.concat(received))).toBe('object');
-  socket.destroy();
-  server.close();
-  const hex = Buffer.concat(received).toString('hex');
-  // TLS_AES_128_GCM_SHA256 and two suites of ECDHE, no compression.
-  expect(hex).toContain('00061301c02bc02f0100');
-  // Extension 10 with X25519 and P-256, extension 13 with RSA+SHA384 and ECDSA+SHA256.
-  expect(hex).toContain('000a00060004001d0017');
-  expect(hex).toContain('000d0006000405010403');
+const signed: TlsHello = { ...modern, signatures: 'RSA+SHA384:ECDSA+SHA256' };
+
+/** The first message of a connection by OpenSSL, and by the TLS of Node that stands in for it. */
+const helloBy = {
+  async OpenSSL() {
+    const settings = { versions: ['1.3' as const], alpn: [], verify: false, resumption: 'none' as const };
+    const dialer = createSecureDialer(settings, { note: () => expect.fail('OpenSSL can be called') });
+    const hello = await dialer.clientHello({ address: '127.0.0.1', hello: signed });
+    dialer.close();
+    return hello;
+  },
+  async 'node:tls'() {
+    const received: Buffer[] = [];
+    const server = createServer((socket) => socket.on('error', () => {}).on('data', (bytes) => received.push(bytes)));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const socket = connectTls({ ...helloOptions(signed), port, host: '127.0.0.1' });
+    socket.on('error', () => {});
+    await expect.poll(() => typeof fingerprintIn(Buffer.concat(received))).toBe('object');
+    socket.destroy();
+    server.close();
+    return Buffer.concat(received);
+  },
+};
+
+it.each(['OpenSSL', 'node:tls'] as const)(
+  'suites, groups and signatures are on the wire in the order of the hello, by %s',
+  async (name) => {
+    const hello = await helloBy[name]();
+    const hex = hello.toString('hex');
+    // TLS_AES_128_GCM_SHA256 and two suites of ECDHE, no compression.
+    expect(hex).toContain('00061301c02bc02f0100');
+    // Extension 10 with X25519 and P-256, extension 13 with RSA+SHA384 and ECDSA+SHA256.
+    expect(hex).toContain('000a00060004001d0017');
+    expect(hex).toContain('000d0006000405010403');
+  },
+);
+
+it('OpenSSL and the TLS of Node begin alike', async () => {
+  const [own, node] = await Promise.all([helloBy.OpenSSL(), helloBy['node:tls']()]);
+  expect(fingerprintIn(own)).toEqual(fingerprintIn(node));
 });
 
 it('a device that opens TLS is known by the fingerprint that arrives', async () => {

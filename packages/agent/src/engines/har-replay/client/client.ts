@@ -5,7 +5,8 @@ import { prepareSources, type SourcePool } from '../../../net/addresses/source-a
 import { ClientLifecycle } from '../../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../../net/load/load-driver.ts';
 import { generatorLoadMetrics } from '../../../net/metrics/generator-load-metrics.ts';
-import { clientTlsOptions } from '../../../net/tls/tls-options.ts';
+import { createSecureDialer, type SecureDialer, type SessionStore } from '../../../net/secure-dialer.ts';
+import { tlsObserver } from '../../../net/secure-path.ts';
 import { HostMeters, ReplayMeters } from '../meters.ts';
 import { dial } from './dial.ts';
 import { dialH3 } from './h3-connection.ts';
@@ -41,6 +42,8 @@ class ReplayClient implements PreparedEngine {
   readonly #active = new Set<User>();
   readonly #over = new AbortController();
   readonly #quic: QuicClients;
+  readonly #dialer: SecureDialer;
+  readonly #stores = new Set<SessionStore>();
   /** Remaining visits in mode `count`. */
   #visitsLeft: number;
   #begun = 0;
@@ -52,6 +55,7 @@ class ReplayClient implements PreparedEngine {
     this.#meters = new ReplayMeters(samples);
     this.#visitsLeft = duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY;
     this.#quic = new QuicClients(config.tls, context.hostNetwork);
+    this.#dialer = createSecureDialer(config.tls, { note: context.note, ...tlsObserver(context, 'har-replay') });
     this.#deps = this.#createDeps(script);
     this.#driver = new LoadDriver({
       duration,
@@ -80,17 +84,20 @@ class ReplayClient implements PreparedEngine {
     for (const user of this.#active) user.leave();
     this.#meters.users.set(0);
     await this.#quic.close();
+    for (const store of this.#stores) store.release();
+    this.#dialer.close();
     await this.#sources.close();
   }
 
   #createDeps(script: HarScript): SharedDeps {
     const { config, addressOf } = this.#context;
     const findRoute = createRoutes({ config, origins: script.origins, sources: this.#sources, addressOf });
-    const tls = clientTlsOptions(config.tls, []);
+    const dialer = this.#dialer;
     const meters = this.#meters;
     const { signal } = this.#over;
     const open = (slot: number) => {
-      const sessions = config.tls.resumption === 'none' ? undefined : new Map<HarOrigin, Buffer>();
+      const sessions = config.tls.resumption === 'none' ? undefined : dialer.createStore();
+      if (sessions !== undefined) this.#stores.add(sessions);
       const { timeoutMs } = config;
       return async (index: number) => {
         const origin = script.origins[index] as HarOrigin;
@@ -98,7 +105,7 @@ class ReplayClient implements PreparedEngine {
         const isHttp3 = config.http3 && origin.version === '3';
         const httpConnection = isHttp3
           ? await dialH3({ ...how, quic: this.#quic.of(origin) })
-          : await dial({ ...how, origin, tls, sessions });
+          : await dial({ ...how, origin, dialer, sessions });
         meters.connections.add(1);
         return httpConnection;
       };

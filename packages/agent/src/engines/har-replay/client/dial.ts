@@ -1,7 +1,8 @@
 import { isIP, type Socket } from 'node:net';
-import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
+import type { Duplex } from 'node:stream';
 import type { HarOrigin } from '@rushhour/protocol';
 import { errorCodeOf } from '../../../net/metrics/count-error.ts';
+import type { DialedSocket, SecureDialer, SessionStore } from '../../../net/secure-dialer.ts';
 import { dialSocket } from '../../../net/transport/dial-socket.ts';
 import type { Route } from '../../../net/transport/transport.ts';
 import { H1Connection } from './h1-connection.ts';
@@ -11,40 +12,35 @@ import { type ByteCounters, ByteMeter, ConnectionError, type HttpConnection } fr
 export interface DialOptions {
   readonly route: Route;
   readonly origin: HarOrigin;
-  /** Without ALPN protocols and server name, which depend on the origin. */
-  readonly tls: ConnectionOptions;
-  /** TLS sessions to resume, by origin; undefined: full handshakes only. */
-  readonly sessions: Map<HarOrigin, Buffer> | undefined;
+  readonly dialer: SecureDialer;
+  /** TLS sessions to resume; undefined: full handshakes only. */
+  readonly sessions: SessionStore | undefined;
   readonly counters: ByteCounters;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
 interface Opening {
-  readonly socket: Socket;
+  readonly socket: Duplex;
   /** The socket whose bytes are counted. */
   readonly tcp: Socket;
   readonly ready: string;
 }
 
-const open = ({ route, origin, tls, sessions }: DialOptions): Opening => {
+const open = ({ route, origin, dialer, sessions }: DialOptions): Opening => {
   const tcp = dialSocket(route);
   if (!origin.isTls) return { socket: tcp, tcp, ready: 'connect' };
-  const servername = tls.servername ?? (isIP(origin.host) === 0 ? origin.host : undefined);
-  const session = sessions?.get(origin);
-  const socket = connectTls({
-    ...tls,
-    socket: tcp,
-    ALPNProtocols: origin.version === '1.1' ? ['http/1.1'] : ['h2', 'http/1.1'],
-    ...(servername !== undefined && { servername }),
-    ...(session && { session }),
+  const socket = dialer.dial(tcp, {
+    address: route.address,
+    alpn: origin.version === '1.1' ? ['http/1.1'] : ['h2', 'http/1.1'],
+    serverName: isIP(origin.host) === 0 ? origin.host : undefined,
+    resumes: sessions && { store: sessions, key: origin.authority },
   });
-  if (sessions !== undefined) socket.on('session', (ticket) => sessions.set(origin, ticket));
   return { socket, tcp, ready: 'secureConnect' };
 };
 
-const speaksH2 = ({ isTls, version }: HarOrigin, socket: Socket): boolean =>
-  isTls ? (socket as TLSSocket).alpnProtocol === 'h2' : version !== '1.1';
+const speaksH2 = ({ isTls, version }: HarOrigin, socket: Duplex): boolean =>
+  isTls ? (socket as DialedSocket).alpnProtocol === 'h2' : version !== '1.1';
 
 /** Opens a connection to the endpoint of an origin. Rejects with a `ConnectionError`. */
 export const dial = (options: DialOptions): Promise<HttpConnection> => {

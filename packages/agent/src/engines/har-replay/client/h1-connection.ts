@@ -1,6 +1,7 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { HarHeader } from '@rushhour/protocol';
 import { errorCodeOf } from '../../../net/metrics/count-error.ts';
+import { closeWhenWritten } from '../../../net/transport/connection-duplex.ts';
 import { type Framing, type Head, MessageParser, ProtocolError } from '../../http/h1/message-parser.ts';
 import type { Answer, Request } from '../server/answer.ts';
 import { type ByteMeter, ConnectionError, type HttpConnection } from './http-connection.ts';
@@ -79,14 +80,14 @@ export class H1Connection implements HttpConnection {
   readonly isShared = false;
   answered = 0;
   isOpen = true;
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #meter: ByteMeter;
   readonly #parser: AnswerParser;
   #isTaken = false;
   #inFlight: InFlight | undefined;
   #failure = 'closed';
 
-  constructor(socket: Socket, meter: ByteMeter) {
+  constructor(socket: Duplex, meter: ByteMeter) {
     this.#socket = socket;
     this.#meter = meter;
     this.#parser = new AnswerParser((answer, isKeptAlive) => this.#onAnswer(answer, isKeptAlive));
@@ -119,7 +120,7 @@ export class H1Connection implements HttpConnection {
 
   close(): void {
     this.isOpen = false;
-    this.#socket.destroySoon();
+    closeWhenWritten(this.#socket);
   }
 
   #onData(bytes: Buffer): void {

@@ -5,7 +5,7 @@ import {
   constants,
   type IncomingHttpHeaders,
 } from 'node:http2';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { HarHeader } from '@rushhour/protocol';
 import { errorCodeOf } from '../../../net/metrics/count-error.ts';
 import type { Answer, Request } from '../server/answer.ts';
@@ -40,7 +40,7 @@ export class H2Connection implements HttpConnection {
   readonly #meter: ByteMeter;
   #failure = 'closed';
 
-  constructor(socket: Socket, meter: ByteMeter) {
+  constructor(socket: Duplex, meter: ByteMeter) {
     this.#meter = meter;
     this.#session = connect('http://replay.invalid', { createConnection: () => socket });
     this.#session.on('error', (error) => {

@@ -18,8 +18,6 @@ type Step = HttpExchange['steps'][number];
 const excerptBytes = 2048;
 const maxChanges = 16;
 
-const nameIn = ([first]: readonly Step[]) => first && serverNamed(hostIn(first)).serverName;
-
 const framing = /^(connection|content-length|transfer-encoding|upgrade|expect)$/i;
 
 /** Requests with their own framing headers may desynchronise the connection and are not sent on reused ones. */
@@ -205,15 +203,14 @@ export const attemptHttp = async (
     if (!continues) break;
   }
   // That of a hello with a session is not known.
-  const isFull = route.isTls && last?.offersSession === false;
-  const tls = isFull ? await fingerprintOf(route.hello ?? context.tls, nameIn(steps)) : undefined;
+  const tls = last?.fullOffer && (await fingerprintOf(context.dialer, last.fullOffer));
   return { ...outcomeOf(last as Sides, results), sentBytes, rxBytes, ...(tls !== undefined && { tls }) };
 };
 
 /** Observations of a connection, independent of the protocol. */
 type Sides = Pick<
   ClientConnection,
-  'ip' | 'port' | 'connect' | 'end' | 'ttfbMs' | 'ownError' | 'sentBytes' | 'rxBytes' | 'offersSession'
+  'ip' | 'port' | 'connect' | 'end' | 'ttfbMs' | 'ownError' | 'sentBytes' | 'rxBytes' | 'fullOffer'
 >;
 
 const outcomeOf = ({ ip, port, connect, end, ttfbMs, ownError }: Sides, results: StepResults) => ({

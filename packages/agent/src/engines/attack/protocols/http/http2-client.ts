@@ -1,8 +1,8 @@
 import { type ClientHttp2Session, connect as connectHttp2, constants, type IncomingHttpHeaders } from 'node:http2';
-import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import type { Duplex } from 'node:stream';
 import { errorCodeOf } from '../../../../net/metrics/count-error.ts';
 import { isLocalSocketError } from '../../../../net/metrics/generator-load-metrics.ts';
+import type { TlsOffer } from '../../../../net/secure-dialer.ts';
 import { dialSocket } from '../../../../net/transport/dial-socket.ts';
 import type { AttackRoute, ClientContext, ClientOutcome } from '../../driver.ts';
 import { connectOf, endOf, startTls } from '../../transport/client-connection.ts';
@@ -22,14 +22,14 @@ export interface Http2Request {
 
 /** Outcome of one request; `answer` is set when it is complete. */
 export interface Http2Outcome extends Pick<ClientOutcome, 'ip' | 'port' | 'connect' | 'end' | 'ttfbMs' | 'rxBytes'> {
-  readonly offersSession: boolean;
+  readonly fullOffer: TlsOffer | undefined;
   readonly answer: Http2Answer | undefined;
   readonly isComplete: boolean;
   readonly ownError: string | undefined;
 }
 
 interface Progress {
-  offersSession: boolean;
+  fullOffer: TlsOffer | undefined;
   ip: string;
   port: number;
   connect: ClientOutcome['connect'];
@@ -41,21 +41,24 @@ interface Progress {
   ownError: string | undefined;
 }
 
-/** Opens an HTTP/2 connection: negotiated by ALPN over TLS, otherwise with prior knowledge. */
-const open = (route: AttackRoute, context: ClientContext, progress: Progress): Socket => {
+/** Opens a connection for HTTP/2: negotiated by ALPN over TLS, otherwise with prior knowledge. */
+const open = (route: AttackRoute, context: ClientContext, progress: Progress, onReady: () => void): Duplex => {
   const { isTls } = route;
   const tcp = dialSocket(route);
   tcp.on('connect', () => {
     progress.ip = tcp.localAddress ?? '';
     progress.port = tcp.localPort ?? 0;
     progress.connect = isTls ? 'tls-failed' : 'ok';
+    if (!isTls) onReady();
   });
   if (!isTls) return tcp;
-  const { socket: tls, offersSession } = startTls(route, context, tcp, ['h2']);
-  progress.offersSession = offersSession;
+  const { socket: tls, fullOffer } = startTls(route, context, tcp, ['h2']);
+  progress.fullOffer = fullOffer;
   tls.on('secureConnect', () => {
-    if (tls.alpnProtocol === 'h2') progress.connect = 'ok';
-    else tls.destroy(new Error('the other side does not speak HTTP/2'));
+    if (tls.alpnProtocol === 'h2') {
+      progress.connect = 'ok';
+      onReady();
+    } else tls.destroy(new Error('the other side does not speak HTTP/2'));
   });
   return tls;
 };
@@ -116,7 +119,7 @@ export const askHttp2 = async (
   const { promise, resolve } = Promise.withResolvers<void>();
   const progress: Progress = {
     ...{ ip: '', port: 0, connect: 'none', end: 'none', ttfbMs: 0, rxBytes: 0 },
-    ...{ answer: undefined, isComplete: false, ownError: undefined, offersSession: false },
+    ...{ answer: undefined, isComplete: false, ownError: undefined, fullOffer: undefined },
   };
   const fail = (error: Error) => {
     const code = errorCodeOf(error);
@@ -130,19 +133,22 @@ export const askHttp2 = async (
     else progress.end = 'timeout';
     resolve();
   }, route.timeoutMs);
-  const socket = open(route, context, progress);
-  socket.on('error', fail);
-  const session = connectHttp2(`${route.isTls ? 'https' : 'http'}://peer.invalid`, {
-    createConnection: () => socket as TLSSocket,
+  let session: ClientHttp2Session | undefined;
+  const socket = open(route, context, progress, () => {
+    session = connectHttp2(`${route.isTls ? 'https' : 'http'}://peer.invalid`, { createConnection: () => socket });
+    session.on('error', fail);
+    session.on('close', () => resolve());
+    exchange(session, request, progress, resolve);
   });
-  session.on('error', fail);
-  session.on('connect', () => exchange(session, request, progress, resolve));
-  session.on('close', () => resolve());
+  socket.on('error', fail);
+  socket.on('close', () => {
+    if (session === undefined) resolve();
+  });
   context.signal.addEventListener('abort', () => resolve(), { once: true });
   await promise;
   clearTimeout(timer);
   if (progress.answer === undefined && progress.end === 'none' && progress.connect === 'ok') progress.end = 'fin';
-  session.destroy();
+  session?.destroy();
   socket.destroy();
   return { ...progress, end: progress.answer === undefined ? progress.end : 'response' };
 };
