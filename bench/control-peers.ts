@@ -131,7 +131,10 @@ export const startBird = async (side: Side, config: string): Promise<Bird> => {
   return {
     show,
     isUp: async () => (await show('show protocols')).includes('Established'),
-    routes: async () => Number(/(\d+) of \d+ routes/.exec(await show('show route count'))?.[1] ?? 0),
+    routes: async () => {
+      const counts = (await show('show route count table all')).matchAll(/(\d+) of \d+ routes for .* in table/g);
+      return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+    },
     stop: () => program.stop(),
   };
 };

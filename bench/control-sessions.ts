@@ -20,19 +20,24 @@ const addressAt = (network: number, index: number): string =>
 
 const firstRouter = 0x0a600010;
 
-/** Sessions of BGP between one of our agents and BIRD; `prefixes` are those of all of them. */
+/**
+ * Sessions of BGP between one of our agents and BIRD; `prefixes` are those of all of them. Each session has a table of
+ * its own there: BIRD offers every route of a table to every session with it, even if nothing is exported.
+ */
 export const bgpRows = async ({ left, right }: Ends, sessions: number, prefixes: number): Promise<Row[]> => {
   for (const [side, address] of [
     [left, '10.96.255.1/16'],
     [right, '10.96.255.2/16'],
   ] as const)
     side.run('ip', 'address', 'replace', address, 'dev', side.device);
-  const bird = await startBird(
-    right,
-    `router id 10.96.255.2;
-     protocol bgp { local 10.96.255.2 as 65001; neighbor range 10.96.0.0/16 as 65000; dynamic name "dyn"; passive;
-       ipv4 { import all; export none; }; }`,
+  const neighbours = Array.from(
+    { length: sessions },
+    (_, i) =>
+      `ipv4 table t${i};
+       protocol bgp { local 10.96.255.2 as 65001; neighbor ${addressAt(firstRouter, i)} as 65000; passive;
+         ipv4 { table t${i}; import all; export none; }; }`,
   );
+  const bird = await startBird(right, `router id 10.96.255.2;\n${neighbours.join('\n')}`);
   const bgp = profileOf('bgp', {
     session: { localAddress: addressAt(firstRouter, 0), peerAddress: '10.96.255.2', connectRetrySec: 1 },
     routes: { ipv4Count: Math.floor(prefixes / sessions), ipv4Start: '32.0.0.0/24' },

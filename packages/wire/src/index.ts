@@ -59,6 +59,7 @@ export { type BgpFamily, type BgpFamilyName, familyOf } from './control/bgp/fami
 export { ImportedTable } from './control/bgp/mrt/imported-table.ts';
 export { MrtReader, type MrtRoute } from './control/bgp/mrt/reader.ts';
 export { ceaseReason } from './control/bgp/notification.ts';
+export { OpeningQueue } from './control/bgp/opening-queue.ts';
 export { createPrefixSource, nextHopOf, type RouteSource } from './control/bgp/route-source.ts';
 export { BgpSession, type BgpSessionOptions } from './control/bgp/session.ts';
 export { FlapSchedule } from './control/flap-schedule.ts';

@@ -11,13 +11,11 @@ import {
   isMappedAddress,
   ldpPort,
   type Memory,
+  OpeningQueue,
   ospfProtocol,
   type Packet,
   parseAddress,
   pimProtocol,
-  pseudoHeaderSum,
-  ripngPort,
-  UdpHeader,
 } from '@rushhour/wire';
 import type { HostNetwork } from '../net/host-network.ts';
 import type { Connection, ConnectionEvents, Listener } from '../net/transport/transport.ts';
@@ -31,6 +29,7 @@ import { isPimV6, PimInstance } from './multicast/pim-instance.ts';
 import { defaultBfd } from './oam/bfd-instance.ts';
 import { BfdSite } from './oam/bfd-site.ts';
 import { LinkOamInstance, oamPacket } from './oam/link-oam-instance.ts';
+import { DatagramPorts } from './routers/datagram-ports.ts';
 import type { PlannedRouter, RouterProfile } from './routers/plan-routers.ts';
 import type {
   BfdProfile,
@@ -58,18 +57,15 @@ import { RipInstance } from './routing/rip-instance.ts';
 const controlDscp = 48;
 const transportOptions = { noDelay: true, keepAliveSec: 0, readSize: 'large', closesImmediately: false } as const;
 
+/** BIRD listens with room for eight connections. */
+const openingLimits = { limit: 8, holdMs: 200 } as const;
+
 /** Protocols without sessions of their own: they use those of BGP and LDP. */
 const carriedByOthers: readonly string[] = ['evpn', 'vpws', 'mpls-oam', ...carriedByLdp];
 
 /** Takes a connection from an address; undefined: it is not wanted. */
 type Accept = (connection: Connection, source: string) => ConnectionEvents | undefined;
 type Reports = Omit<PlaneContext, 'network' | 'layers' | 'transport'>;
-
-/** A router that takes the datagrams of a port. */
-interface Hearer {
-  readonly address: string;
-  hear(bytes: Uint8Array, source: Int32Array): void;
-}
 
 /** The routers on one interface: their emulated hosts and what they share. */
 export class Site {
@@ -85,9 +81,8 @@ export class Site {
   readonly #ospf: OspfInstance[] = [];
   readonly #pim: PimInstance[] = [];
   readonly #ldp = new Map<string, LdpInstance>();
-  /** By UDP port. */
-  readonly #hearers = new Map<number, Hearer[]>();
-  readonly #udp = new UdpHeader();
+  readonly #ports: DatagramPorts;
+  readonly #openings = new Map<string, OpeningQueue>();
   readonly #ttls = new Map<string, number>();
   readonly #keys = new SignatureKeys();
   readonly #fields: HeaderFields[] = [];
@@ -100,6 +95,7 @@ export class Site {
     this.#groups = new GroupSite(this.#context);
     this.#bfd = new BfdSite(this.#context);
     this.#mpls = new MplsSite(this.#context);
+    this.#ports = new DatagramPorts(layers);
     for (const { router, profiles } of routers) for (const profile of profiles) this.#add(router, profile, profiles);
     for (const planned of routers)
       this.instances.push(...instancesOverLdp(planned, this.#ldp.get(planned.router.address)));
@@ -111,7 +107,7 @@ export class Site {
     this.#bfd.listen();
     if (this.#ospf.length > 0) layers.group.handleProtocol(ospfProtocol, { receive: this.#deliverOspf });
     if (this.#pim.length > 0) layers.group.handleProtocol(pimProtocol, { receive: this.#deliverPim });
-    if (this.#ospf.length + this.#pim.length + this.#hearers.size > 0 || !this.#groups.isEmpty) this.#hearGroups();
+    if (this.#ospf.length + this.#pim.length > 0 || !this.#ports.isEmpty || !this.#groups.isEmpty) this.#hearGroups();
     if (this.#isis.length + this.#links.length > 0 || !this.#mpls.isEmpty) this.#hearFrames();
     layers.group.transit = (memory, start, end) => {
       if (!this.#bfd.forward(memory, start, end) && !this.#mpls.isEmpty) this.#mpls.receive(memory, start, end);
@@ -170,8 +166,11 @@ export class Site {
     else if (!carriedByOthers.includes(protocol)) this.#addOther(protocol, { profile: config, router, ordinal, host });
   }
 
-  #addBgp(options: BgpInstanceOptions): void {
-    const instance = new BgpInstance(options, this.#context);
+  #addBgp(options: Omit<BgpInstanceOptions, 'openings'>): void {
+    const { peerAddress = '' } = options.profile.session;
+    const openings = this.#openings.get(peerAddress) ?? new OpeningQueue(openingLimits);
+    this.#openings.set(peerAddress, openings);
+    const instance = new BgpInstance({ ...options, openings }, this.#context);
     const { address } = options.router;
     const pair = pairOf(address, instance.peer);
     if (this.#bgp.has(pair)) throw new RangeError(`two BGP sessions between ${address} and ${instance.peer}`);
@@ -204,7 +203,7 @@ export class Site {
     const host = isNg ? this.#linkLocalHost(options.router) : options.host;
     const instance = new RipInstance({ ...options, host }, this.#context);
     const { address, port } = instance;
-    this.#hearPort(port, { address, hear: (bytes, source) => instance.receive(bytes, source) });
+    this.#ports.add(port, { address, hear: (bytes, source) => instance.receive(bytes, source) });
     // Routers believe RIPng only from their own link (RFC 2080, section 2.4.2).
     this.#ttls.set(`${host} ${port}`, isNg ? 255 : 1);
     this.instances.push(instance);
@@ -248,7 +247,7 @@ export class Site {
     this.#ldp.set(address, instance);
     const { kind, key } = options.profile.authentication;
     if (kind === 'md5') this.#keys.add(ldpPort, address, key);
-    this.#hearPort(ldpPort, { address, hear: (bytes, source) => instance.receiveHello(bytes, wordOf(source)) });
+    this.#ports.add(ldpPort, { address, hear: (bytes, source) => instance.receiveHello(bytes, wordOf(source)) });
     this.instances.push(instance);
   }
 
@@ -306,39 +305,9 @@ export class Site {
         this.#groups.receive(packet, protocol, memory, start, end);
         if (protocol === ospfProtocol) this.#deliverOspf(packet, memory, start, end);
         else if (protocol === pimProtocol) this.#deliverPim(packet, memory, start, end);
-        else if (protocol === ipProtocol.udp) this.#hearDatagram(packet, memory, start, end);
+        else if (protocol === ipProtocol.udp) this.#ports.receive(packet, memory, start, end);
       },
     };
-  }
-
-  /** Datagrams to groups, from and to the port of a protocol. */
-  #hearDatagram(packet: Packet, memory: Memory, start: number, end: number): void {
-    const udp = this.#udp;
-    const { addresses, checks, isV6 } = packet;
-    const pseudoSum = checks ? pseudoHeaderSum(addresses, 0, ipProtocol.udp) : 0;
-    if (!udp.parse(memory, start, end, pseudoSum, checks) || udp.destinationPort !== udp.sourcePort) return;
-    if (isV6 !== (udp.destinationPort === ripngPort)) return;
-    const source = addresses.slice(4, 8);
-    for (const { hear } of this.#hearers.get(udp.destinationPort) ?? [])
-      hear(copyOf(memory.bytes, udp.payload, udp.end), source);
-  }
-
-  /** Gives a router the datagrams of a port, whether they are sent to it or to a group. */
-  #hearPort(port: number, hearer: Hearer): void {
-    const known = this.#hearers.get(port);
-    if (known !== undefined) {
-      known.push(hearer);
-      return;
-    }
-    const hearers = [hearer];
-    this.#hearers.set(port, hearers);
-    this.#context.layers.group.udp.bind(port, {
-      onDatagram: (key, _packet, memory, start, end) => {
-        const one = hearers.find(({ address }) => address === formatAddress(key, 0));
-        if (((key[8] as number) & 0xffff) === port) one?.hear(copyOf(memory.bytes, start, end), key.slice(4, 8));
-        return one !== undefined;
-      },
-    });
   }
 
   /** BFD ends the BGP session when the neighbour is lost (RFC 5882). */

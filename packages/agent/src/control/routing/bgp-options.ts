@@ -7,6 +7,7 @@ import {
   familyOf,
   type ImportedTable,
   nextHopOf,
+  type OpeningQueue,
   type PathAttributes,
   parseAddress,
   type RouteSource,
@@ -20,6 +21,8 @@ export interface BgpInstanceOptions extends InstanceOptions<BgpProfile> {
   readonly evpn: readonly { readonly profile: EvpnProfile; readonly ordinal: number }[];
   /** The same of EVPN-VPWS. */
   readonly vpws: readonly { readonly profile: VpwsProfile; readonly ordinal: number }[];
+  /** Connections to the neighbour, of all routers. */
+  readonly openings: OpeningQueue;
 }
 
 /** The last 32 bits of an address. */
@@ -151,10 +154,7 @@ export const importedRoutesOf = ({ profile, router }: BgpInstanceOptions, table:
 };
 
 /** The session of a router as its profile describes it. `more`: announced besides the prefixes. */
-export const bgpSessionOptions = (
-  options: InstanceOptions<BgpProfile>,
-  more: readonly RouteSource[],
-): BgpSessionOptions => {
+export const bgpSessionOptions = (options: BgpInstanceOptions, more: readonly RouteSource[]): BgpSessionOptions => {
   const { profile, router, ordinal } = options;
   const { session, capabilities, routes } = profile;
   const families = capabilities.families.map(familyOf);
@@ -182,6 +182,8 @@ export const bgpSessionOptions = (
     peerAs: session.peerAs,
     keepaliveMs: session.keepaliveSec * 1000,
     connectRetryMs: session.connectRetrySec * 1000,
+    random: Math.random,
+    openings: options.openings,
     isPassive: session.passive,
     sources: [...sourcesOf(options, routerId), ...more],
     pathsPerPrefix: routes.pathsPerPrefix,

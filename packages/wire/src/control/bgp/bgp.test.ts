@@ -187,6 +187,16 @@ describe('two sessions', () => {
     expect(pair.left.counters.established).toBe(1);
   });
 
+  it('give up a connection that does not open and open another one', () => {
+    const pair = createBgpPair({ leftSources: [] });
+    pair.isDeaf = true;
+    pair.run(4000);
+    expect(pair.left.state).toBe('connect');
+    pair.isDeaf = false;
+    pair.run(1500);
+    expect([pair.left.state, pair.openStreams, pair.left.lastError]).toEqual(['established', 1, 'no answer']);
+  });
+
   it('answer a route refresh', () => {
     const pair = createBgpPair({ leftSources: [sourceOf({ first: '10.0.0.0/24', count: 10 })] });
     pair.run(1000);

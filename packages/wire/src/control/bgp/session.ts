@@ -4,6 +4,7 @@ import type { BgpFamily } from './families.ts';
 import { maxBgpMessage, maxExtendedMessage, refreshMessage } from './message.ts';
 import { BgpError, bgpError, ceaseReason } from './notification.ts';
 import type { BgpCapabilities, OpenMessage } from './open.ts';
+import type { Opening, OpeningQueue } from './opening-queue.ts';
 import { Rib } from './rib.ts';
 import type { RouteSource } from './route-source.ts';
 import type { UpdateMessage } from './update.ts';
@@ -15,7 +16,11 @@ export interface BgpSessionOptions {
   readonly open: OpenMessage;
   readonly peerAs: number;
   readonly keepaliveMs: number;
+  /** A connection that is not open by then is given up; three quarters of it at least (RFC 4271, section 10). */
   readonly connectRetryMs: number;
+  random(): number;
+  /** Of all sessions with the neighbour. */
+  readonly openings: OpeningQueue;
   /** Waits to be called. */
   readonly isPassive: boolean;
   /** What is announced as soon as the session is up. */
@@ -81,6 +86,7 @@ export class BgpSession {
   readonly #connections = new Set<BgpConnection>();
   #current: BgpConnection | undefined;
   #now = 0;
+  #opening: Opening | undefined;
   #retryAt = Number.POSITIVE_INFINITY;
   #staleUntil = Number.POSITIVE_INFINITY;
   #isRestarting = false;
@@ -102,7 +108,7 @@ export class BgpSession {
   /** Ends the session with a Cease and stays idle. */
   stop(now: number, subcode: number = ceaseReason.shutdown): void {
     this.#now = now;
-    this.#retryAt = Number.POSITIVE_INFINITY;
+    this.#giveUpOpening();
     this.#setState('idle');
     for (const connection of [...this.#connections]) connection.fail(new BgpError(bgpError.cease, subcode));
   }
@@ -111,7 +117,7 @@ export class BgpSession {
   restart(now: number): void {
     this.#now = now;
     this.#isRestarting = true;
-    this.#retryAt = Number.POSITIVE_INFINITY;
+    this.#giveUpOpening();
     this.#setState('idle');
     for (const connection of [...this.#connections]) connection.drop('restart');
   }
@@ -129,6 +135,7 @@ export class BgpSession {
     this.#now = now;
     for (const connection of this.#connections) connection.advance(now);
     if (now >= this.#retryAt) this.#connect();
+    this.options.openings.advance(now);
     if (now >= this.#staleUntil) this.#endStale();
     if (this.options.updatesPerSec > 0) this.#pump();
   }
@@ -173,9 +180,26 @@ export class BgpSession {
   }
 
   #connect(): void {
-    this.#retryAt = Number.POSITIVE_INFINITY;
+    for (const connection of [...this.#connections])
+      if (connection.isOutgoing && connection.state === 'connect') connection.drop('no answer');
+    this.#giveUpOpening();
     this.#setState('connect');
-    this.#events.connect((stream) => this.#add(stream, true));
+    this.#opening = this.options.openings.request((now) => {
+      this.#now = now;
+      this.#retryLater();
+      this.#events.connect((stream) => this.#add(stream, true));
+    });
+  }
+
+  #giveUpOpening(): void {
+    this.#retryAt = Number.POSITIVE_INFINITY;
+    this.#opening?.end();
+    this.#opening = undefined;
+  }
+
+  #retryLater(): void {
+    const { connectRetryMs, random } = this.options;
+    this.#retryAt = this.#now + connectRetryMs * (0.75 + random() / 4);
   }
 
   #add(stream: BgpStream, isOutgoing: boolean): BgpConnection {
@@ -184,7 +208,7 @@ export class BgpSession {
       peerAs: this.options.peerAs,
       keepaliveMs: this.options.keepaliveMs,
       isOpenAllowed: (one, peer) => this.#resolveCollision(one, peer),
-      onState: () => this.#follow(),
+      onState: (one) => this.#proceed(one),
       onEstablished: (one) => this.#establish(one),
       onUpdate: (update) => this.#update(update),
       onRefresh: (family) => this.#refresh(family),
@@ -230,7 +254,7 @@ export class BgpSession {
     connection.useAgreement(agreed, agreed.extendedMessages ? maxExtendedMessage : maxBgpMessage);
     this.establishedAt = this.#now;
     this.counters.established++;
-    this.#retryAt = Number.POSITIVE_INFINITY;
+    this.#giveUpOpening();
     this.#isRestarting = false;
     this.#keepOrEndStale(peer);
     this.announcer.reset({
@@ -300,6 +324,7 @@ export class BgpSession {
 
   #closed(connection: BgpConnection, reason: string, isGraceful: boolean): void {
     this.#connections.delete(connection);
+    if (connection.isOutgoing) this.#opening?.end();
     const wasUp = connection === this.#current;
     if (wasUp) {
       this.#current = undefined;
@@ -318,7 +343,8 @@ export class BgpSession {
 
   #waitToRetry(): void {
     this.#setState('active');
-    if (!this.options.isPassive) this.#retryAt = this.#now + this.options.connectRetryMs;
+    this.#giveUpOpening();
+    if (!this.options.isPassive) this.#retryLater();
   }
 
   /** Keeps the routes of a neighbour that restarts (RFC 4724, section 4.2). */
@@ -346,6 +372,13 @@ export class BgpSession {
   #endStale(): void {
     this.#staleUntil = Number.POSITIVE_INFINITY;
     for (const table of this.rib.tables) table.removeStale();
+  }
+
+  /** An open connection is waited for, and one with an answer makes room for others. */
+  #proceed({ isOutgoing, state }: BgpConnection): void {
+    if (isOutgoing) this.#retryAt = Number.POSITIVE_INFINITY;
+    if (isOutgoing && state === 'openConfirm') this.#opening?.end();
+    this.#follow();
   }
 
   /** The state of the session is that of its furthest connection. */

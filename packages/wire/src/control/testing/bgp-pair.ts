@@ -3,6 +3,7 @@ import { parseAddress } from '../../ip/address.ts';
 import type { BgpConnection, BgpStream } from '../bgp/connection.ts';
 import { type BgpFamily, familyOf } from '../bgp/families.ts';
 import type { BgpCapabilities } from '../bgp/open.ts';
+import { OpeningQueue } from '../bgp/opening-queue.ts';
 import { createPrefixSource, nextHopOf, type RouteSource } from '../bgp/route-source.ts';
 import { BgpSession, type BgpSessionEvents } from '../bgp/session.ts';
 
@@ -57,6 +58,8 @@ class BgpPair {
   openStreams = 0;
   /** Nothing passes while true. */
   isCut = false;
+  /** SYNs are lost while true. */
+  isDeaf = false;
   readonly left: BgpSession;
   readonly right: BgpSession;
   #events: { at: number; run: () => void }[] = [];
@@ -113,6 +116,8 @@ class BgpPair {
         peerAs: side.peerAs,
         keepaliveMs: 30_000,
         connectRetryMs: 5000,
+        random: () => 1,
+        openings: new OpeningQueue({ limit: 1, holdMs: 1000 }),
         isPassive: side.isPassive ?? false,
         sources: side.sources,
         pathsPerPrefix,
@@ -150,6 +155,7 @@ class BgpPair {
     const initiator = target === this.left ? () => this.right : () => this.left;
     near = attach(streamTo(() => far, initiator));
     this.#later(() => {
+      if (this.isDeaf) return undefined;
       if (this.isCut || !isOpen) return near?.closed(this.now, 'ECONNREFUSED');
       far = target.accept(
         streamTo(
