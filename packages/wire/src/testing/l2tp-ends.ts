@@ -45,7 +45,7 @@ export const lnsOptions: L2tpLnsOptions = {
 };
 
 /** Frames of the lab are payloads of datagrams. */
-const linkOf = (lab: AccessLab, from: 0 | 1, types: Set<number>): L2tpLink => {
+export const linkOf = (lab: AccessLab, from: 0 | 1, types: Set<number>): L2tpLink => {
   const sink = lab.sink(from);
   return {
     memory: sink.memory,

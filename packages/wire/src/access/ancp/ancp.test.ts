@@ -125,6 +125,50 @@ describe('an adjacency of ANCP', () => {
     expect(other.log).toEqual(['0 no stream of ANCP']);
   });
 
+  it.each([
+    ['is silent', () => {}, 'no message of the other end'],
+    [
+      'begins again and again',
+      (other: AncpPeer) => other.receive(writeAdjacency({ ...adjacency, timerMs: 1000 })),
+      'the other end does not complete the adjacency',
+    ],
+    [
+      'answers somebody else',
+      (other: AncpPeer) =>
+        other.receive(writeAdjacency({ ...adjacency, code: adjacencyCode.synAck, receiver: endOf(9) })),
+      'no message of the other end',
+    ],
+    [
+      'cuts its messages off',
+      (other: AncpPeer) => other.receive(writeAdjacency(adjacency).subarray(0, 12)),
+      'no stream of ANCP',
+    ],
+  ])('ends when the other end %s', (_, act, reason) => {
+    const { peers, log } = createPair();
+    const [own] = peers;
+    own.begin(0);
+    for (let nowMs = 100; nowMs <= 20_000 && log.length === 0; nowMs += 100) {
+      own.advance(nowMs);
+      if (nowMs % 500 === 0) act(own);
+    }
+    expect(log).toEqual([`0 ${reason}`]);
+  });
+
+  it.each([
+    [
+      'resets it',
+      { code: adjacencyCode.reset, receiver: { name: Uint8Array.of(2, 0, 0, 0, 0, 0), port: 0, instance: 5 } },
+    ],
+    ['claims the same part', { isMaster: false }],
+  ])('that is up ends when the other end %s', (_, change) => {
+    const { peers, log, deliver } = createPair();
+    for (const peer of peers) peer.begin(0);
+    deliver();
+    const sender = { name: Uint8Array.of(2, 0, 0, 0, 0, 1), port: 0, instance: 6 };
+    peers[0].receive(writeAdjacency({ ...adjacency, sender, ...change }));
+    expect(log.at(-1)).toMatch(/^0 (reset by the other end|the other end has the same part)$/);
+  });
+
   it('stands mutated messages', () => {
     const messages = [writeLineReport(line), writeAdjacency(adjacency), writeAdjacency({ ...adjacency, code: 2 })];
     fc.assert(

@@ -32,6 +32,8 @@ export type AncpState = 'waiting' | 'syn sent' | 'syn received' | 'up';
 
 /** Silence of so many periods of the other end ends an adjacency. */
 const silentPeriods = 3;
+/** An adjacency that is not up after so many periods never will be. */
+const setupPeriods = 10;
 const noEnd: AncpEnd = { name: new Uint8Array(6), port: 0, instance: 0 };
 
 const isSameEnd = (a: AncpEnd, b: AncpEnd): boolean =>
@@ -47,6 +49,7 @@ export class AncpPeer {
   #other: AncpEnd = noEnd;
   #takesLines = false;
   #periodMs: number;
+  #beganMs = 0;
   #nextMs = 0;
   #heardMs = 0;
   #nowMs = 0;
@@ -66,6 +69,7 @@ export class AncpPeer {
   begin(nowMs: number): void {
     this.#nowMs = nowMs;
     this.#heardMs = nowMs;
+    this.#beganMs = nowMs;
     this.state = 'syn sent';
     this.#send(adjacencyCode.syn);
   }
@@ -77,6 +81,9 @@ export class AncpPeer {
     if (nowMs - this.#heardMs > silentPeriods * Math.max(this.#periodMs, this.#options.timerMs)) {
       this.counters.timeouts++;
       this.#end('no message of the other end');
+    } else if (this.state !== 'up' && nowMs - this.#beganMs > setupPeriods * this.#options.timerMs) {
+      this.counters.timeouts++;
+      this.#end('the other end does not complete the adjacency');
     } else if (nowMs >= this.#nextMs) this.#send(this.#periodical());
   }
 

@@ -177,6 +177,10 @@ export class DhcpClients {
       before === state.selecting && this.#options.rapidCommit && message.find(dhcpOption.rapidCommit) >= 0;
     if (before === state.init || before === state.bound || (before === state.selecting && !isRapid)) return;
     if (message.yourAddress === 0) return;
+    if (message.word(memory, dhcpOption.leaseTime, forever) === 0) {
+      this.#fail(session, 'DHCP: lease expired');
+      return;
+    }
     this.address[session] = message.yourAddress;
     this.#server[session] = message.word(memory, dhcpOption.serverId, this.#server[session]);
     this.netmask[session] = message.word(memory, dhcpOption.netmask);

@@ -259,8 +259,10 @@ export class Dhcpv6Clients {
       lowest((one) => one.preferredSec),
       validSec,
     );
-    const renewSec = lowest((one) => one.renewSec || preferredSec * renewShare);
-    const rebindSec = lowest((one) => one.rebindSec || preferredSec * rebindShare);
+    // A lease that is never preferred is renewed all the same.
+    const usedSec = preferredSec || validSec;
+    const renewSec = lowest((one) => one.renewSec || usedSec * renewShare);
+    const rebindSec = lowest((one) => one.rebindSec || usedSec * rebindShare);
     this.#expiryMs[session] = timers.nowMs + validSec * 1000;
     this.#rebindMs[session] = timers.nowMs + Math.min(Math.max(rebindSec, renewSec), validSec) * 1000;
     timers.set(session, timerKind.ipv6, Math.min(renewSec, validSec) * 1000);

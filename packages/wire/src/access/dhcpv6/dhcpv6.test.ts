@@ -175,6 +175,14 @@ describe('subscribers with DHCPv6', () => {
     expect(own).toMatchObject({ reconfigured: 40, invalid: 2 });
   });
 
+  it('renew a lease that is never preferred at half of its time', () => {
+    const ends = createEnds6({ count: 1, server: { preferredSec: 0, validSec: 10 } });
+    ends.client.subscribers.begin();
+    expect(ends.lab.run(5 * second, isUp(ends, 1))).toBe(true);
+    ends.lab.run(21 * second, () => false, 10);
+    expect(ends.client.ipoe?.ipv6?.dhcpv6?.counters.renewals).toBe(4);
+  });
+
   it('are not asked to renew unless they agree', () => {
     const ends = createEnds6({ server: { reconfigureSec: 5 } });
     ends.client.subscribers.begin();

@@ -68,6 +68,8 @@ export interface SupplicantHost {
 }
 
 const state = { idle: 0, connecting: 1, authenticating: 2, open: 3, held: 4 } as const;
+/** Requests of the authenticator that are answered before it decides; some send without end. */
+const maxRequests = 100;
 type State = (typeof state)[keyof typeof state];
 const isWaiting = (value: number | undefined) => value === state.connecting || value === state.authenticating;
 
@@ -80,6 +82,7 @@ export class Supplicants {
   readonly #options: SupplicantOptions;
   readonly #state: Uint8Array;
   readonly #starts: Uint8Array;
+  readonly #requests: Uint8Array;
   /** Sessions that have answered the method, and those that were let in by it. */
   readonly #hasAnswered: Uint8Array;
   readonly #isProven: Uint8Array;
@@ -94,6 +97,7 @@ export class Supplicants {
     this.#options = options;
     this.#state = new Uint8Array(count);
     this.#starts = new Uint8Array(count);
+    this.#requests = new Uint8Array(count);
     this.#hasAnswered = new Uint8Array(count);
     this.#isProven = new Uint8Array(count);
     this.#heldUntilMs = new Float64Array(count);
@@ -186,6 +190,12 @@ export class Supplicants {
   }
 
   #onRequest(session: number, memory: Memory): void {
+    const requests = (this.#requests[session] as number) + 1;
+    this.#requests[session] = requests;
+    if (requests > maxRequests) {
+      this.#fail(session, '802.1X: no answer');
+      return;
+    }
     const { id, method, data, end } = this.#frame;
     const { identity, password, authPeriodMs } = this.#options;
     const wanted = this.#options.method;
@@ -238,6 +248,7 @@ export class Supplicants {
 
   #connect(session: number): void {
     this.#starts[session] = 0;
+    this.#requests[session] = 0;
     this.#hasAnswered[session] = 0;
     this.#forget(session);
     this.#sendStart(session);
@@ -252,6 +263,7 @@ export class Supplicants {
   #open(session: number): void {
     const { subscribers } = this.#host;
     this.#state[session] = state.open;
+    this.#requests[session] = 0;
     subscribers.timers.clear(session, timerKind.port);
     const { reauthMs } = this.#options;
     if (reauthMs > 0 && this.#isProven[session] === 1) subscribers.timers.set(session, timerKind.port, reauthMs);

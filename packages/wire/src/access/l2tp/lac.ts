@@ -185,7 +185,8 @@ export class L2tpLac implements AccessProtocol {
       {
         linkAvps: (session) => this.#linkAvps(session),
         onUp: (session) => this.#onUp(session),
-        onDown: (session, cause) => this.#end(session, cause),
+        // The LNS may end what this end is ending already.
+        onDown: (session, cause) => this.#end(session, this.ppp.causeOf(session) ?? cause),
         onFrame: (session, protocol, memory, start, end) => {
           if (this.#phase[session] === phase.session) this.ppp.receive(session, protocol, memory, start, end);
         },

@@ -170,7 +170,7 @@ export class L2tpLns {
       {
         take: () => this.#take(),
         onUp: (session, avps) => this.#onConnected(session, avps),
-        onDown: (session, cause) => this.#end(session, cause),
+        onDown: (session, cause) => this.#end(session, this.ppp.causeOf(session) ?? cause),
         onFrame: (session, protocol, memory, start, end) => this.ppp.receive(session, protocol, memory, start, end),
       },
       { ...this.#options, isLns: true, connectBps: 0 },

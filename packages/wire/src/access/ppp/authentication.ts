@@ -10,6 +10,8 @@ const papCode = { request: 1, ack: 2, nak: 3 } as const;
 const chapCode = { challenge: 1, response: 2, success: 3, failure: 4 } as const;
 const challengeBytes = 16;
 const msResponseBytes = 49;
+/** Challenges without a decision that a client answers. */
+const maxChallenges = 32;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -64,6 +66,7 @@ export interface AuthenticationHost {
 interface Attempt {
   readonly method: AuthMethod;
   left: number;
+  challenges: number;
   id: number;
   /** What is sent again when no answer comes. */
   packet: { readonly code: number; readonly protocol: number; readonly body: Uint8Array } | undefined;
@@ -156,6 +159,7 @@ export class Authentication {
     const attempt: Attempt = {
       method,
       left: retries,
+      challenges: 0,
       id: Math.floor(this.#host.random() * 256),
       packet: undefined,
       challenge: this.#randomBytes(),
@@ -183,7 +187,9 @@ export class Authentication {
     this.reset(session);
     const { method, id, challenge } = question;
     const packet = isServer ? undefined : packetOf(question);
-    const attempt: Attempt = { method, left: retries, id, packet, challenge, expected: undefined, isAsked: false };
+    const attempt: Attempt = {
+      ...{ method, left: retries, challenges: 0, id, packet, challenge, expected: undefined, isAsked: false },
+    };
     this.#attempts.set(session, attempt);
     this.#host.timers.set(session, timerKind.link, timeoutMs);
     if (isServer) this.#judge(session, attempt, question);
@@ -247,6 +253,10 @@ export class Authentication {
     const length = body[0] ?? 0;
     if (length === 0 || body.length < 1 + length) {
       this.counters.invalid++;
+      return;
+    }
+    if (++attempt.challenges > maxChallenges) {
+      this.#fail(session, 'authentication: no answer');
       return;
     }
     const challenge = body.subarray(1, 1 + length);

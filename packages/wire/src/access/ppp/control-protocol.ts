@@ -39,6 +39,7 @@ export interface ControlOptions {
 }
 
 const maxFailures = 5;
+/** Times that a negotiation begins again before it is settled. */
 const maxRounds = 30;
 const maxTerminate = 2;
 const maxPacket = 512;
@@ -54,6 +55,8 @@ export class ControlProtocol {
   readonly #left: Uint8Array;
   readonly #failures: Uint8Array;
   readonly #rounds: Uint8Array;
+  /** The last request of the peer was refused. */
+  readonly #isRefused: Uint8Array;
   readonly #options: ControlOptions;
   readonly #link: PppLink;
   readonly #timers: SessionTimers;
@@ -74,11 +77,13 @@ export class ControlProtocol {
     this.#left = new Uint8Array(capacity);
     this.#failures = new Uint8Array(capacity);
     this.#rounds = new Uint8Array(capacity);
+    this.#isRefused = new Uint8Array(capacity);
   }
 
   open(session: number): void {
     this.#failures[session] = 0;
     this.#rounds[session] = 0;
+    this.#isRefused[session] = 0;
     this.#sendRequest(session, true);
     this.#enter(session, controlState.requestSent);
   }
@@ -109,6 +114,11 @@ export class ControlProtocol {
     return this.state[session] === controlState.opened;
   }
 
+  /** The session works: a later negotiation has all its rounds. */
+  settle(session: number): void {
+    this.#rounds[session] = 0;
+  }
+
   onTimer(session: number): void {
     const state = this.state[session] as number;
     if (state === controlState.closed || state === controlState.opened) return;
@@ -117,7 +127,7 @@ export class ControlProtocol {
     if (left === 0) {
       this.reset(session);
       if (state === controlState.closing) this.#policy.onClosed(session, false);
-      else this.#policy.onFailed(session, 'timeout');
+      else this.#policy.onFailed(session, this.#isRefused[session] === 1 ? 'options' : 'timeout');
       return;
     }
     if (state === controlState.closing) this.#sendTerminate(session);
@@ -219,7 +229,9 @@ export class ControlProtocol {
     const isAgreed = refused.length === 0;
     const refusal = rejects.length > 0 ? pppCode.configureReject : pppCode.configureNak;
     const answer = isAgreed ? copyOf(memory.bytes, body, end) : copyOf(refused.bytes, 0, refused.length);
+    this.#isRefused[session] = isAgreed ? 0 : 1;
     if (state === controlState.opened) {
+      if (this.#isEndless(session)) return;
       this.#policy.onReopened(session);
       this.#sendRequest(session, true);
     }
@@ -266,11 +278,11 @@ export class ControlProtocol {
   #onAck(session: number): void {
     const state = this.state[session] as number;
     if (this.#packet.id !== this.#id[session]) return;
-    if (state === controlState.requestSent) {
-      this.#left[session] = this.#options.retries;
-      this.#enter(session, controlState.ackReceived);
-    } else if (state === controlState.ackSent) this.#opened(session);
+    // The attempts left stay as they are: a peer that agrees and never asks for anything does not hold the session.
+    if (state === controlState.requestSent) this.#enter(session, controlState.ackReceived);
+    else if (state === controlState.ackSent) this.#opened(session);
     else if (state === controlState.ackReceived) {
+      if (this.#isEndless(session)) return;
       this.#enter(session, controlState.requestSent);
       this.#sendRequest(session, true);
     }
@@ -290,13 +302,7 @@ export class ControlProtocol {
       // An option without which the session is of no use may have ended it.
       if (this.state[session] !== state) return;
     }
-    const rounds = (this.#rounds[session] as number) + 1;
-    this.#rounds[session] = rounds;
-    if (rounds > maxRounds) {
-      this.reset(session);
-      this.#policy.onFailed(session, 'options');
-      return;
-    }
+    if (this.#isEndless(session)) return;
     if (state === controlState.ackReceived) this.#enter(session, controlState.requestSent);
     this.#sendRequest(session, true);
   }
@@ -316,10 +322,21 @@ export class ControlProtocol {
       this.#policy.onClosed(session, false);
     } else if (state === controlState.ackReceived) this.#enter(session, controlState.requestSent);
     else if (state === controlState.opened) {
+      if (this.#isEndless(session)) return;
       this.#policy.onReopened(session);
       this.#enter(session, controlState.requestSent);
       this.#sendRequest(session, true);
     }
+  }
+
+  /** Counts a negotiation that begins again; true if it was one too many, which has ended it. */
+  #isEndless(session: number): boolean {
+    const rounds = (this.#rounds[session] as number) + 1;
+    this.#rounds[session] = rounds;
+    if (rounds <= maxRounds) return false;
+    this.reset(session);
+    this.#policy.onFailed(session, 'options');
+    return true;
   }
 
   #opened(session: number): void {

@@ -28,6 +28,8 @@ export interface LcpEvents extends Pick<ControlPolicy, 'onOpened' | 'onReopened'
   reply(session: number, code: number, id: number, body: Uint8Array): void;
   onEchoReply(session: number): void;
   onProtocolRejected(session: number, protocol: number): void;
+  /** A packet of this end came back. */
+  onLooped(session: number): void;
   /** The ends do not agree on how to authenticate. */
   onNoMethod(session: number): void;
 }
@@ -70,6 +72,10 @@ export class Lcp implements ControlPolicy {
   readonly peerMru: Uint16Array;
   readonly magic: Int32Array;
   readonly #refused: Uint8Array;
+  /** The last request had the own magic number. */
+  readonly #isLooped: Uint8Array;
+  /** Client: the last request asked for a method that is not accepted. */
+  readonly #isMethodRefused: Uint8Array;
   readonly #options: LcpOptions;
   readonly #events: LcpEvents;
 
@@ -81,6 +87,8 @@ export class Lcp implements ControlPolicy {
     this.peerMru = new Uint16Array(capacity);
     this.magic = new Int32Array(capacity);
     this.#refused = new Uint8Array(capacity);
+    this.#isLooped = new Uint8Array(capacity);
+    this.#isMethodRefused = new Uint8Array(capacity);
   }
 
   /** Sets a session back to what is asked for first. */
@@ -89,7 +97,14 @@ export class Lcp implements ControlPolicy {
     this.method[session] = isServer ? firstMethod[offer] : authMethod.none;
     this.peerMru[session] = defaultMru;
     this.#refused[session] = 0;
+    this.#isLooped[session] = 0;
+    this.#isMethodRefused[session] = 0;
     this.#newMagic(session);
+  }
+
+  /** What this end asks for comes back to it. */
+  isLooped(session: number): boolean {
+    return this.#isLooped[session] === 1;
   }
 
   /** Takes over what another machine has negotiated. */
@@ -98,6 +113,10 @@ export class Lcp implements ControlPolicy {
     this.method[session] = method;
     this.magic[session] = magic;
     this.peerMru[session] = peerMru;
+  }
+
+  isMethodRefused(session: number): boolean {
+    return this.#isMethodRefused[session] === 1;
   }
 
   request(session: number, options: OptionList): void {
@@ -129,7 +148,9 @@ export class Lcp implements ControlPolicy {
   /** Of a client: a request without the option takes back what the server asked for before. */
   judgeMissing(session: number, seen: number): void {
     const isAsked = (seen & (1 << lcpOption.authentication)) !== 0;
-    if (!this.#options.isServer && !isAsked) this.method[session] = authMethod.none;
+    if (this.#options.isServer || isAsked) return;
+    this.method[session] = authMethod.none;
+    this.#isMethodRefused[session] = 0;
   }
 
   onNak(session: number, memory: Memory, at: number, length: number): void {
@@ -170,7 +191,8 @@ export class Lcp implements ControlPolicy {
         if (end - body >= 2) events.onProtocolRejected(session, memory.view.getUint16(body));
         return true;
       case pppCode.echoRequest:
-        if (end - body >= minEcho)
+        if (this.#isOwn(session, memory, body, end)) events.onLooped(session);
+        else if (end - body >= minEcho)
           events.reply(session, pppCode.echoReply, id, this.#signed(session, memory, body, end));
         return true;
       case pppCode.echoReply:
@@ -195,21 +217,31 @@ export class Lcp implements ControlPolicy {
   #judgeMagic(session: number, memory: Memory, at: number, length: number, wanted: OptionList): Verdict {
     if (length !== 6) return verdict.reject;
     const magic = memory.view.getInt32(at + 2);
-    if (magic !== 0 && (magic !== this.magic[session] || !this.#options.magicNumber)) return verdict.ack;
+    const isOwn = this.#options.magicNumber && magic === this.magic[session];
+    this.#isLooped[session] = isOwn ? 1 : 0;
+    if (magic !== 0 && !isOwn) return verdict.ack;
     wanted.word(lcpOption.magic, Math.floor(this.#events.random() * 2 ** 32) | 1);
     return verdict.nak;
   }
 
   #judgeMethod(session: number, memory: Memory, at: number, length: number, wanted: OptionList): Verdict {
     const { offer } = this.#options;
-    if (offer === 'none') return verdict.reject;
     const method = methodAt(memory, at, length);
-    if (method !== authMethod.none && isMethodAccepted(offer, method)) {
+    const isAccepted = method !== authMethod.none && isMethodAccepted(offer, method);
+    this.#isMethodRefused[session] = isAccepted ? 0 : 1;
+    if (isAccepted) {
       this.method[session] = method;
       return verdict.ack;
     }
+    if (offer === 'none') return verdict.reject;
     addMethod(wanted, firstMethod[offer]);
     return verdict.nak;
+  }
+
+  /** A packet of a negotiated link has the magic number of this end. */
+  #isOwn(session: number, { view }: Memory, body: number, end: number): boolean {
+    const isUsed = this.#options.magicNumber && ((this.#refused[session] as number) & (1 << lcpOption.magic)) === 0;
+    return isUsed && end - body >= minEcho && view.getInt32(body) === this.magic[session];
   }
 
   /** The packet with our magic number in the place of the peer's. */

@@ -93,7 +93,10 @@ export class Ipcp implements ControlPolicy {
   }
 
   onOpened(session: number): void {
-    this.#events.onOpened(session);
+    const isClient = this.#options.dns === undefined;
+    // A server that agrees to no address has given none.
+    if (isClient && this.address[session] === 0) this.#events.onClosed(session, true);
+    else this.#events.onOpened(session);
   }
 
   onReopened(session: number): void {

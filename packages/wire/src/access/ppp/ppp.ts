@@ -100,8 +100,8 @@ export class Ppp {
         onOpened: (session) => this.#onLinkOpened(session),
         onReopened: (session) => this.#onRenegotiation(session),
         onClosed: (session, isPeer) => this.#onLinkClosed(session, isPeer),
-        onFailed: (session, reason) =>
-          this.#end(session, reason === 'timeout' ? 'LCP: no answer' : 'LCP: options not agreed'),
+        onFailed: (session, reason) => this.#onLinkFailed(session, reason),
+        onLooped: (session) => this.close(session, 'PPP: loop detected'),
         onEchoReply: (session) => {
           this.#unanswered[session] = 0;
         },
@@ -122,7 +122,7 @@ export class Ppp {
     this.sessionIpv6 = new SessionIpv6(
       {
         ...{ link, timers, random, lines, ipv6: this.ipv6 },
-        onReady: (session) => host.onUp(session),
+        onReady: (session) => this.#onReady(session),
         onFailed: (session, cause) => this.close(session, cause),
         onSent: (session, bytes) => host.onSent?.(session, bytes),
       },
@@ -154,6 +154,11 @@ export class Ppp {
     this.auth.reset(session);
     this.#host.timers.clear(session, timerKind.keepAlive);
     this.lcp.close(session);
+  }
+
+  /** Why a session is being ended; undefined: it is not. */
+  causeOf(session: number): SessionCause | undefined {
+    return this.#cause[session];
   }
 
   /** Forgets a session whose link is gone. */
@@ -245,6 +250,11 @@ export class Ppp {
   #onLinkOpened(session: number): void {
     const { lcp } = this.#options;
     this.#unanswered[session] = 0;
+    // Both ends are this one: it has agreed with itself to do without the magic number.
+    if (this.link.isLooped(session)) {
+      this.close(session, 'PPP: loop detected');
+      return;
+    }
     if (lcp.echoMs > 0) this.#host.timers.set(session, timerKind.keepAlive, lcp.echoMs);
     const method = this.link.method[session] as AuthMethod;
     if (method === authMethod.none) this.#openNetworks(session);
@@ -268,6 +278,7 @@ export class Ppp {
     this.#host.onStep(session, 'IPCP and IP6CP');
     this.#pending[session] = (ipcp.enabled ? network.ipv4 : 0) | (ip6cp.enabled ? network.ipv6 : 0);
     this.#open[session] = 0;
+    if (this.#pending[session] === 0) this.#onReady(session);
     if (ipcp.enabled) {
       const peer = takeAddress?.(session) ?? 0;
       if (takeAddress !== undefined && peer === 0) {
@@ -300,8 +311,13 @@ export class Ppp {
 
   #onNetworksOpen(session: number): void {
     this.onNetworks?.(session);
-    if (!this.ip6cp.isOpen(session) || !this.sessionIpv6.begin(session)) this.#host.onUp(session);
+    if (!this.ip6cp.isOpen(session) || !this.sessionIpv6.begin(session)) this.#onReady(session);
     else this.#host.onStep(session, 'IPv6');
+  }
+
+  #onReady(session: number): void {
+    for (const control of [this.lcp, this.ipcp, this.ip6cp]) control.settle(session);
+    this.#host.onUp(session);
   }
 
   /** A session lives on with one protocol of two, and not with none. */
@@ -352,8 +368,16 @@ export class Ppp {
     this.#host.timers.set(session, timerKind.keepAlive, echoMs);
   }
 
+  #onLinkFailed(session: number, reason: 'timeout' | 'options'): void {
+    if (this.link.isLooped(session)) this.#end(session, 'PPP: loop detected');
+    else if (this.link.isMethodRefused(session)) this.#end(session, 'authentication: method not accepted');
+    else this.#end(session, reason === 'timeout' ? 'LCP: no answer' : 'LCP: options not agreed');
+  }
+
   #onLinkClosed(session: number, isPeer: boolean): void {
-    this.#end(session, isPeer ? 'LCP: ended by the peer' : 'stopped');
+    if (!isPeer) this.#end(session, 'stopped');
+    else if (this.link.isMethodRefused(session)) this.#end(session, 'authentication: method not accepted');
+    else this.#end(session, 'LCP: ended by the peer');
   }
 
   #end(session: number, fallback: SessionCause): void {

@@ -73,6 +73,8 @@ export class Pppoe implements AccessProtocol {
   readonly sessionId: Uint16Array;
   readonly #phase: Uint8Array;
   readonly #attempts: Uint16Array;
+  /** A concentrator has refused the service. */
+  readonly #isRefused: Uint8Array;
   readonly #salt: Int32Array;
   readonly #peerMacs: Uint8Array;
   readonly #offers = new Map<number, Offer>();
@@ -93,6 +95,7 @@ export class Pppoe implements AccessProtocol {
     this.sessionId = new Uint16Array(capacity);
     this.#phase = new Uint8Array(capacity);
     this.#attempts = new Uint16Array(capacity);
+    this.#isRefused = new Uint8Array(capacity);
     this.#salt = new Int32Array(capacity);
     this.#peerMacs = new Uint8Array(capacity * macBytes);
     const link: PppLink = {
@@ -123,6 +126,7 @@ export class Pppoe implements AccessProtocol {
     this.#offers.delete(session);
     this.#phase[session] = phase.offer;
     this.#attempts[session] = 0;
+    this.#isRefused[session] = 0;
     this.#host.subscribers.onStep(session, 'PPPoE discovery');
     this.#transmit(session);
   }
@@ -148,7 +152,11 @@ export class Pppoe implements AccessProtocol {
     const attempts = (this.#attempts[session] as number) + 1;
     this.#attempts[session] = attempts;
     if (attempts < this.#options.retries) this.#transmit(session);
-    else this.#end(session, current === phase.offer ? 'PPPoE: no offer' : 'PPPoE: no session', false);
+    else if (current === phase.request) this.#end(session, 'PPPoE: no session', false);
+    else {
+      const isRefused = this.#isRefused[session] === 1;
+      this.#end(session, isRefused ? 'PPPoE: refused by the concentrator' : 'PPPoE: no offer', false);
+    }
   }
 
   /** IPv4 address of a session; 0: it has none. */
@@ -245,7 +253,8 @@ export class Pppoe implements AccessProtocol {
     }
     this.counters.received++;
     if (message.code === pppoeCode.padt) {
-      if (isKnown) this.#end(session, 'PPPoE: ended by the concentrator', false);
+      // The concentrator may end what this end is ending already.
+      if (isKnown) this.#end(session, this.ppp.causeOf(session) ?? 'PPPoE: ended by the concentrator', false);
       return;
     }
     if (!this.#isForUs(session, memory)) return;
@@ -266,7 +275,10 @@ export class Pppoe implements AccessProtocol {
     const name = message.find(memory, pppoeTag.acName);
     if (name === undefined || (acName.length > 0 && !isSameBytes(name, acName))) return;
     const isRefused = message.has(pppoeTag.serviceNameError) || message.has(pppoeTag.genericError);
-    if (isRefused) return;
+    if (isRefused) {
+      this.#isRefused[session] = 1;
+      return;
+    }
     const copy = (type: number) => message.find(memory, type)?.slice();
     this.#offers.set(session, {
       cookie: copy(pppoeTag.acCookie),

@@ -144,7 +144,7 @@ describe('subscribers with PPPoE', () => {
       { clientPpp: { auth: { credentials: () => ({ userName: 'other', password: 'no' }) } } },
       'authentication: refused',
     ],
-    ['no common method', { clientPpp: { auth: { offer: 'none' as const } } }, 'LCP: ended by the peer'],
+    ['no common method', { clientPpp: { auth: { offer: 'none' as const } } }, 'authentication: method not accepted'],
     ['an unknown concentrator', { client: { acName: text('other'), retries: 2 } }, 'PPPoE: no offer'],
     ['an unknown service', { client: { serviceName: text('tv'), retries: 2 } }, 'PPPoE: no offer'],
     ['a full server', { server: { maxSessions: 1 } }, 'PPPoE: refused by the concentrator'],

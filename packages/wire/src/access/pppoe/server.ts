@@ -253,7 +253,7 @@ export class PppoeServer {
     else if (message.code === pppoeCode.padt) {
       const session = this.#sessions.find(this.#key, 0);
       if (session >= 0 && message.sessionId === this.#sessionId(session))
-        this.#end(session, 'PPPoE: ended by the concentrator', false);
+        this.#end(session, this.ppp.causeOf(session) ?? 'PPPoE: ended by the concentrator', false);
     }
   }
 
