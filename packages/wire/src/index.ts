@@ -158,6 +158,7 @@ export { H3Connection } from './http/h3/h3-connection.ts';
 export type { H3Events } from './http/h3/h3-events.ts';
 export { h3Error } from './http/h3/h3-frame.ts';
 export type { Header } from './http/hpack.ts';
+export { sendable, unsendable } from './http/message-rules.ts';
 export {
   type MessageCompression,
   WebSocketConnection,

@@ -5,6 +5,7 @@ import { frameType, h2Error } from './h2/h2-frame.ts';
 import { HeaderReader, HeaderWriter } from './header-strings.ts';
 import { type Header, HpackDecoder, HpackEncoder } from './hpack.ts';
 import { huffmanLength, readHuffman, writeHuffman } from './huffman.ts';
+import { sendable, unsendable } from './message-rules.ts';
 
 const hex = (text: string) => Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 const hexOf = (bytes: Uint8Array) => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -134,6 +135,32 @@ const createPair = (body: Uint8Array, options: { readonly windowBytes?: number }
   };
   return { client, server, seen, run };
 };
+
+describe('headers of HTTP/1', () => {
+  it.each([
+    ['Content-Type', 'text/plain', ['content-type', 'text/plain']],
+    ['X-Word ', ' a\r\nSet-Cookie: b\0 ', ['x-word', 'a Set-Cookie: b']],
+    ['TE', 'Trailers', ['te', 'Trailers']],
+    ['te', 'gzip', undefined],
+    ['Connection', 'close', undefined],
+    ['Keep-Alive', 'timeout=5', undefined],
+    ['Proxy-Connection', 'keep-alive', undefined],
+    ['Transfer-Encoding', 'chunked', undefined],
+    ['Upgrade', 'h2c', undefined],
+    ['HTTP2-Settings', 'AAMAAABk', undefined],
+    ['Host', 'a.test', undefined],
+    [':path', '/', undefined],
+    ['two words', 'x', undefined],
+    ['x\r\ny', 'x', undefined],
+    ['', 'x', undefined],
+  ])('%j: %j', (name, value, sent) => expect(sendable(name, value)).toEqual(sent));
+
+  it('that cannot be sent are named', () => {
+    expect(unsendable('X-Word', 'a\r\nb')).toBe('the value of X-Word has a line break or a zero byte');
+    expect(unsendable('two words', 'x')).toBe('the name "two words" is not allowed');
+    expect(unsendable('X-Word', 'x')).toBeUndefined();
+  });
+});
 
 describe('connections', () => {
   it('carry many streams, and bodies larger than every window in both directions', () => {

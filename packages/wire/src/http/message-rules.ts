@@ -48,3 +48,25 @@ export const contentLengthOf = (headers: readonly Header[]): number => {
   const value = headers.find(([name]) => name === 'content-length')?.[1];
   return value === undefined || !/^\d{1,15}$/.test(value) ? -1 : Number(value);
 };
+
+const token = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+const breaks = /[\0\r\n]/;
+/** What other headers or fields say in HTTP/2 and HTTP/3. */
+const implied = new Set([...perConnection, 'host', 'http2-settings']);
+
+/** Why HTTP/2 and HTTP/3 cannot carry a header (RFC 9113, section 8.2.1), whatever its name in HTTP/1; undefined if they can. */
+export const unsendable = (name: string, value: string): string | undefined => {
+  if (!token.test(name.trim().toLowerCase())) return `the name ${JSON.stringify(name)} is not allowed`;
+  return breaks.test(value) ? `the value of ${name.trim()} has a line break or a zero byte` : undefined;
+};
+
+/**
+ * A header of HTTP/1 as HTTP/2 and HTTP/3 send it: the name in lower case, the value on one line. Undefined for those
+ * of a single connection, and for names that are not allowed.
+ */
+export const sendable = (name: string, value: string): Header | undefined => {
+  const lower = name.trim().toLowerCase();
+  if (!token.test(lower) || implied.has(lower)) return undefined;
+  const line = value.replaceAll(/[\0\r\n]+/g, ' ').trim();
+  return lower === 'te' && line.toLowerCase() !== 'trailers' ? undefined : [lower, line];
+};

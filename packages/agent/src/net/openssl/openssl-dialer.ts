@@ -64,7 +64,7 @@ export class OpensslDialer implements SecureDialer {
   readonly #contexts = new Map<string, TlsContext>();
 
   constructor(settings: TlsClientSettings, observer: TlsObserver) {
-    // Attacks and recorded requests may not be repeated by whoever sees them.
+    // Data of the first flight can be replayed: not for attacks and recorded requests.
     this.#settings = { ...settings, earlyData: false };
     this.#observer = observer;
     // Settings that OpenSSL refuses are reported at preparation.

@@ -7,6 +7,7 @@ import {
 } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { HarHeader } from '@rushhour/protocol';
+import { sendable } from '@rushhour/wire';
 import { errorCodeOf } from '../../../net/metrics/count-error.ts';
 import type { Answer, Request } from '../server/answer.ts';
 import { type ByteMeter, ConnectionError, type HttpConnection } from './http-connection.ts';
@@ -24,13 +25,17 @@ const wireOf = ({ method, path, authority, scheme, headers, body }: Request): Re
     ':scheme': scheme,
   };
   for (const { name, value } of headers) {
-    const lower = name.toLowerCase();
-    const before = wire[lower];
-    wire[lower] = before === undefined ? value : [...[before].flat(), value];
+    const [key, text] = sendable(name, value) ?? [];
+    if (key === undefined || text === undefined) continue;
+    const before = wire[key];
+    wire[key] = before === undefined ? text : [...[before].flat(), text];
   }
   if (body !== undefined) wire['content-length'] = String(body.length);
   return wire;
 };
+
+const headerErrors =
+  /^ERR_(HTTP2_(HEADER|INVALID_(CONNECTION_HEADERS|HEADER_VALUE|PSEUDOHEADER))|INVALID_(CHAR|HTTP_TOKEN))/;
 
 /** HTTP/2: any number of concurrent requests; the session queues streams above the limit of the peer. */
 export class H2Connection implements HttpConnection {
@@ -59,10 +64,10 @@ export class H2Connection implements HttpConnection {
 
   reserve(): void {}
 
-  exchange(request: Request, timeoutMs: number): Promise<Answer> {
+  async exchange(request: Request, timeoutMs: number): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const stream = this.#begin(request);
-    if (stream === undefined) return Promise.reject(new ConnectionError(this.#failure));
+    if (stream === undefined) throw new ConnectionError(this.#failure);
     let failure: string | undefined;
     let status = 0;
     let headers: HarHeader[] = [];
@@ -95,7 +100,7 @@ export class H2Connection implements HttpConnection {
     return promise;
   }
 
-  /** Undefined when the session accepts no more streams. */
+  /** Undefined when the session accepts no more streams; a request that HTTP/2 cannot carry fails alone. */
   #begin(request: Request): ClientHttp2Stream | undefined {
     if (!this.isOpen) return undefined;
     try {
@@ -103,7 +108,9 @@ export class H2Connection implements HttpConnection {
       if (request.body !== undefined) stream.end(request.body);
       return stream;
     } catch (error) {
-      this.#failure = errorCodeOf(error as Error);
+      const code = errorCodeOf(error as Error);
+      if (headerErrors.test(code)) throw new ConnectionError('header');
+      this.#failure = code;
       this.#session.close();
       return undefined;
     }

@@ -1,5 +1,5 @@
 import type { HarHeader } from '@rushhour/protocol';
-import { type H3Events, type Header, h3Error } from '@rushhour/wire';
+import { type H3Events, type Header, h3Error, sendable } from '@rushhour/wire';
 import { H3Carrier } from '../../../net/quic/h3-carrier.ts';
 import type { QuicConnection, QuicConnectionEvents, QuicStream } from '../../../net/quic/quic.ts';
 import type { QuicClient } from '../../../net/quic/quic-client.ts';
@@ -22,7 +22,7 @@ const wireOf = ({ method, path, authority, scheme, headers, body }: Request): He
   [':scheme', scheme],
   [':authority', authority],
   [':path', path],
-  ...headers.map(({ name, value }): Header => [name.toLowerCase(), value]),
+  ...headers.map(({ name, value }) => sendable(name, value)).filter((header) => header !== undefined),
   ...(body === undefined ? [] : [['content-length', String(body.length)] as Header]),
 ];
 

@@ -1,4 +1,4 @@
-import type { H3Events, Header } from '@rushhour/wire';
+import { type H3Events, type Header, sendable } from '@rushhour/wire';
 import { H3Carrier } from '../../../net/quic/h3-carrier.ts';
 import type { QuicConnection, QuicConnectionEvents, QuicStream } from '../../../net/quic/quic.ts';
 import type { ByteCounters } from '../client/http-connection.ts';
@@ -93,7 +93,9 @@ export class H3ReplayServer implements QuicConnectionEvents, H3Events {
     if (!this.#asked.has(stream)) return;
     const { h3 } = this.#carrier;
     const list: Header[] = [[':status', String(status)]];
-    for (const { name, values } of headers) for (const value of values) list.push([name.toLowerCase(), value]);
+    for (const { name, values } of headers) {
+      list.push(...values.map((value) => sendable(name, value)).filter((header) => header !== undefined));
+    }
     const isWhole = body === undefined || Buffer.isBuffer(body);
     h3.respond(stream, list, isWhole ? body : undefined, isWhole);
     if (!isWhole) {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import { sendable } from '@rushhour/wire';
 import { type Outgoing, type Requested, requestedOf } from './responder.ts';
 
 /** Requests and replies of HTTP/1.1 and HTTP/2 by Node. */
@@ -18,7 +19,11 @@ export const sendNodeReply = (reply: NodeReply, { status, headers, body }: Outgo
   if (reply.destroyed) return;
   reply.statusCode = status;
   reply.sendDate = false;
-  for (const { name, values } of headers) reply.setHeader(name, values.length === 1 ? (values[0] as string) : values);
+  const isShared = 'stream' in reply;
+  for (const { name, values } of headers) {
+    const sent = isShared ? values.flatMap((value) => sendable(name, value)?.[1] ?? []) : values;
+    if (sent.length > 0) reply.setHeader(name, sent.length === 1 ? (sent[0] as string) : sent);
+  }
   if (body === undefined) reply.end();
   else if (Buffer.isBuffer(body)) reply.end(body);
   else body.pipe(reply);

@@ -11,7 +11,7 @@ import { answerHash, exactBytes, markerHeader, pairsOf, requestHash, statusIn, w
 import { hostIn, hostOf, serverNamed } from './http-names.ts';
 import { type HttpMessage, headerIn } from './http-reader.ts';
 import { askHttp2 } from './http2-client.ts';
-import { plainHeaders } from './http2-form.ts';
+import { plainHeaders, requestProblem } from './http2-form.ts';
 
 type Step = HttpExchange['steps'][number];
 
@@ -90,6 +90,8 @@ const takeHttp2Step = async (
 ) => {
   const token = tokenOf(context.runToken, attempt.id, index, context.isBare);
   const { method, path, headers } = step.request;
+  const problem = requestProblem({ method, path }, headers);
+  if (problem !== undefined) throw new Error(problem);
   const body = step.request.body === undefined ? Buffer.alloc(0) : context.bytesOf(step.request.body);
   const line = `${method} ${path}`;
   const host = hostIn(step);

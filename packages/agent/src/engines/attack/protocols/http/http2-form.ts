@@ -1,26 +1,24 @@
+import { sendable, unsendable } from '@rushhour/wire';
+
 type Named = readonly { readonly name: string; readonly value: string }[];
 
-/** Hop-by-hop headers of HTTP/1 that are not allowed in HTTP/2. */
-const ofConnections = new Set([
-  'connection',
-  'host',
-  'http2-settings',
-  'keep-alive',
-  'proxy-connection',
-  'transfer-encoding',
-  'upgrade',
-]);
-
-/** HTTP/2 headers: lower-case names, each once with all its values. */
+/** HTTP/2 headers: lower-case names, each once with all its values. Those of a single connection are left out. */
 export const plainHeaders = (headers: Named): Record<string, string | string[]> => {
   const found = new Map<string, string[]>();
-  for (const { name, value } of headers) {
-    const key = name.trim().toLowerCase();
-    if (!ofConnections.has(key)) found.set(key, [...(found.get(key) ?? []), value.trim()]);
+  for (const header of headers) {
+    const [name, value] = sendable(header.name, header.value) ?? [];
+    if (name !== undefined && value !== undefined) found.set(name, [...(found.get(name) ?? []), value]);
   }
   return Object.fromEntries(
     [...found].map(([name, values]) => [name, values.length === 1 ? (values[0] as string) : values]),
   );
+};
+
+/** Why HTTP/2 cannot carry a request as it is; a header that was changed would be another attempt. */
+export const requestProblem = (line: { method: string; path: string }, headers: Named): string | undefined => {
+  const named = Object.entries(line).map(([name, value]) => ({ name, value }));
+  const problem = [...named, ...headers].map(({ name, value }) => unsendable(name, value)).find(Boolean);
+  return problem && `HTTP/2 cannot carry this request: ${problem}`;
 };
 
 /** Pairs of a flat list of names and values. */

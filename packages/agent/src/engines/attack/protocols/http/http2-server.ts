@@ -47,7 +47,13 @@ const messageOf = (raw: readonly string[], body: Buffer): HttpMessage => {
 };
 
 const respond = (stream: ServerHttp2Stream, { status, headers, trailers, body }: Omit<AnswerParts, 'hash'>): void => {
-  stream.respond({ ':status': status, ...plainHeaders(headers) }, { waitForTrailers: trailers.length > 0 });
+  try {
+    stream.respond({ ':status': status, ...plainHeaders(headers) }, { waitForTrailers: trailers.length > 0 });
+  } catch {
+    // Such as two values of a header that may have one only.
+    stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    return;
+  }
   stream.on('wantTrailers', () => stream.sendTrailers(plainHeaders(trailers)));
   stream.end(body);
 };
