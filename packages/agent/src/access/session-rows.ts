@@ -65,13 +65,16 @@ interface RowContext {
   readonly session: number;
 }
 
-const historyOf = (table: AccessClient['subscribers']['table'], session: number) => {
+const historyOf = (table: AccessClient['subscribers']['table'], session: number, nowMs: number) => {
   const { state, step, attempts, flaps, setupMs, cause } = table.viewOf(session);
+  const uptimeMs = table.uptimeOf(session, nowMs);
   return {
     state,
     cells: {
       step: step === 'none' ? null : step,
       setupMs: setupMs < 0 ? null : setupMs,
+      upSince: state === 'up' ? new Date(Date.now() - uptimeMs).toISOString() : null,
+      uptimeSec: Math.round(uptimeMs / 100) / 10,
       attempts,
       flaps,
       lastError: cause === 'none' ? null : cause,
@@ -137,7 +140,7 @@ export const clientRow = (client: AccessClient, { first, interface: name, sessio
       authentication: supplicants.isAuthenticated(session) ? supplicants.methodName : 'none',
     }),
   };
-  const { state, cells } = historyOf(subscribers.table, session);
+  const { state, cells } = historyOf(subscribers.table, session, subscribers.timers.nowMs);
   if (ipoe !== undefined) {
     const address = textOfAddress(ipoe.address[session] as number);
     const gateway = textOfAddress(ipoe.gateway[session] as number);
@@ -169,7 +172,7 @@ export const gatewayRow = (
   { first, interface: name, session }: RowContext,
 ): ResultRow => {
   gateway.writePeerMac(session, mac, 0);
-  const { state, cells } = historyOf(gateway.table, session);
+  const { state, cells } = historyOf(gateway.table, session, gateway.timers.nowMs);
   return {
     index: first + session,
     state,
@@ -185,10 +188,10 @@ export const gatewayRow = (
 
 /** The row of a session in a tunnel of a gateway. */
 export const tunnelledRow = (
-  { table, ppp, calls }: L2tpLns,
+  { table, ppp, calls, timers }: L2tpLns,
   { first, interface: name, session }: RowContext,
 ): ResultRow => {
-  const { state, cells } = historyOf(table, session);
+  const { state, cells } = historyOf(table, session, timers.nowMs);
   const network = { ...callCells(calls, session), ...grantCells(ppp, session) };
   return { index: first + session, state, cells: { interface: name, ...network, ...cells } };
 };

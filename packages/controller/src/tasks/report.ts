@@ -15,7 +15,7 @@ import { runs as runTable } from '../store/runs/runs.ts';
 import type { Store } from '../store/store.ts';
 import { findTask } from '../store/tasks/tasks.ts';
 import { readReportData } from './results/report-data.ts';
-import { tableRowOf } from './results/run-agents.ts';
+import { tableRowsOf } from './results/run-agents.ts';
 
 interface Deps {
   store: Store;
@@ -35,7 +35,7 @@ export const reportHandlers = ({ store, metrics }: Deps): Pick<Handlers<typeof a
     const run = await runTable.find(store.read, runId);
     if (run === undefined || run.taskID !== id) throw notFound('run', runId);
     const name = `rushhour-task-${id}-run-${run.number}${table ? `-${table}` : ''}.${extensions[format]}`;
-    if (table !== undefined) return tableDownload(store.read, { runId, table, name });
+    if (table !== undefined) return tableDownload(store.read, { run, table, name });
     if (!isTerminal(run.status) && format !== 'json') {
       throw conflict('RUN_ACTIVE', `run ${runId} is active: only the JSON report is available before it ends`);
     }
@@ -49,27 +49,27 @@ export const reportHandlers = ({ store, metrics }: Deps): Pick<Handlers<typeof a
 });
 
 interface TableRequest {
-  readonly runId: number;
+  readonly run: { readonly id: number; readonly finishedAt: string | null };
   readonly table: RunTable;
   readonly name: string;
 }
 
-const tableDownload = (read: Executor, { runId, table, name }: TableRequest): Download => ({
+const tableDownload = (read: Executor, { run, table, name }: TableRequest): Download => ({
   type: 'text/csv; charset=utf-8',
-  body: Readable.from(tableParts(read, runId, table), { objectMode: false }),
+  body: Readable.from(tableParts(read, run, table), { objectMode: false }),
   headers: { 'content-disposition': `attachment; filename="${name}"` },
 });
 
 const rowsPerPart = 5000;
 
 /** The table in parts; cells of the first part are the columns. */
-async function* tableParts(read: Executor, runID: number, tableName: RunTable) {
-  const all = { runID, tableName, agentID: 0, state: '', search: '', limit: rowsPerPart };
+async function* tableParts(read: Executor, run: TableRequest['run'], tableName: RunTable) {
+  const all = { runID: run.id, tableName, agentID: 0, state: '', search: '', limit: rowsPerPart };
   let columns: string[] | undefined;
   for (let offset = 0; ; offset += rowsPerPart) {
     const { rows } = await runRowPage(read, { ...all, offset });
     columns ??= [...new Set(rows.flatMap(({ cells }) => Object.keys(cells)))];
-    yield tableCsv(columns, rows.map(tableRowOf), offset === 0);
+    yield tableCsv(columns, tableRowsOf(rows, run), offset === 0);
     if (rows.length < rowsPerPart) return;
   }
 }

@@ -307,6 +307,7 @@ export const tasks = {
       step: 'Step',
       txBytes: 'Sent (bytes)',
       txPackets: 'Sent packets',
+      upSince: 'Up since',
       uptimeSec: 'Uptime (s)',
       vlan: 'VLAN',
     } as Readonly<Record<string, string>>,

@@ -54,6 +54,9 @@ export class SessionTable {
   readonly #cause: Uint8Array;
   readonly #startedMs: Float64Array;
   readonly #stepMs: Float64Array;
+  readonly #upAtMs: Float64Array;
+  /** Milliseconds of the last time up that is over. */
+  readonly #upMs: Float64Array;
 
   constructor(count: number) {
     this.count = count;
@@ -69,6 +72,8 @@ export class SessionTable {
     this.#cause = new Uint8Array(count);
     this.#startedMs = new Float64Array(count);
     this.#stepMs = new Float64Array(count);
+    this.#upAtMs = new Float64Array(count);
+    this.#upMs = new Float64Array(count);
     this.counts[sessionState.idle] = count;
     this.stepCounts[0] = count;
   }
@@ -92,9 +97,10 @@ export class SessionTable {
     this.#cause[session] = causeCode(cause);
   }
 
-  setState(session: number, next: number): void {
+  setState(session: number, next: number, nowMs: number): void {
     const { counts } = this;
     const before = this.state[session] as number;
+    if (before === sessionState.up) this.#upMs[session] = nowMs - (this.#upAtMs[session] as number);
     counts[before] = (counts[before] as number) - 1;
     counts[next] = (counts[next] as number) + 1;
     this.state[session] = next;
@@ -103,7 +109,7 @@ export class SessionTable {
   begin(session: number, nowMs: number): void {
     this.attempts[session] = (this.attempts[session] as number) + 1;
     this.#startedMs[session] = nowMs;
-    this.setState(session, sessionState.setup);
+    this.setState(session, sessionState.setup, nowMs);
   }
 
   /** Enters a step of the setup; returns the milliseconds that the step before has taken. */
@@ -127,8 +133,15 @@ export class SessionTable {
   establish(session: number, nowMs: number): number {
     const took = nowMs - (this.#startedMs[session] as number);
     this.setupMs[session] = took;
-    this.setState(session, sessionState.up);
+    this.setState(session, sessionState.up, nowMs);
+    this.#upAtMs[session] = nowMs;
     return took;
+  }
+
+  /** Milliseconds that a session has been up, or that its last time up took; 0: it was never up. */
+  uptimeOf(session: number, nowMs: number): number {
+    const isUp = this.state[session] === sessionState.up;
+    return isUp ? nowMs - (this.#upAtMs[session] as number) : (this.#upMs[session] as number);
   }
 
   /** Packets and bytes of a session in both directions. */

@@ -253,10 +253,10 @@ export class Subscribers implements SessionEvents {
     const isLast = maxAttempts > 0 && (table.attempts[session] as number) >= maxAttempts;
     const startsAgain = this.#restarts[session] === 1 || (reconnect && !isStopped && !isLast);
     if (this.#isEnding || !startsAgain) {
-      table.setState(session, sessionState.ended);
+      table.setState(session, sessionState.ended, this.timers.nowMs);
       return;
     }
-    table.setState(session, sessionState.waiting);
+    table.setState(session, sessionState.waiting, this.timers.nowMs);
     const delayMs = this.#restarts[session] === 1 ? 1 : reconnectDelayMs;
     this.#restarts[session] = 0;
     this.timers.set(session, timerKind.life, delayMs);
@@ -287,7 +287,7 @@ export class Subscribers implements SessionEvents {
     table.setCause(session, 'stopped');
     if (state === sessionState.idle || state === sessionState.waiting) {
       if (this.#restarts[session] === 1) this.#queue(session);
-      else table.setState(session, sessionState.ended);
+      else table.setState(session, sessionState.ended, this.timers.nowMs);
       return;
     }
     this.#close(session);
@@ -295,7 +295,7 @@ export class Subscribers implements SessionEvents {
 
   #close(session: number): void {
     if (this.table.state[session] === sessionState.up) this.#listener.onDown?.(session);
-    this.table.setState(session, sessionState.closing);
+    this.table.setState(session, sessionState.closing, this.timers.nowMs);
     this.protocol?.stop(session);
   }
 

@@ -18,6 +18,7 @@ import type { PlanIssues } from '../core/plan-issues.ts';
 import { completeAccess } from './complete-access.ts';
 import { controlRefusals } from './control-refusals.ts';
 import { gatewayProfiles } from './gateway-profiles.ts';
+import { reportMacOverlaps } from './mac-overlaps.ts';
 import { gatewayGroupOf, interfacesOf, profilesOf } from './plane-references.ts';
 import type { EntryOfRouters } from './refusal.ts';
 import { withRouteFiles } from './route-files.ts';
@@ -45,10 +46,9 @@ export const groupKey = (agentId: number, groupId: number): string => `${agentId
 /** Jobs for every entry of both planes. An entry that cannot run is reported and left out. */
 export const planPlanes = (input: PlanInput, beside: Beside): PlannedPlane[] => {
   const { accessPlane, controlPlane } = input.definition;
-  return [
-    ...accessPlane.flatMap((entry, index) => planAccess(input, { entry, index, ...beside }) ?? []),
-    ...controlPlane.flatMap((entry, index) => planControl(input, { entry, index, ...beside }) ?? []),
-  ];
+  const access = accessPlane.flatMap((entry, index) => planAccess(input, { entry, index, ...beside }) ?? []);
+  reportMacOverlaps(access, beside.issues);
+  return [...access, ...controlPlane.flatMap((entry, index) => planControl(input, { entry, index, ...beside }) ?? [])];
 };
 
 interface Work<Entry> extends Beside {

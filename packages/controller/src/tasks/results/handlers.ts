@@ -17,7 +17,7 @@ import { findTask } from '../../store/tasks/tasks.ts';
 import { compareRuns } from './compare-runs.ts';
 import { logLineOf } from './log-line.ts';
 import { awaitStatus } from './long-poll.ts';
-import { readRunAgent, tableRowOf } from './run-agents.ts';
+import { readRunAgent, tableRowsOf } from './run-agents.ts';
 import { readRunResult } from './run-detail.ts';
 import { readRuns } from './run-record.ts';
 import { removeRunsOf } from './run-removal.ts';
@@ -98,12 +98,14 @@ interface TableRequest {
   readonly offset: number;
 }
 
-const readTable = async (read: Executor, runID: number, request: TableRequest) => {
+type RunOfTable = Awaited<ReturnType<typeof findRun>>;
+
+const readTable = async (read: Executor, run: RunOfTable, request: TableRequest) => {
   const { table, agentID = 0, state = '', search = '', limit, offset } = request;
   const { router = '', neighbour = '', protocol = '' } = request;
-  const filter = { runID, tableName: table, agentID, state, search, router, neighbour, protocol };
+  const filter = { runID: run.id, tableName: table, agentID, state, search, router, neighbour, protocol };
   const { rows, total } = await runRowPage(read, { ...filter, limit, offset });
-  return { cursor: cursorOf(limit, offset, total), data: rows.map(tableRowOf) };
+  return { cursor: cursorOf(limit, offset, total), data: tableRowsOf(rows, run) };
 };
 
 /** Watches runs and reads their results. */
@@ -192,7 +194,7 @@ const measurements = ({
   runAgents: async ({ params, query: { count = 20, page = 1, table, ...filter } }) => {
     const run = await findRun(read, params);
     const offset = (page - 1) * count;
-    if (table !== undefined) return readTable(read, run.id, { ...filter, table, limit: count, offset });
+    if (table !== undefined) return readTable(read, run, { ...filter, table, limit: count, offset });
     const all = await runAgentsOf(read, run.id);
     const data = [];
     for (const agent of all.slice(offset, offset + count)) data.push(await readRunAgent({ read, metrics }, agent));

@@ -83,12 +83,23 @@ export const readRunAgents = async (
   return records.map((record) => runAgentOf(record, agents.get(record.agentID), totals.get(record.agentID) ?? []));
 };
 
-/** A row of a table as clients read it. */
-export const tableRowOf = ({ tableName, agentID, orderIndex, rowIndex, state, cells }: RunRow): RunTableRow => ({
-  table: tableName as ShownTable,
-  agentID,
-  job: orderIndex,
-  index: rowIndex,
-  state,
-  cells,
-});
+/** A session that is up reports no row while nothing changes: its uptime is that until `readMs`. */
+const currentCells = (cells: RunTableRow['cells'], readMs: number): RunTableRow['cells'] => {
+  const { upSince } = cells;
+  if (typeof upSince !== 'string' || !Number.isFinite(Date.parse(upSince))) return cells;
+  const uptimeMs = Math.max(readMs - Date.parse(upSince), 0);
+  return { ...cells, uptimeSec: Math.round(uptimeMs / 100) / 10 };
+};
+
+/** How rows of a run are read: those of a run that has ended as they were at its end. */
+export const tableRowsOf = (rows: readonly RunRow[], run: { readonly finishedAt: string | null }): RunTableRow[] => {
+  const readMs = run.finishedAt === null ? Date.now() : Date.parse(run.finishedAt);
+  return rows.map(({ tableName, agentID, orderIndex, rowIndex, state, cells }) => ({
+    table: tableName as ShownTable,
+    agentID,
+    job: orderIndex,
+    index: rowIndex,
+    state,
+    cells: currentCells(cells, readMs),
+  }));
+};

@@ -289,7 +289,7 @@ export class L2tpLns {
     this.#addresses.release(session);
     this.table.enterStep(session, 'none', this.timers.nowMs);
     this.table.setCause(session, cause);
-    this.table.setState(session, sessionState.idle);
+    this.table.setState(session, sessionState.idle, this.timers.nowMs);
     this.#sessions.release(session);
     this.#host.onEnded?.(session, cause, wasUp);
   }

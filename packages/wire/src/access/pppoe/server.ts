@@ -381,7 +381,7 @@ export class PppoeServer {
     this.#addresses.release(session);
     this.table.enterStep(session, 'none', this.timers.nowMs);
     this.table.setCause(session, cause);
-    this.table.setState(session, sessionState.idle);
+    this.table.setState(session, sessionState.idle, this.timers.nowMs);
     this.#sessions.remove(session);
     this.#host.onEnded?.(session, cause, wasUp);
   }
