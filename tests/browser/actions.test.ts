@@ -56,8 +56,8 @@ describe('access tokens', () => {
     await page.getByRole('button', { name: 'New access token' }).click();
     const dialog = page.getByRole('dialog', { name: 'New access token' });
     await dialog.getByLabel('Name').fill('nightly');
-    await dialog.getByRole('combobox', { name: 'Permissions' }).fill('tasks.read');
-    await page.getByRole('option', { name: 'tasks.read', exact: true }).click();
+    await dialog.getByRole('combobox', { name: 'Permissions' }).fill('Tasks: View');
+    await page.getByRole('option', { name: 'Tasks: View', exact: true }).click();
     await page.keyboard.press('Escape');
     await dialog.getByRole('button', { name: 'Create' }).click();
     const token = (await dialog.getByText(/^rh_pat_/).textContent()) ?? '';

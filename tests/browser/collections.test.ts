@@ -177,7 +177,7 @@ describe('a network', () => {
     await preview.getByText('5 usable of 8 addresses').waitFor();
     await dialog.getByRole('switch', { name: 'MAC policy' }).click();
     await dialog.getByRole('combobox', { name: 'Mode' }).click();
-    await page.getByRole('option', { name: 'perIp' }).click();
+    await page.getByRole('option', { name: 'One per IP address' }).click();
     await dialog.getByLabel('Start', { exact: true }).fill('02:00:00:00:00:10');
     await preview.getByText('02:00:00:00:00:10').waitFor();
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -205,7 +205,7 @@ describe('a list', () => {
     await page.waitForURL('**search=kept**');
     await page.getByRole('button', { name: 'Filters' }).click();
     await page.getByRole('dialog').getByLabel('Kind').first().click();
-    await page.getByRole('option', { name: 'range' }).click();
+    await page.getByRole('option', { name: 'Range', exact: true }).click();
     await page.waitForURL('**kind=range**');
     await page.getByRole('link', { name: 'kept address' }).waitFor({ state: 'detached' });
     await page.keyboard.press('Escape');

@@ -80,11 +80,11 @@ describe('an AI key', () => {
     const dialog = page.getByRole('dialog', { name: 'New AI key' });
     await dialog.getByLabel('Name').fill('Night shift');
     await dialog.locator('[data-pointer="/scopes"] .mantine-MultiSelect-input').click();
-    for (const scope of ['tasks:read', 'tasks:start']) await page.getByRole('option', { name: scope }).click();
+    for (const scope of ['Read tasks', 'Start tasks']) await page.getByRole('option', { name: scope }).click();
     await page.keyboard.press('Escape');
     await dialog.getByRole('button', { name: /^Policy/ }).click();
     await dialog.getByRole('combobox', { name: 'Traffic (R2)' }).click();
-    await page.getByRole('option', { name: 'human' }).click();
+    await page.getByRole('option', { name: 'Approval by a person' }).click();
     await dialog.getByRole('button', { name: 'Save' }).click();
     const shown = page.getByRole('dialog', { name: 'Save this key now' });
     const secret = (await shown.locator('pre').first().textContent()) ?? '';

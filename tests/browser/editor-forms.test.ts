@@ -91,7 +91,7 @@ describe('the definition of a task', () => {
     const { page, problems, context } = await lab.signedIn(`/tasks/${id}?tab=definition`);
     await page.getByRole('row', { name: /^Sources Agent lab-client$/ }).waitFor();
     await page.getByRole('row', { name: /^Targets Agent lab-server$/ }).waitFor();
-    await page.getByRole('row', { name: /^Duration Mode time · Duration \(s\) 7$/ }).waitFor();
+    await page.getByRole('row', { name: /^Duration Mode Time · Duration \(s\) 7$/ }).waitFor();
     await page.getByText('p99 of http.latency ≤ 250.0 ms').waitFor();
     expect(await page.locator('main').textContent()).not.toContain('{"');
     expect(problems).toEqual([]);

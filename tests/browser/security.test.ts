@@ -45,7 +45,7 @@ describe('the page of a security test', () => {
       .waitFor();
     await panel.getByText(/^95 % CI 0\.0–\d+\.\d %, n = 6/).waitFor();
     await panel.getByText('No change from the baseline').waitFor();
-    await panel.getByRole('row', { name: /^xss .*6 0 0 6 0 0 %$/ }).waitFor();
+    await panel.getByRole('row', { name: /^Cross-site scripting \(XSS\) .*6 0 0 6 0 0 %$/ }).waitFor();
     await panel.getByText('10 of 10', { exact: true }).waitFor();
     const attack = panel.getByRole('button', { name: /^xss \d+$/ }).first();
     const name = (await attack.textContent()) ?? '';
@@ -90,7 +90,16 @@ describe('the signatures page', () => {
     await dialog.getByRole('row', { name: /a-bad-one refused .*victim\.com/ }).waitFor();
     expect(await seriousViolations(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Close' }).last().click();
-    await page.getByRole('link', { name: 'a-good-one' }).waitFor();
+    await page.getByRole('link', { name: 'a-good-one' }).click();
+    // Its page says in words what it sends, without members of the API.
+    await page.getByRole('heading', { name: 'Request', exact: true }).waitFor();
+    await page.getByText('GET /?q=1').waitFor();
+    for (const title of ['Severity', 'Classification', 'Origin']) {
+      await page.getByRole('heading', { name: title, exact: true }).waitFor();
+    }
+    await page.getByRole('row', { name: /^Direction Client → server$/ }).waitFor();
+    expect(await page.locator('main').innerText()).not.toMatch(/[{}]|c2s|cvssScore|\bbatteringram/);
+    expect(await seriousViolations(page)).toEqual([]);
     expect(problems).toEqual([]);
     await context.close();
   });
@@ -126,7 +135,9 @@ describe('the campaigns page', () => {
       .waitFor();
     expect(await page.getByRole('cell', { name: 'T1046', exact: true }).count()).toBe(0);
     await page.getByRole('table').getByRole('button').first().click();
-    await page.getByRole('dialog').getByRole('listitem').first().waitFor();
+    const steps = page.getByRole('dialog').getByRole('table', { name: 'Steps' });
+    await steps.getByRole('row').nth(1).waitFor();
+    expect(await steps.innerText()).not.toMatch(/[{}"]|-beacon|-query|\bundefined/);
     expect(await seriousViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.emulateMedia({ colorScheme: 'dark' });

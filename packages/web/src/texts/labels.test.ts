@@ -1,9 +1,11 @@
 import {
   accessProfiles,
   api,
+  campaignParams,
   controlProfiles,
   plugins,
   Settings,
+  TaskDraft,
   Threshold,
   toJsonSchema,
   tunnelParams,
@@ -51,6 +53,8 @@ const filters = resources.flatMap(({ name }) => filtersOf(name).map(([member]) =
 const values = plugins.flatMap((plugin) => membersIn(schema(toJsonSchema(plugin.schema))));
 const tunnels = Object.values(tunnelParams).flatMap((params) => membersIn(schema(params)));
 
+const campaigns = Object.values(campaignParams).flatMap((params) => membersIn(schema(params)));
+
 const { data } = (api.files.routes.preview.reply as unknown as ObjectSchema).properties;
 const previews = (data?.anyOf ?? []).flatMap((one) => membersIn(one));
 
@@ -78,6 +82,9 @@ it.each([
   ['schedules', membersIn(schema(api.tasks.routes.schedule.body)), 5],
   ['planes', named([...Object.keys(accessProfiles), ...Object.keys(controlProfiles)]), 20],
   ['file previews', previews, 15],
+  ['steps of campaigns', campaigns, 40],
+  ['tasks', membersIn(schema(TaskDraft)), 40],
+  ['test files', membersIn(schema(api.malware.routes.generate.body)), 6],
 ] as const)('labels every member of %s', (_, members, atLeast) => {
   expect(members.length).toBeGreaterThan(atLeast);
   expect([...new Set(unlabelled(members))]).toEqual([]);

@@ -157,7 +157,7 @@ preventSelfApproval: Prevent self-approval | priority: Priority | private: Priva
 probe: Health probe | problem: Problem | product: Product | project: Project | projectID: Project | projectIDs: Projects
 protocol: Protocol | psk: Pre-shared key | public: Certificate | publishedAt: Published | qname: Query name
 qps: Queue pairs | qtype: Query type | quarantine: Quarantine | quarantineReason: Quarantine reason
-query: Query parameters | queueTimeoutSec: Queue timeout (s) | quote: Quote character | R1: Drafts and tasks (R1)
+query: Query parameters | queueTimeoutSec: Queue timeout (s) | quote: Quote character | R0: Reading (R0) | R1: Drafts and tasks (R1)
 R2: Traffic (R2) | R3: Hazards and deletion (R3) | rampDownSec: Ramp-down (s) | rampUpSec: Ramp-up (s)
 randomPrefix: Random name prefix | rate: Requests per minute and session | rateBps: Bit rate (bit/s)
 rateGbps: Bit rate (Gbit/s) | ratePerSecond: Rate per second | rateReduceMinUs: Minimum reduction interval (µs)
@@ -224,6 +224,10 @@ ldp: LDP | link-oam: Link OAM | mld: MLD | mld-querier: MLD querier | mldp: mLDP
 openflow: OpenFlow | ospf: OSPF | pim: PIM | ppp: PPP | pppoe: PPPoE | pseudowire: Pseudowire | rip: RIP | stp: STP
 vpls: VPLS | vpws: VPWS
 unit: Unit | reference: Record type | hasMore: More | hex: Hex | lines: Lines | members: Members | clientNetwork: Client network | client: Client | n: No. | relTimeMs: Time (ms) | src: Source
+domains: C2 domains | labelLength: Random label length | bytes: Data (bytes) | chunk: Data per name (bytes) | uriPattern: Path pattern
+userAgent: User agent | tlsProfile: TLS client profile | sampleKind: Sample | chunkBytes: Chunk size (bytes) | spacingMs: Chunk interval (ms)
+open: Open ports | attempts: Attempts | shares: Shares | viaServerAgent: Through the server agent
+model: Model | doubleExtension: Double extension | padTo: Padded size (bytes)
 dst: Destination | proto: Protocol | info: Info | ms: Time (ms)
 `;
 

@@ -1,15 +1,18 @@
 import { Badge } from '@mantine/core';
+import type { CveSignature } from '@rushhour/contract';
 import { idOf, type Resource } from '../../components/resource/resource.ts';
 import { ContentField } from '../../components/schema-form/content-field.tsx';
 import { TestWithButton } from '../../components/test-with-button.tsx';
 import { ImportSignatures } from '../../features/cve/import-signatures.tsx';
+import { SignatureDetails } from '../../features/cve/signature-details.tsx';
 import { GenerateSamples } from '../../features/malware/generate-samples.tsx';
 import { ImportSamples } from '../../features/malware/import-samples.tsx';
 import { MalwareActions } from '../../features/malware/malware-actions.tsx';
 import { text } from '../../lib/text.ts';
+import { choiceLabelOf } from '../../texts/choices.ts';
 import { columns } from './columns.ts';
 
-const { hints, nav } = text;
+const { hints, malware, nav, signatures } = text;
 const severityColors: Readonly<Record<string, string>> = {
   critical: 'red',
   high: 'orange',
@@ -42,6 +45,36 @@ export const securityResources: readonly Resource[] = [
     form: ['name', 'content', 'archivePassword', 'attestation', 'family', 'type', 'platform', 'tags'],
     formMore: ['first_seen_at'],
     controls: { content: ContentField },
+    sections: [
+      {
+        title: malware.sections.sample,
+        members: [
+          'family',
+          'type',
+          'platform',
+          'kind',
+          'inert',
+          'container',
+          'depth',
+          'encoding',
+          'size',
+          'mime',
+          'tags',
+        ],
+      },
+      {
+        title: malware.sections.state,
+        members: [
+          ...['quarantine', 'quarantineReason', 'releasedAt', 'expiresAt', 'hasContent', 'attestedAt', 'lastOutcome'],
+          ...['lastVerdictAt', 'counts'],
+        ],
+      },
+      {
+        title: malware.sections.hashes,
+        members: ['sha256', 'original_sha256', 'sha1', 'md5', 'sha3_384', 'aliases', 'avNames', 'references'],
+      },
+    ],
+    hidden: ['name', 'releasedBy', 'attestedBy'],
   },
   {
     name: 'cve',
@@ -56,7 +89,7 @@ export const securityResources: readonly Resource[] = [
         key: 'severity',
         render: ({ severity }) => (
           <Badge color={severityColors[String(severity)] ?? 'gray'} variant="dot" tt="none">
-            {String(severity || '–')}
+            {severity ? choiceLabelOf(severity, 'severity') : '–'}
           </Badge>
         ),
       },
@@ -94,6 +127,48 @@ export const securityResources: readonly Resource[] = [
       'payloads',
       'combine',
       'maxAttempts',
+    ],
+    details: (item) => <SignatureDetails signature={item as unknown as CveSignature} />,
+    hidden: [
+      'requests',
+      'responses',
+      'expect',
+      'payloads',
+      'variables',
+      'combine',
+      'maxAttempts',
+      'cvssVersion',
+      'name',
+    ],
+    sections: [
+      {
+        title: signatures.sections.severity,
+        members: ['severity', 'cvssScore', 'cvssVector', 'epssScore', 'epssPercentile', 'kev', 'safety', 'enabled'],
+      },
+      {
+        title: signatures.sections.classification,
+        members: [
+          ...[
+            'description',
+            'category',
+            'protocol',
+            'direction',
+            'cveIDs',
+            'cweIDs',
+            'techniques',
+            'vendor',
+            'product',
+          ],
+          ...['cpe', 'year', 'publishedAt', 'tags', 'remediation', 'references'],
+        ],
+      },
+      {
+        title: signatures.sections.origin,
+        members: [
+          ...['source', 'sourceRef', 'sourceFileID', 'sourceSha256', 'licence', 'fingerprint', 'warnings', 'issuer'],
+          ...['createdAt', 'updatedAt'],
+        ],
+      },
     ],
   },
 ];

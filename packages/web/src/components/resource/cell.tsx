@@ -1,6 +1,9 @@
 import { Badge, Group, Text } from '@mantine/core';
 import { text } from '../../lib/text.ts';
 import { bytes, duration, scaled } from '../../lib/units.ts';
+import { choiceLabelOf } from '../../texts/choices.ts';
+import type { Schema } from '../schema-form/schema.ts';
+import { ValueText } from '../schema-form/value-text.tsx';
 import { TimeText } from '../time-text.tsx';
 import type { Column, Item } from './resource.ts';
 
@@ -33,8 +36,14 @@ export const Tags = ({ value }: { value: string }) => (
   </Group>
 );
 
+interface CellProps {
+  column: Column;
+  item: Item;
+  schema: Schema;
+}
+
 /** Shows a member by its name and type, unless the column has its own `render`. */
-export const Cell = ({ column: { key, render }, item }: { column: Column; item: Item }) => {
+export const Cell = ({ column: { key, render }, item, schema }: CellProps) => {
   if (render !== undefined) return render(item);
   const value = item[key];
   if (isTime(key)) return <TimeText at={value as string | null} />;
@@ -46,9 +55,10 @@ export const Cell = ({ column: { key, render }, item }: { column: Column; item: 
     );
   if (key === 'tags') return <Tags value={String(value)} />;
   if (key === 'issuer') return (value as { realName: string }).realName;
+  if (schema.enum !== undefined) return choiceLabelOf(value, key);
   if (typeof value === 'boolean') return value ? text.filters.yes : text.filters.no;
   if (typeof value === 'number') return numberText(key, value);
   if (Array.isArray(value)) return String(value.length);
-  if (typeof value === 'object') return JSON.stringify(value);
+  if (typeof value === 'object') return <ValueText value={value} schema={schema} path={`/${key}`} />;
   return String(value);
 };

@@ -87,7 +87,7 @@ const inside = { comboboxProps: { withinPortal: false }, clearable: true } as co
 const FilterField = ({ name, schema, value, onChange }: FilterFieldProps) => {
   const label = labelOf(name);
   const current = value === undefined ? null : String(value);
-  const choices = schema.items?.enum ? choicesOf(schema.items) : choicesOf(schema);
+  const choices = choicesOf(schema.items?.enum ? schema.items : schema, name);
   const collection = recordsOf[name];
   if (collection !== undefined) {
     return (

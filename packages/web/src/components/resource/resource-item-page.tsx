@@ -1,24 +1,20 @@
-import { Anchor, Breadcrumbs, Button, Card, Code, Group, Skeleton, Stack, Table, Text, Tooltip } from '@mantine/core';
+import { Anchor, Breadcrumbs, Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Suspense } from 'react';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
-import { absoluteTime } from '../../lib/times.ts';
 import { usePageSearch } from '../../lib/use-page-search.ts';
-import { labelOf } from '../../texts/labels.ts';
 import { FailedPage, PageHeading, Section } from '../page.tsx';
 import { BulkActions } from './bulk-button.tsx';
-import { Cell } from './cell.tsx';
+import { MemberList } from './member-list.tsx';
 import { type Reference, ReferenceList } from './reference-list.tsx';
 import { RemoveButton } from './remove-button.tsx';
 import {
-  type Column,
   type Item,
   idOf,
   loadItem,
-  memberSchemas,
   nameOf,
   operationsOf,
   type Resource,
@@ -26,76 +22,6 @@ import {
   routeOf,
 } from './resource.ts';
 import { ResourceDialog } from './resource-dialog.tsx';
-
-/** Shown elsewhere on the page, or meaningless to users. */
-const hiddenMembers = new Set(['id', 'ID', 'issuerID', 'issuerId', 'deletedAt', 'usedBy']);
-const isEmpty = (value: unknown) =>
-  value === null ||
-  value === undefined ||
-  value === '' ||
-  (typeof value === 'object' && Object.keys(value).length === 0);
-
-/** All members of a record that have a value; the tooltips are their descriptions in the API. */
-const Members = ({ resource, item }: { resource: Resource; item: Item }) => {
-  const schemas = memberSchemas(resource.name);
-  const shown = Object.entries(item).filter(
-    ([key, value]) => !hiddenMembers.has(key) && !resource.hidden?.includes(key) && !isEmpty(value),
-  );
-  return (
-    <Table variant="vertical" layout="fixed" className="numbers">
-      <Table.Tbody>
-        {shown.map(([key, value]) => (
-          <Table.Tr key={key}>
-            <Table.Th w={{ base: 120, sm: 200 }}>
-              <Tooltip
-                label={schemas[key]?.description}
-                disabled={schemas[key]?.description === undefined}
-                multiline
-                maw={360}
-              >
-                <span>{labelOf(key)}</span>
-              </Tooltip>
-            </Table.Th>
-            <Table.Td style={{ overflowWrap: 'anywhere' }}>
-              <Member column={resource.columns.find((one) => one.key === key) ?? { key }} value={value} item={item} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  );
-};
-
-const maxListed = 50;
-const isScalar = (value: unknown) => typeof value !== 'object' || value === null;
-const isTimestamp = (value: unknown): value is string =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);
-
-const Member = ({ column, value, item }: { column: Column; value: unknown; item: Item }) => {
-  if (column.render !== undefined) return column.render(item);
-  const name = column.key;
-  if (Array.isArray(value) && value.every(isScalar)) {
-    return `${value.slice(0, maxListed).join(', ')}${value.length > maxListed ? ` … (${value.length})` : ''}`;
-  }
-  const isObject = typeof value === 'object' && value !== null && name !== 'issuer';
-  if (isObject || (typeof value === 'string' && value.includes('\n'))) {
-    return (
-      <Code block tabIndex={0} mah={240} style={{ overflow: 'auto' }}>
-        {isObject ? JSON.stringify(value, null, 2) : String(value)}
-      </Code>
-    );
-  }
-  return (
-    <>
-      <Cell column={column} item={item} />
-      {isTimestamp(value) && (
-        <Text span size="xs" c="dimmed" ml="xs">
-          {absoluteTime(value)}
-        </Text>
-      )}
-    </>
-  );
-};
 
 interface Usage {
   references: readonly Reference[];
@@ -167,9 +93,7 @@ export const ResourceItemPage = ({ resource, id }: { resource: Resource; id: num
       </PageHeading>
       <Suspense fallback={<Skeleton height={200} />}>{resource.details?.(item)}</Suspense>
       <WhereUsed name={name} item={item} />
-      <Card withBorder padding="sm">
-        <Members resource={resource} item={item} />
-      </Card>
+      <MemberList resource={resource} item={item} />
       <ResourceDialog
         resource={resource}
         edit={search['edit']}

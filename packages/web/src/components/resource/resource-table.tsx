@@ -6,7 +6,16 @@ import { text } from '../../lib/text.ts';
 import { IconButton } from '../buttons.tsx';
 import { Cell } from './cell.tsx';
 import { PreviewDialog } from './preview-dialog.tsx';
-import { type Column, headerOf, type Item, idOf, nameOf, type Resource, sortKeysOf } from './resource.ts';
+import {
+  type Column,
+  headerOf,
+  type Item,
+  idOf,
+  memberSchemas,
+  nameOf,
+  type Resource,
+  sortKeysOf,
+} from './resource.ts';
 
 interface ResourceTableProps {
   resource: Resource;
@@ -62,6 +71,7 @@ interface ItemRowProps extends ResourceTableProps {
 const ItemRow = (props: ItemRowProps) => {
   const { resource, item, selected, onSelect, onEdit, onPreview } = props;
   const id = idOf(item);
+  const schemas = memberSchemas(resource.name);
   const toggle = () => onSelect(selected.includes(id) ? selected.filter((one) => one !== id) : [...selected, id]);
   const to = resource.itemTo?.(item) ?? `/resources/${resource.name}/${id}`;
   return (
@@ -70,7 +80,7 @@ const ItemRow = (props: ItemRowProps) => {
         <Checkbox aria-label={text.table.select(nameOf(item))} checked={selected.includes(id)} onChange={toggle} />
       </Table.Td>
       {resource.columns.map((column, i) => {
-        const cell = <Cell column={column} item={item} />;
+        const cell = <Cell column={column} item={item} schema={schemas[column.key] ?? {}} />;
         return (
           <Table.Td
             key={column.key}

@@ -89,6 +89,8 @@ export interface Resource {
   readonly details?: (item: Item) => ReactNode;
   /** Lists show `details` of a record in a dialog, too. */
   readonly hasPreview?: true;
+  /** Groups of members on the page of one record, in order; the other members follow them. */
+  readonly sections?: readonly { readonly title: string; readonly members: readonly string[] }[];
   /** Members that `details` already shows. */
   readonly hidden?: readonly string[];
 }

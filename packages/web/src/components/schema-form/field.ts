@@ -1,5 +1,6 @@
 import { createElement, type ReactNode } from 'react';
 import { text } from '../../lib/text.ts';
+import { choiceLabelOf } from '../../texts/choices.ts';
 import { labelOf } from '../../texts/labels.ts';
 import { FieldHelp, FieldLabel } from './field-help.tsx';
 import type { Schema } from './schema.ts';
@@ -37,5 +38,8 @@ export const frameOf = ({ name, schema: { description }, isRequired, issues, pat
   };
 };
 
-export const placeholderOf = ({ default: value }: Schema) =>
-  value === undefined || typeof value === 'object' ? {} : { placeholder: text.form.default(value) };
+/** The default; choices are named as in `member`. */
+export const placeholderOf = ({ default: value, enum: choices }: Schema, member = '') =>
+  value === undefined || typeof value === 'object'
+    ? {}
+    : { placeholder: text.form.default(choices ? choiceLabelOf(value, member) : value) };

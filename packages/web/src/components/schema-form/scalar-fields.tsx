@@ -24,8 +24,8 @@ export const ChoiceField = (props: FieldProps) => {
   return (
     <Select
       {...frameOf(props)}
-      {...placeholderOf(schema)}
-      data={choicesOf(schema)}
+      {...placeholderOf(schema, props.name)}
+      data={choicesOf(schema, props.name)}
       value={value === undefined || value === null ? null : String(value)}
       onChange={(next) => onChange(original(next))}
       clearable={!isRequired}
@@ -41,7 +41,7 @@ export const ChoicesField = (props: FieldProps) => {
   return (
     <MultiSelect
       {...frameOf(props)}
-      data={choicesOf(items)}
+      data={choicesOf(items, props.name)}
       value={((props.value as unknown[] | undefined) ?? []).map(String)}
       onChange={set}
     />

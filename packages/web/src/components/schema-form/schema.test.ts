@@ -1,13 +1,12 @@
 import { expect, it } from 'vitest';
 import { choicesOf, typeOf, withDefaults, withoutNull, writableOf } from './schema.ts';
 
-it('names the numbers of an enumeration by its description', () => {
-  expect(choicesOf({ enum: [1, 2, 3], description: '1 client, 2 server, 3 both' })).toEqual([
-    { value: '1', label: 'client' },
-    { value: '2', label: 'server' },
-    { value: '3', label: 'both' },
-  ]);
-  expect(choicesOf({ enum: ['arp', ''] })).toEqual([{ value: 'arp', label: 'arp' }]);
+it('names the values of an enumeration', () => {
+  expect(choicesOf({ enum: [1, 2, 3] }, 'type').map(({ label }) => label)).toEqual(['Client', 'Server', 'Both']);
+  expect(choicesOf({ enum: ['arp', ''] }, 'gatewayMacMode')).toEqual([{ value: 'arp', label: 'ARP' }]);
+  // The same value of two members.
+  expect(choicesOf({ enum: ['all'] }, 'hostSelection')).toEqual([{ value: 'all', label: 'All hosts' }]);
+  expect(choicesOf({ enum: ['all'] }, 'window')).toEqual([{ value: 'all', label: 'Whole run' }]);
 });
 
 it('removes "or null" and keeps the description', () => {

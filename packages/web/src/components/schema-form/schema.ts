@@ -1,4 +1,5 @@
 import { text } from '../../lib/text.ts';
+import { choiceLabelOf } from '../../texts/choices.ts';
 
 /** The part of JSON Schema that the API uses. */
 export interface Schema {
@@ -71,15 +72,11 @@ export const typeOf = (schema: Schema): string => {
   return schema.anyOf ? typeOf(schema.anyOf.find(({ type }) => type !== 'null') ?? {}) : 'any';
 };
 
-/** The choices of an enumeration. Numbers take their names from descriptions such as "1 client, 2 server". */
-export const choicesOf = ({ enum: values = [], description = '' }: Schema): { value: string; label: string }[] =>
+/** The choices of an enumeration; `member` is the member that has them. */
+export const choicesOf = ({ enum: values = [] }: Schema, member: string): { value: string; label: string }[] =>
   values
     .filter((value) => value !== '' && value !== null)
-    .map(String)
-    .map((value) => {
-      const named = /^\d+$/.test(value) ? new RegExp(`(?:^|, )${value} ([^,;]+)`).exec(description)?.[1] : undefined;
-      return { value, label: named ?? value };
-    });
+    .map((value) => ({ value: String(value), label: choiceLabelOf(value, member) }));
 
 /** Descriptions of the API say "x unless said" for a default; forms say "Default: x". */
 export const withDefaults = (description: string): string =>

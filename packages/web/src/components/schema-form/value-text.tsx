@@ -1,10 +1,11 @@
 import { Text } from '@mantine/core';
 import { Fragment, type ReactNode } from 'react';
 import { text } from '../../lib/text.ts';
+import { choiceLabelOf } from '../../texts/choices.ts';
 import { labelOf } from '../../texts/labels.ts';
 import { RecordName } from '../record-name.tsx';
 import { collectionOf } from './reference-field.tsx';
-import { choicesOf, referenceOf, type Schema, withoutNull } from './schema.ts';
+import { referenceOf, type Schema, withoutNull } from './schema.ts';
 
 interface ValueTextProps {
   readonly value: unknown;
@@ -12,6 +13,9 @@ interface ValueTextProps {
   /** JSON pointer of the value, for the labels of its members. */
   readonly path: string;
 }
+
+/** The member that a JSON pointer ends in, without positions in lists. */
+const memberOf = (path: string): string => path.split('/').findLast((part) => !/^\d*$/.test(part)) ?? '';
 
 /** A value to be read: records by their names, members with their labels. */
 export const ValueText = ({ value, schema: given, path }: ValueTextProps): ReactNode => {
@@ -22,7 +26,7 @@ export const ValueText = ({ value, schema: given, path }: ValueTextProps): React
   if (Array.isArray(value)) return <Items items={value} schema={schema.items ?? {}} path={path} />;
   if (typeof value === 'boolean') return value ? text.filters.yes : text.filters.no;
   if (typeof value === 'object' && value !== null) return <Members value={value} schema={schema} path={path} />;
-  return choicesOf(schema).find((choice) => choice.value === String(value))?.label ?? String(value);
+  return schema.enum === undefined ? String(value) : choiceLabelOf(value, memberOf(path));
 };
 
 const Items = ({ items, schema, path }: { items: readonly unknown[]; schema: Schema; path: string }) => {

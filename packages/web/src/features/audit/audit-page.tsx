@@ -11,6 +11,8 @@ import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { usePageSearch } from '../../lib/use-page-search.ts';
+import { choiceLabelOf } from '../../texts/choices.ts';
+import { labelOf } from '../../texts/labels.ts';
 
 const { audit: words } = text;
 
@@ -120,7 +122,7 @@ const KeyFilters = (search: PageSearch) => (
     <KeyFilter {...search} />
     <Select
       label={words.risk}
-      data={[...aiRisks]}
+      data={aiRisks.map((value) => ({ value, label: labelOf(value) }))}
       w={110}
       value={search.text('risk') ?? null}
       onChange={(next) => search.filter({ risk: next ?? undefined })}
@@ -154,7 +156,7 @@ const CommonFilters = ({ text: read, filter }: PageSearch) => (
   <>
     <Select
       label={words.outcome}
-      data={['ok', 'denied', 'failed']}
+      data={['ok', 'denied', 'failed'].map((value) => ({ value, label: choiceLabelOf(value, 'outcome') }))}
       w={110}
       value={read('outcome') ?? null}
       onChange={(next) => filter({ outcome: next ?? undefined })}

@@ -1,5 +1,5 @@
 import { Alert, Button, Code, Group, MultiSelect, NumberInput, Stack, Text, TextInput } from '@mantine/core';
-import { type AccessToken, permissions } from '@rushhour/contract';
+import type { AccessToken } from '@rushhour/contract';
 import { IconTrash } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -9,6 +9,7 @@ import { DialogButton, FormDialog } from '../../components/dialogs.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
+import { permissionChoices } from '../../lib/permission-names.ts';
 import { sessionKey, useSession } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 
@@ -130,7 +131,7 @@ const TokenFields = ({ draft, onChange }: { draft: Draft; onChange: (members: Pa
     <MultiSelect
       label={words.scopes}
       description={words.scopesHelp}
-      data={Object.keys(permissions)}
+      data={permissionChoices()}
       value={[...draft.scopes]}
       onChange={(scopes) => onChange({ scopes })}
       searchable

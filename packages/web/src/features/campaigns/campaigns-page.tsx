@@ -1,15 +1,16 @@
-import { Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Text, TextInput } from '@mantine/core';
 import type { Campaign } from '@rushhour/contract';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { SaveButton } from '../../components/buttons.tsx';
 import { type DataColumn, DataTable } from '../../components/data-table.tsx';
 import { ListPage } from '../../components/page.tsx';
-import { TestWithButton } from '../../components/test-with-button.tsx';
 import { client } from '../../lib/client.ts';
 import { saveJson } from '../../lib/downloads.ts';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
 import { usePageSearch } from '../../lib/use-page-search.ts';
+import { choiceLabelOf } from '../../texts/choices.ts';
+import { CampaignDialog } from './campaign-dialog.tsx';
 
 const { campaigns: words } = text;
 const maxRows = 100;
@@ -47,7 +48,7 @@ export const CampaignsPage = () => {
       >
         {(rows) => <DataTable columns={columnsOf((id) => set({ open: id }))} rows={rows} keyOf={({ id }) => id} />}
       </ListPage>
-      {open && <CampaignSteps campaign={open} onClose={() => set({ open: undefined })} />}
+      {open && <CampaignDialog campaign={open} onClose={() => set({ open: undefined })} />}
     </>
   );
 };
@@ -67,7 +68,7 @@ const Filters = ({ read, onChange }: FiltersProps) => (
     />
     <TextInput
       aria-label={text.security.technique}
-      placeholder={words.technique}
+      placeholder={words.findTechnique}
       defaultValue={read('technique') ?? ''}
       onChange={(event) => onChange({ technique: event.currentTarget.value || undefined })}
     />
@@ -89,7 +90,11 @@ const columnsOf = (onOpen: (id: number) => void): DataColumn<Campaign>[] => [
     ),
   },
   { header: words.techniques, cell: ({ techniques }) => techniques.join(', ') },
-  { header: words.protocols, cell: ({ protocols }) => protocols.join(', '), isMinor: true },
+  {
+    header: words.protocols,
+    cell: ({ protocols }) => protocols.map((one) => choiceLabelOf(one, 'protocol')).join(', '),
+    isMinor: true,
+  },
   {
     header: words.duration,
     cell: ({ estimatedMs }) => clock(estimatedMs / 1000),
@@ -97,36 +102,3 @@ const columnsOf = (onOpen: (id: number) => void): DataColumn<Campaign>[] => [
     isMinor: true,
   },
 ];
-
-const CampaignSteps = ({ campaign, onClose }: { campaign: Campaign; onClose: () => void }) => (
-  <Modal opened onClose={onClose} title={campaign.name} size="lg">
-    <Stack gap="sm">
-      <Text size="sm">{campaign.description}</Text>
-      <Group>
-        <TestWithButton template="Command and control of compromised hosts" id={campaign.id} />
-      </Group>
-      <List type="ordered" size="sm" spacing="xs">
-        {(campaign.steps ?? []).map(({ idx, name, action, technique, protocol, port, repeat, remediation }) => (
-          <List.Item key={idx}>
-            <Text size="sm" fw={600} span>
-              {name}
-            </Text>{' '}
-            {[action, technique, port === 0 ? protocol : `${protocol}:${port}`, words.times(repeat)]
-              .filter((part) => part !== '')
-              .join(' · ')}
-            {remediation !== '' && (
-              <Text size="xs" c="dimmed">
-                {remediation}
-              </Text>
-            )}
-          </List.Item>
-        ))}
-      </List>
-      {campaign.parameters.map(({ name, default: value, description }) => (
-        <Text key={name} size="sm">
-          {name} = {value} {description}
-        </Text>
-      ))}
-    </Stack>
-  </Modal>
-);

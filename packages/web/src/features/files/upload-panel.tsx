@@ -9,10 +9,14 @@ import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { bytes } from '../../lib/units.ts';
+import { choiceLabelOf } from '../../texts/choices.ts';
 import { type Category, forgetId, rememberedUploads } from './remembered-uploads.ts';
 import { addUploads, dropUpload, pauseUpload, resumeUpload, type Upload, useUploads } from './uploads.ts';
 
 const { files: words } = text;
+const categories = fileCategories
+  .filter((name) => name !== 'malware')
+  .map((value) => ({ value, label: choiceLabelOf(value, 'category') }));
 const colors = { waiting: 'gray', sending: 'indigo', paused: 'yellow', done: 'teal', failed: 'red' } as const;
 
 /** The progress of one upload, with buttons to pause, resume and dismiss it. */
@@ -104,7 +108,7 @@ export const UploadPanel = () => {
         <Select
           aria-label={words.category}
           placeholder={words.byName}
-          data={fileCategories.filter((name) => name !== 'malware')}
+          data={categories}
           value={category}
           onChange={setCategory}
           clearable

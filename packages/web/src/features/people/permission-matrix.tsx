@@ -2,6 +2,7 @@ import { Checkbox, Table, Text } from '@mantine/core';
 import { permissions } from '@rushhour/contract';
 import { IconCheck } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { areaNameOf, verbNameOf } from '../../lib/permission-names.ts';
 import { useSession } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 
@@ -14,14 +15,6 @@ const pairs = Object.entries(permissions).map(([name, value]) => {
 });
 const areas = [...new Set(pairs.map(({ area }) => area))].filter((area) => area !== 'system');
 const commonVerbs = ['read', 'write', 'execute'];
-
-const { nav } = text;
-const areaNames: Readonly<Record<string, unknown>> = {
-  ...nav,
-  taskTemplates: nav.templates,
-  compromisedHost: nav.campaigns,
-  aiAdmin: words.aiAdmin,
-};
 
 interface PermissionMatrixProps {
   value: readonly { value: number }[];
@@ -65,7 +58,7 @@ export const PermissionMatrix = ({ value, onChange }: PermissionMatrixProps) => 
             <Table.Tr>
               <Table.Th>{words.area}</Table.Th>
               {commonVerbs.map((verb) => (
-                <Table.Th key={verb}>{words.verbs[verb]}</Table.Th>
+                <Table.Th key={verb}>{verbNameOf(verb)}</Table.Th>
               ))}
               <Table.Th>{words.others}</Table.Th>
             </Table.Tr>
@@ -99,11 +92,11 @@ interface AreaRowProps {
 }
 
 const AreaRow = ({ area, box }: AreaRowProps) => {
-  const title = String(areaNames[area] ?? area);
+  const title = areaNameOf(area);
   const own = pairs.filter((pair) => pair.area === area);
   const cellOf = (verb: string) => {
     const pair = own.find((one) => one.verb === verb);
-    return pair && box(pair.value, `${title}: ${words.verbs[verb] ?? verb}`);
+    return pair && box(pair.value, `${title}: ${verbNameOf(verb)}`);
   };
   return (
     <Table.Tr>
@@ -114,7 +107,7 @@ const AreaRow = ({ area, box }: AreaRowProps) => {
       <Table.Td>
         {own
           .filter(({ verb }) => !commonVerbs.includes(verb))
-          .map(({ value, verb }) => box(value, `${title}: ${words.verbs[verb] ?? verb}`, true))}
+          .map(({ value, verb }) => box(value, `${title}: ${verbNameOf(verb)}`, true))}
       </Table.Td>
     </Table.Tr>
   );

@@ -4,14 +4,14 @@ import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { GroupField } from '../../../components/schema-form/group-field.tsx';
 import { CardList } from '../../../components/schema-form/rows-field.tsx';
-import { type ObjectSchema, writableOf } from '../../../components/schema-form/schema.ts';
+import { choicesOf, type ObjectSchema, writableOf } from '../../../components/schema-form/schema.ts';
 import { SchemaFields, type Value } from '../../../components/schema-form/schema-fields.tsx';
 import type { Issues } from '../../../lib/issues.ts';
 import { text } from '../../../lib/text.ts';
 
 const { editor } = text;
 const schema = Threshold as unknown as ObjectSchema;
-const choices = (name: string) => (schema.properties[name]?.enum ?? []).map(String);
+const choices = (name: string) => choicesOf(schema.properties[name] ?? {}, name);
 const rest = writableOf(schema, ['window', 'severity', 'onNoData', 'abortOnFail', 'delayAbortSec', 'scope']);
 
 type Metric = Pick<MetricDescription, 'name' | 'unit'>;

@@ -7,6 +7,7 @@ import { text } from '../../../lib/text.ts';
 import { absoluteTime } from '../../../lib/times.ts';
 import { duration } from '../../../lib/units.ts';
 import { usePageSearch } from '../../../lib/use-page-search.ts';
+import { choiceLabelOf, choicesText } from '../../../texts/choices.ts';
 import {
   type AttemptFilter,
   byJudgement,
@@ -164,7 +165,7 @@ const Filters = ({ value, categories, onChange }: FiltersProps) => (
     <Select
       aria-label={text.columns.category}
       placeholder={text.columns.category}
-      data={[...categories]}
+      data={categories.map((value) => ({ value, label: choiceLabelOf(value, 'category') }))}
       value={value.category || null}
       onChange={(category) => onChange({ category: category ?? undefined })}
       clearable
@@ -191,6 +192,6 @@ const columnsOf = (onOpen: (attemptID: string) => void): DataColumn<ReportedAtte
       </Code>
     ),
   },
-  { header: security.columns.variant, isMinor: true, cell: ({ variant }) => variant },
+  { header: security.columns.variant, isMinor: true, cell: ({ variant }) => choicesText(variant, 'encoders') },
   { header: security.outcome, cell: (attempt) => <JudgementBadge attempt={attempt} /> },
 ];

@@ -1,6 +1,7 @@
 import { type DataColumn, DataTable } from '../../../components/data-table.tsx';
 import { Section } from '../../../components/page.tsx';
 import { text } from '../../../lib/text.ts';
+import { choiceLabelOf } from '../../../texts/choices.ts';
 import { judgementOf } from './attempt-filter.ts';
 import type { ReportedAttempt } from './security-report.ts';
 
@@ -35,9 +36,9 @@ export const EncodingGrid = ({ attempts }: { attempts: readonly ReportedAttempt[
   const { cells, categories, encodings } = gridOf(attempts);
   if (encodings.length < 2) return null;
   const columns: DataColumn<string>[] = [
-    { header: text.columns.category, cell: (category) => category },
+    { header: text.columns.category, cell: (category) => choiceLabelOf(category, 'category') },
     ...encodings.map((encoding) => ({
-      header: encoding,
+      header: choiceLabelOf(encoding, 'encoders'),
       align: 'right' as const,
       cell: (category: string) => <GridCell cell={cells.get(`${category}\n${encoding}`)} />,
     })),

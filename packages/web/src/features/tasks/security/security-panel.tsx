@@ -7,6 +7,7 @@ import { Problem } from '../../../components/problem.tsx';
 import { TimeText } from '../../../components/time-text.tsx';
 import { saveJson } from '../../../lib/downloads.ts';
 import { text } from '../../../lib/text.ts';
+import { choiceLabelOf, choicesText } from '../../../texts/choices.ts';
 import { AttemptTable } from './attempt-table.tsx';
 import { BaselineComparison } from './baseline-comparison.tsx';
 import { EncodingGrid } from './encoding-grid.tsx';
@@ -68,11 +69,13 @@ interface CountsTableProps {
   title: string;
   /** Header of the first column. */
   of: string;
+  /** The member whose values the rows are. */
+  member: string;
   rows: readonly CountsRow[];
 }
 
 /** Attempts by outcome, one row per category, technique or variant. */
-const CountsTable = ({ title, of, rows }: CountsTableProps) => {
+const CountsTable = ({ title, of, member, rows }: CountsTableProps) => {
   const hasSeverity = rows.some(({ severity }) => severity !== undefined);
   if (rows.length === 0) return null;
   return (
@@ -82,8 +85,11 @@ const CountsTable = ({ title, of, rows }: CountsTableProps) => {
         keyOf={({ name, severity }) => `${name} ${severity ?? ''}`}
         minWidth={460}
         columns={[
-          { header: of, cell: ({ name }) => name },
-          hasSeverity && { header: text.columns.severity, cell: ({ severity }: CountsRow) => severity },
+          { header: of, cell: ({ name }) => choicesText(name, member) },
+          hasSeverity && {
+            header: text.columns.severity,
+            cell: ({ severity = '' }: CountsRow) => choiceLabelOf(severity, 'severity'),
+          },
           ...counted.map((name) => ({
             header: security.outcomes[name],
             align: 'right' as const,
@@ -136,16 +142,26 @@ export const SecurityPanel = ({ taskId, runId }: SecurityPanelProps) => {
 
 const Tables = ({ report }: { report: SecurityReport }) => (
   <>
-    <CountsTable title={security.byCategory} of={text.columns.category} rows={report.matrix} />
-    <CountsTable title={security.byOwasp} of={text.columns.category} rows={report.owasp} />
+    <CountsTable title={security.byCategory} of={text.columns.category} member="category" rows={report.matrix} />
+    <CountsTable title={security.byOwasp} of={text.columns.category} member="category" rows={report.owasp} />
     <TechniqueMap rows={report.techniques} />
     {report.evasion.length > 1 && (
-      <CountsTable title={security.byVariant} of={security.columns.variant} rows={report.evasion} />
+      <CountsTable title={security.byVariant} of={security.columns.variant} member="encoders" rows={report.evasion} />
     )}
     {report.malware && (
       <>
-        <CountsTable title={security.byContainer} of={security.container} rows={report.malware.byContainer} />
-        <CountsTable title={security.byTransport} of={security.transport} rows={report.malware.byTransport} />
+        <CountsTable
+          title={security.byContainer}
+          of={security.container}
+          member="container"
+          rows={report.malware.byContainer}
+        />
+        <CountsTable
+          title={security.byTransport}
+          of={security.transport}
+          member="protocol"
+          rows={report.malware.byTransport}
+        />
       </>
     )}
     {report.mechanisms.length > 0 && (

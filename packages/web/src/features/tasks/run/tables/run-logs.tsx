@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { Pages } from '../../../../components/page.tsx';
 import { client } from '../../../../lib/client.ts';
 import { text } from '../../../../lib/text.ts';
+import { choiceLabelOf } from '../../../../texts/choices.ts';
 
 const { run, task: words } = text;
 const levels = ['debug', 'info', 'warn', 'error'] as const;
@@ -45,7 +46,7 @@ export const RunLogs = ({ id, runId, isActive }: RunLogsProps) => {
         <Select
           aria-label={run.level}
           placeholder={run.level}
-          data={[...levels]}
+          data={levels.map((value) => ({ value, label: choiceLabelOf(value, 'level') }))}
           value={level}
           onChange={(next) => setLevel(next as Level | null)}
           clearable
