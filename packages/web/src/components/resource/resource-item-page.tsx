@@ -33,7 +33,12 @@ const takesReferences = (name: ResourceName) => {
   return query?.properties?.include?.pattern?.includes('references') ?? false;
 };
 
-/** Collections report usage in one of three ways: an operation, `include=references`, or a member of the record. */
+const usageOf = (references: Reference[]): Usage => ({ references, total: references.length });
+
+/**
+ * Collections report usage in one of three ways: an operation, `include=references`, or a member of the record.
+ * Where references of the record are links to other sites, `include=references` adds `usedBy`.
+ */
 const readUsage = async (name: ResourceName, item: Item): Promise<Usage | null> => {
   const params = { id: idOf(item) };
   if (routeOf(name, 'usage') !== undefined) {
@@ -43,11 +48,11 @@ const readUsage = async (name: ResourceName, item: Item): Promise<Usage | null> 
   }
   if (takesReferences(name)) {
     const reply = await operationsOf(name)['get']?.({ params, query: { include: 'references' } });
-    const { references = [] } = (reply as { data: { references?: Reference[] } }).data;
-    return { references, total: references.length };
+    const { usedBy, references } = (reply as { data: { usedBy?: Reference[]; references?: Reference[] } }).data;
+    return usageOf(usedBy ?? references ?? []);
   }
   const usedBy = item['usedBy'] as Reference[] | undefined;
-  return usedBy === undefined ? null : { references: usedBy, total: usedBy.length };
+  return usedBy === undefined ? null : usageOf(usedBy);
 };
 
 /** The records that use this one. Nothing for collections that report usage only when a deletion is refused. */
