@@ -14,13 +14,14 @@ const sumOf = (metrics: readonly MetricValue[], isWanted: (name: string) => bool
 };
 
 const saturationOf = (jobs: RunAgentRecord['orders']) => {
-  const all: Record<string, number> = {};
+  // Agents name the reasons, so that one may be called like a member of every object.
+  const all = new Map<string, number>();
   for (const { outcome } of jobs) {
     for (const [reason, seconds] of Object.entries(outcome?.saturatedSeconds ?? {})) {
-      all[reason] = Math.max(all[reason] ?? 0, seconds);
+      all.set(reason, Math.max(all.get(reason) ?? 0, seconds));
     }
   }
-  return all;
+  return Object.fromEntries(all);
 };
 
 const versionOf = (agent: AgentRow | undefined, engines: readonly string[]) => {

@@ -1,6 +1,7 @@
 import type { RunAgent } from '@rushhour/contract';
+import type { JobOutcome } from '@rushhour/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { setRun } from '../../metrics/testing/stored-run.ts';
+import { jobOf, setRun, storeRun } from '../../metrics/testing/stored-run.ts';
 import { tasks } from '../../store/tasks/tasks.ts';
 import { refused } from '../../testing/refused.ts';
 import { createMeasuredWorld, type MeasuredWorld, origin, type Started } from './testing/measured-world.ts';
@@ -170,6 +171,15 @@ describe('measurements', () => {
       },
     ]);
     expect((data[0] as RunAgent).metrics.find(({ metric }) => metric === 'http.requests')).toMatchObject({ sum: 800 });
+  });
+
+  it('name what limited an agent, even like a member of every object', async () => {
+    const { store } = world.controller;
+    const saturatedSeconds = { cpu: 1, constructor: 2 };
+    const outcome: JobOutcome = { status: 'finished', error: '', notes: [], saturatedSeconds, lastSeq: 0 };
+    const { runId, taskId } = await storeRun(store, { agents: { [world.client.agentId]: [{ ...jobOf(), outcome }] } });
+    const { data } = await api().runAgents({ params: { id: taskId, runId }, query: {} });
+    expect(data).toMatchObject([{ saturatedSeconds }]);
   });
 
   it('say what the run came to so far, and how its thresholds stand', async () => {
