@@ -10,6 +10,7 @@ import {
   launchBrowser,
   openPage,
   seriousViolations,
+  settled,
   signIn,
   visit,
 } from './browser.ts';
@@ -41,19 +42,6 @@ afterAll(async () => {
   await browser?.close();
   await system?.close();
 });
-
-/** Waits for color transitions; endless animations are ignored. */
-const settled = async (page: Page) => {
-  // A change of the color scheme starts its transitions in the next frame.
-  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
-  await page.waitForFunction(() =>
-    document
-      .getAnimations()
-      .every(
-        (one) => one.playState !== 'running' || one.effect?.getComputedTiming().endTime === Number.POSITIVE_INFINITY,
-      ),
-  );
-};
 
 /** The layout may need a moment after the window is resized. */
 const fitsScreen = (page: Page) =>

@@ -30,8 +30,23 @@ interface Violation {
   nodes: { html: string }[];
 }
 
+/** Waits for transitions of colors and dialogs; endless animations are ignored. */
+export const settled = async (page: Page) => {
+  // A change of the color scheme starts its transitions in the next frame.
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  await page.waitForFunction(() =>
+    document
+      .getAnimations()
+      .every(
+        (one) => one.playState !== 'running' || one.effect?.getComputedTiming().endTime === Number.POSITIVE_INFINITY,
+      ),
+  );
+};
+
 /** Violations that axe rates serious or critical. Run by the debugger, to which the page's CSP does not apply. */
 const violationsOf = async (page: Page, options: object): Promise<string[]> => {
+  // A dialog that fades in, or a button that is busy no longer, has too little contrast for a moment.
+  await settled(page);
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe);
   const found = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as { violations: Violation[] };
   return found.violations

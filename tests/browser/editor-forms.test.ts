@@ -53,15 +53,34 @@ describe('the fields of a row', () => {
 });
 
 describe('the choice of a record', () => {
-  it('finds records beyond those that are listed', async () => {
+  it('finds records beyond those that are listed, wherever a record is chosen', async () => {
     const { client } = lab.system;
-    const names = Array.from({ length: 105 }, (_, n) => `lan-${String(n).padStart(3, '0')}`);
-    for (const [n, name] of names.entries()) {
-      await client.networks.create({ body: { name, subnet: `10.${n}.0.0/24` } as never });
+    // The oldest of 160 is not among the newest 100.
+    const numbers = Array.from({ length: 160 }, (_, n) => String(n).padStart(3, '0'));
+    for (const [n, number] of numbers.entries()) {
+      await client.networks.create({ body: { name: `lan-${number}`, subnet: `10.${n}.0.0/24` } as never });
+      await client.projects.create({ body: { name: `plan-${number}` } as never });
     }
     const { page, problems, context } = await lab.signedIn('/tasks/new');
     await add(page, 'HTTP');
     await expect.poll(await optionsOf(page, 'Network', 'lan-000')).toEqual(['lan-000']);
+    await page.goto(`${lab.system.url}/new?template=HTTP%20through%2010,000%20client%20addresses`);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await expect.poll(await optionsOf(page, 'Client network', 'lan-000')).toEqual(['lan-000']);
+    await page.goto(`${lab.system.url}/new`);
+    await expect.poll(await optionsOf(page, 'Project', 'plan-000')).toEqual(['plan-000']);
+    await page.goto(`${lab.system.url}/resources/tasks`);
+    await page.getByRole('button', { name: 'Filters' }).click();
+    await expect.poll(await optionsOf(page, 'Project', 'plan-000')).toEqual(['plan-000']);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it('offers only connected agents for a new test', async () => {
+    const { page, problems, context } = await lab.signedIn('/new?template=HTTP%20requests%20per%20second');
+    await page.getByRole('combobox', { name: 'Client agent' }).fill('lab');
+    await page.getByRole('option', { name: 'lab-server' }).waitFor();
+    await expect.poll(() => page.getByRole('option').allTextContents()).toHaveLength(2);
     expect(problems).toEqual([]);
     await context.close();
   });

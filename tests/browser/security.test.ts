@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { runToEnd, untilStatus } from '../system/system.ts';
 import { contrastViolations, seriousViolations } from './browser.ts';
@@ -98,7 +99,7 @@ describe('the signatures page', () => {
       await page.getByRole('heading', { name: title, exact: true }).waitFor();
     }
     await page.getByRole('row', { name: /^Direction Client → server$/ }).waitFor();
-    expect(await page.locator('main').innerText()).not.toMatch(/[{}]|c2s|cvssScore|\bbatteringram/);
+    expect(await page.locator('main').textContent()).not.toMatch(/[{}]|c2s|cvssScore|\bbatteringram/);
     expect(await seriousViolations(page)).toEqual([]);
     expect(problems).toEqual([]);
     await context.close();
@@ -110,7 +111,7 @@ describe('the malware page', () => {
     const { page, problems, context } = await lab.signedIn('/resources/malware');
     await page.getByRole('button', { name: 'Import' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import samples' });
-    const known = 'a'.repeat(64);
+    const known = randomBytes(32).toString('hex');
     await dialog.locator('input[type=file]').setInputFiles({
       name: 'known.csv',
       mimeType: 'text/csv',
@@ -137,7 +138,7 @@ describe('the campaigns page', () => {
     await page.getByRole('table').getByRole('button').first().click();
     const steps = page.getByRole('dialog').getByRole('table', { name: 'Steps' });
     await steps.getByRole('row').nth(1).waitFor();
-    expect(await steps.innerText()).not.toMatch(/[{}"]|-beacon|-query|\bundefined/);
+    expect(await steps.textContent()).not.toMatch(/[{}"]|-beacon|-query|\bundefined/);
     expect(await seriousViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.emulateMedia({ colorScheme: 'dark' });

@@ -2,6 +2,7 @@ import { type api, type Collection, api as collections, type Route } from '@rush
 import type { TablerIcon } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { client } from '../../lib/client.ts';
+import { text } from '../../lib/text.ts';
 import { labelOf } from '../../texts/labels.ts';
 import type { Controls } from '../schema-form/field.ts';
 import type { ObjectSchema, Schema } from '../schema-form/schema.ts';
@@ -119,9 +120,18 @@ export const nameOf = (item: Item): string =>
 /** Some replies wrap the record in an envelope, some do not. */
 const itemOf = (reply: Item): Item => ('data' in reply && 'cursor' in reply ? (reply['data'] as Item) : reply);
 
+/** The operation that reads one record: some collections have only a list, filtered by id. */
+export const readOperationOf = (name: ResourceName): string | undefined =>
+  routeOf(name, 'get') !== undefined ? 'get' : 'id' in listQueryOf(name) ? 'list' : undefined;
+
 /** Reads one complete record. */
-export const loadItem = async (name: ResourceName, id: number): Promise<Item> =>
-  itemOf((await operationsOf(name)['get']?.({ params: { id } })) as Item);
+export const loadItem = async (name: ResourceName, id: number): Promise<Item> => {
+  if (readOperationOf(name) === 'get') return itemOf((await operationsOf(name)['get']?.({ params: { id } })) as Item);
+  const reply = (await operationsOf(name)['list']?.({ query: { id: [id] } })) as PageOf | undefined;
+  const [item] = reply?.data ?? [];
+  if (item === undefined) throw new Error(text.app.notFound);
+  return item;
+};
 
 const listQueryOf = (name: ResourceName): Record<string, Schema> =>
   ((routeOf(name, 'list')?.query as unknown as ObjectSchema | undefined)?.properties ?? {}) as Record<string, Schema>;

@@ -13,6 +13,7 @@ import {
   operationsOf,
   pageQuery,
   type ResourceName,
+  readOperationOf,
   routeOf,
 } from '../resource/resource.ts';
 
@@ -57,7 +58,8 @@ export const useChoices = (name: ResourceName, { search = '', filter = {} }: Cho
 const useChosen = (name: ResourceName, ids: readonly number[], choices: readonly Choice[]): Choice[] => {
   const may = useMay();
   const missing = ids.filter((id) => !choices.some(({ value }) => value === String(id)));
-  const canGet = routeOf(name, 'get') !== undefined && may(name, 'get');
+  const operation = readOperationOf(name);
+  const canGet = operation !== undefined && may(name, operation);
   const found = useQueries({
     queries: missing.map((id) => ({
       enabled: canGet,

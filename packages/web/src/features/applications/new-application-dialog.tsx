@@ -1,4 +1,4 @@
-import { Group, Select, Text, TextInput } from '@mantine/core';
+import { Group, Text, TextInput } from '@mantine/core';
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
@@ -6,7 +6,8 @@ import { SessionTable } from '../../components/capture/session-table.tsx';
 import { FormDialog } from '../../components/dialogs.tsx';
 import { Pages } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
-import type { CreateFormProps } from '../../components/resource/resource.ts';
+import { type CreateFormProps, loadItem, nameOf } from '../../components/resource/resource.ts';
+import { RecordSelect } from '../../components/schema-form/record-select.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
@@ -15,23 +16,23 @@ import { usePageSearch } from '../../lib/use-page-search.ts';
 const { applications: words } = text;
 const rowsPerPage = 20;
 
-const useCaptures = () =>
+const captures = { category: ['pcap', 'capture'] };
+
+/** The chosen capture, for the name of the application. */
+const useCapture = (id: number | undefined) =>
   useQuery({
-    queryKey: ['files', 'captures'],
-    queryFn: async () => {
-      const query = { category: ['pcap', 'capture'] as ('pcap' | 'capture')[], count: 100, key: 'createdAt' as const };
-      return (await client.files.list({ query })).data;
-    },
+    queryKey: ['files', 'choice', id],
+    queryFn: () => loadItem('files', id ?? 0),
+    enabled: id !== undefined,
   }).data;
 
 /** Creates an application from sessions of a capture. */
 export const NewApplicationDialog = ({ onClose, onSaved }: CreateFormProps) => {
-  const captures = useCaptures();
   const [fileId, setFileId] = useState(usePageSearch().number('capture'));
   const [typed, setTyped] = useState<string>();
   const [sessions, setSessions] = useState<readonly number[]>();
-  const file = captures?.find(({ id }) => id === fileId);
-  const name = typed ?? file?.name.replace(/\.\w+$/, '') ?? '';
+  const file = useCapture(fileId);
+  const name = typed ?? (file === undefined ? '' : nameOf(file).replace(/\.\w+$/, ''));
   const create = useCreate(onSaved);
   return (
     <FormDialog
@@ -44,17 +45,17 @@ export const NewApplicationDialog = ({ onClose, onSaved }: CreateFormProps) => {
       isDisabled={fileId === undefined || sessions?.length === 0}
       label={words.create}
     >
-      <Select
+      <RecordSelect
+        name="files"
         label={words.capture}
+        description={words.noCapture}
         required
-        searchable
-        data={(captures ?? []).map((one) => ({ value: String(one.id), label: one.name }))}
-        value={fileId === undefined ? null : String(fileId)}
+        listFilter={captures}
+        value={fileId}
         onChange={(next) => {
-          setFileId(next === null ? undefined : Number(next));
+          setFileId(next);
           setSessions(undefined);
         }}
-        {...(captures?.length === 0 && { description: words.noCapture })}
       />
       <TextInput label={words.name} required value={name} onChange={(event) => setTyped(event.currentTarget.value)} />
       {fileId !== undefined && <Sessions fileId={fileId} selected={sessions} onSelect={setSessions} />}

@@ -1,10 +1,10 @@
 import { Anchor, Breadcrumbs, Card, Code, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import type { Approval } from '@rushhour/contract';
 import { Link, useParams } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { EmptyState, MissingPage, Section } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { useChoices } from '../../components/schema-form/record-select.tsx';
+import { RecordName } from '../../components/record-name.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { text } from '../../lib/text.ts';
 import { clock, scaled } from '../../lib/units.ts';
@@ -103,17 +103,26 @@ const Request = ({ approval: { reason, keyId, taskIds, params, createdAt, expire
   </Card>
 );
 
+const AgentNames = ({ ids }: { ids: readonly number[] }) =>
+  ids.length === 0
+    ? '–'
+    : ids.map((id, i) => (
+        <Fragment key={id}>
+          {i > 0 && ', '}
+          <RecordName name="agents" id={id} />
+        </Fragment>
+      ));
+
 const Plan = ({ plan }: { plan: Approval['plan'] }) => {
-  const agents = useChoices('agents');
-  const nameOf = ({ id }: Record<string, unknown>) =>
-    agents.find(({ value }) => value === String(id))?.label ?? `#${id}`;
   const load = [scaled(plan.estimatedPps, 'pps'), scaled(plan.estimatedBps, 'bit/s')].filter((part) => part !== '–');
   return (
     <Section title={words.plan}>
       <Stack gap="xs">
         <Text size="sm">{plan.summary}</Text>
         <Group gap="xl" align="flex-start">
-          <Member label={words.agents}>{plan.agents.map(nameOf).join(', ') || '–'}</Member>
+          <Member label={words.agents}>
+            <AgentNames ids={plan.agents.map(({ id }) => Number(id))} />
+          </Member>
           <Member label={words.targets}>{plan.targets.join(', ') || '–'}</Member>
           <Member label={words.load}>{load.join(' · ') || '–'}</Member>
           <Member label={words.duration}>{clock(plan.estimatedDurationSec)}</Member>

@@ -1,10 +1,12 @@
-import { Alert, Button, Group, Select, Stack, Text } from '@mantine/core';
-import type { TaskTemplate } from '@rushhour/contract';
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { agentStatus, type TaskTemplate } from '@rushhour/contract';
+import { RecordSelect } from '../../components/schema-form/record-select.tsx';
 import { text } from '../../lib/text.ts';
 import { labelOf } from '../../texts/labels.ts';
 import type { Agent, NewTestForm } from './new-test-form.ts';
 
 const { newTest: words } = text;
+const connected = { status: `${agentStatus.online},${agentStatus.busy}` };
 
 interface AgentsStepProps {
   template: TaskTemplate;
@@ -24,13 +26,13 @@ export const AgentsStep = ({ template, agents, form, onChange, onNext }: AgentsS
       </Text>
       {agents?.length === 0 && <Alert color="yellow">{words.noAgents}</Alert>}
       {template.slots.map(({ name }) => (
-        <Select
+        <RecordSelect
           key={name}
+          name="agents"
           label={words.agentOf(labelOf(name))}
-          data={(agents ?? []).map((agent) => ({ value: String(agent.id), label: agent.name }))}
-          value={form.agentMap[name] === undefined ? null : String(form.agentMap[name])}
-          onChange={(id) => id !== null && onChange({ agentMap: { ...form.agentMap, [name]: Number(id) } })}
-          searchable
+          listFilter={connected}
+          value={form.agentMap[name]}
+          onChange={(id) => id !== undefined && onChange({ agentMap: { ...form.agentMap, [name]: id } })}
           required
         />
       ))}

@@ -3,8 +3,9 @@ import type { Schedule } from '@rushhour/contract';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { FormDialog } from '../../components/dialogs.tsx';
+import { RecordName } from '../../components/record-name.tsx';
 import { routeOf } from '../../components/resource/resource.ts';
-import { RecordSelect, useChoices } from '../../components/schema-form/record-select.tsx';
+import { RecordSelect } from '../../components/schema-form/record-select.tsx';
 import { type ObjectSchema, writableOf } from '../../components/schema-form/schema.ts';
 import { SchemaFields } from '../../components/schema-form/schema-fields.tsx';
 import { useToasts } from '../../components/toasts.tsx';
@@ -79,16 +80,13 @@ export const ScheduleDialog = ({ schedule, taskId, onClose }: ScheduleDialogProp
 const maxListed = 10;
 
 const Conflicts = ({ conflicts }: { conflicts: Schedule['conflicts'] }) => {
-  const agents = useChoices('agents');
-  const tasks = useChoices('tasks');
-  const nameIn = (choices: readonly { value: string; label: string }[], id: number) =>
-    choices.find(({ value }) => value === String(id))?.label ?? `#${id}`;
   return (
     <Alert color="orange" variant="default" role="alert" title={words.conflictTitle}>
       <List size="sm">
         {conflicts.slice(0, maxListed).map(({ at, agentID, taskID }) => (
           <List.Item key={`${at} ${agentID} ${taskID}`}>
-            {words.conflictLine(absoluteTime(at), nameIn(agents, agentID), nameIn(tasks, taskID))}
+            {words.conflictAt(absoluteTime(at))} <RecordName name="agents" id={agentID} /> {words.conflictWith}{' '}
+            <RecordName name="tasks" id={taskID} />
           </List.Item>
         ))}
       </List>
