@@ -65,7 +65,7 @@ export const allowedIdentifiers: Readonly<Record<string, { files?: RegExp; becau
   oneWay: { because: 'one-way traffic' },
   place: {
     files:
-      /protocol\/src|contract\/src|har-replay|sockets\/timeouts|security\/fuzz|unsupported-members|plan-run.properties|plugins.test|prepare-job/,
+      /protocol\/src|contract\/src|har-replay|sockets\/timeouts|security\/fuzz|unsupported-members|plan-run.properties|plugins.test|prepare-job|tls-engines/,
     because: 'wire name',
   },
   places: { files: /protocol\/src|contract\/src|har-replay/, because: 'wire name' },

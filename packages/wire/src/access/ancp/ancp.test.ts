@@ -133,7 +133,7 @@ describe('an adjacency of ANCP', () => {
       'the other end does not complete the adjacency',
     ],
     [
-      'answers somebody else',
+      'answers another process',
       (other: AncpPeer) =>
         other.receive(writeAdjacency({ ...adjacency, code: adjacencyCode.synAck, receiver: endOf(9) })),
       'no message of the other end',
