@@ -5,6 +5,7 @@ import { createSelfSigned } from '@rushhour/agent';
 import type { Attempt, AttemptRecord, ClientObservation, HostStack, ServerObservation } from '@rushhour/protocol';
 import { expect, it, onTestFinished } from 'vitest';
 import { harOf } from '../../packages/controller/src/assets/har/testing/har-fixture.ts';
+import { forget, recordShop } from '../engines/application/capture.ts';
 import { compiledFiles, exact } from '../engines/har-replay/recording.ts';
 import { runJobIn, type Side, startJobIn } from '../engines/namespaces.ts';
 import { useCable } from '../engines/use-cable.ts';
@@ -58,6 +59,43 @@ it('emulated hosts replay a recording over TLS, by HTTP/1.1 and HTTP/2, and in t
   expect(client.counter('har-replay.connections')).toBe(18);
   expect(served.counter('har-replay.served')).toBe(18);
   expect(client.counter('stack.rxFrames')).toBeGreaterThan((18 * text.length) / 1500);
+});
+
+it('emulated hosts replay an application over TLS', async () => {
+  const shop = await recordShop();
+  onTestFinished(() => forget(shop));
+  const play = {
+    ...{ name: 'shop', capture: shop.file, sessions: [{ sessionIndex: 0 }, { sessionIndex: 1 }] },
+    ...{ speed: { mode: 'max' }, users: 3, seed: 'a', timeoutMs: 5000 },
+  };
+  const server = await startJobIn(cable.right, {
+    engine: 'application',
+    config: {
+      role: 'server',
+      applications: [play],
+      listen: [{ host: '0.0.0.0', port: 8443, recorded: shop.port }],
+      tls: { ...identity },
+    },
+    duration: untilStopped,
+    stack: servers(),
+  });
+  const client = await runJobIn(cable.left, {
+    engine: 'application',
+    config: {
+      role: 'client',
+      applications: [play],
+      targets: [{ host: serverHost, ports: [{ recorded: shop.port, ports: [8443] }] }],
+      shares: [{ firstUser: 0, users: 3, iterations: 4, load: {} }],
+      tls: { ...tls, sni: 'a.test' },
+    },
+    duration: untilStopped,
+    stack: clients(),
+  });
+  const served = await server.stop();
+  expect([client.outcome.error, served.outcome.error]).toEqual([undefined, undefined]);
+  expect([client.counter('application.ok'), client.counter('application.ko')]).toEqual([24, 0]);
+  expect(served.counter('application.mismatches')).toBe(0);
+  expect(client.counter('stack.rxFrames')).toBeGreaterThan(24);
 });
 
 const attempt = (id: number, version: '1.1' | '2', more: object = {}): Attempt => {

@@ -12,7 +12,12 @@ export interface Middlebox {
   stop(): Promise<void>;
 }
 
-export const startHaproxy = async (mode: 'tcp' | 'http', serverPort: number): Promise<Middlebox> => {
+/** `tls`: options of its own port and of its connections to the server. */
+export const startHaproxy = async (
+  mode: 'tcp' | 'http',
+  serverPort: number,
+  tls = { bind: '', server: '' },
+): Promise<Middlebox> => {
   requireProgram('haproxy');
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-haproxy-'));
   const port = await freePort();
@@ -24,11 +29,11 @@ export const startHaproxy = async (mode: 'tcp' | 'http', serverPort: number): Pr
   timeout client 30s
   timeout server 30s
 frontend in
-  bind 127.0.0.1:${port}
+  bind 127.0.0.1:${port} ${tls.bind}
   default_backend out
 backend out
   ${mode === 'http' ? 'option forwardfor' : ''}
-  server agent 127.0.0.1:${serverPort}
+  server agent 127.0.0.1:${serverPort} ${tls.server}
 `,
   );
   const child = spawn('haproxy', ['-db', '-f', join(folder, 'haproxy.cfg')], { stdio: 'ignore' });

@@ -26,6 +26,8 @@ interface ReplayOptions {
   readonly hasSlots?: boolean;
   /** Further members of the client's configuration. */
   readonly more?: object;
+  /** Further members of the server's configuration. */
+  readonly serving?: object;
   readonly duration?: JobOptions['duration'];
   /** The port the client connects to, if not the server's. */
   readonly through?: (serverPort: number) => Promise<Middlebox>;
@@ -47,7 +49,7 @@ export const replay = async (options: ReplayOptions) => {
   const recorded = recording.port;
   const own = slots.map((slotPort, slot) => ({ host: '127.0.0.1', port: slotPort, recorded, slot }));
   const listen = own.length > 0 ? own : [{ host: '127.0.0.1', port, recorded }];
-  const server = await startServer('application', { ...common, listen });
+  const server = await startServer('application', { ...common, ...options.serving, listen });
   const proxy = await through?.(port);
   const reached = proxy?.port ?? port;
   const client = await runJob({

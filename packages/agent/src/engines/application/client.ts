@@ -2,11 +2,10 @@ import type { ApplicationClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
-import type { Transport } from '../../net/transport/transport.ts';
 import { LoadDrivenClient } from '../load-driven-client.ts';
 import { loadScript, type Script } from './script.ts';
 import { MismatchPolicy } from './session/mismatch-policy.ts';
-import { createApplicationTransport } from './session/stream-channel.ts';
+import { reportEncryption, SessionTransports } from './session/session-transports.ts';
 import { UserPool } from './user-pool.ts';
 
 type Context = EngineContext<ApplicationClientConfig>;
@@ -17,7 +16,7 @@ const drainMs = 1000;
 class ApplicationClient extends LoadDrivenClient {
   readonly #context: Context;
   readonly #sources: SourcePool;
-  readonly #transport: Transport;
+  readonly #transports: SessionTransports;
   readonly #mismatchPolicy: MismatchPolicy;
   readonly #pools: readonly UserPool[];
   readonly #halt = new AbortController();
@@ -25,14 +24,14 @@ class ApplicationClient extends LoadDrivenClient {
 
   constructor(context: Context, sources: SourcePool, scripts: readonly Script[]) {
     super();
-    const { config, samples, signal, note } = context;
+    const { samples, signal } = context;
     this.#context = context;
     this.#sources = sources;
     this.#mismatchPolicy = new MismatchPolicy(context);
     this.#failed.promise.catch(() => {});
-    this.#transport = createApplicationTransport({ path: config.dataPath, note, hostNetwork: context.hostNetwork });
+    this.#transports = new SessionTransports(context);
     const deps = {
-      ...{ context, sources, transport: this.#transport, mismatchPolicy: this.#mismatchPolicy },
+      ...{ context, sources, transports: this.#transports, mismatchPolicy: this.#mismatchPolicy },
       signal: this.#halt.signal,
       onSettled: () => this.lifecycle.settle(),
       onError: this.#failed.reject,
@@ -72,7 +71,7 @@ class ApplicationClient extends LoadDrivenClient {
 
   protected override async release(): Promise<void> {
     this.#halt.abort();
-    await this.#transport.close();
+    await this.#transports.close();
     await this.#sources.close();
     for (const pool of this.#pools) pool.reportEnd(this.#context.note);
   }
@@ -82,12 +81,6 @@ export const prepareApplicationClient = async (context: Context): Promise<LoadDr
   const scripts = await Promise.all(
     context.config.applications.map((play, index) => loadScript(play, index, context.note)),
   );
-  for (const { play, sessions } of scripts) {
-    const sealed = sessions.filter(({ appProtocol }) => appProtocol === 'tls' || appProtocol === 'quic').length;
-    if (sealed === 0) continue;
-    context.note(
-      `${play.name}: ${sealed} encrypted sessions are replayed as recorded; a device that decrypts TLS breaks them`,
-    );
-  }
+  reportEncryption(scripts, context);
   return new ApplicationClient(context, await prepareSources(context.config.sources, context), scripts);
 };

@@ -15,7 +15,8 @@ import { MismatchPolicy } from './session/mismatch-policy.ts';
 import { PortSessions } from './session/port-sessions.ts';
 import { serveSession } from './session/serve-session.ts';
 import { SessionMatcher } from './session/session-matcher.ts';
-import { createApplicationTransport, StreamChannel } from './session/stream-channel.ts';
+import { SessionTransports } from './session/session-transports.ts';
+import { StreamChannel } from './session/stream-channel.ts';
 import { clientStepTimeoutMs } from './timing.ts';
 import { Values } from './values.ts';
 
@@ -26,17 +27,16 @@ type Endpoint = ApplicationServerConfig['listen'][number];
 class ApplicationServer implements PreparedEngine {
   readonly #context: Context;
   readonly #mismatchPolicy: MismatchPolicy;
-  readonly #transport: Transport;
+  readonly #transports: SessionTransports;
   readonly #listeners: Listener[] = [];
   readonly #sockets: Socket[] = [];
   readonly #open = new Set<Channel>();
   readonly #matchers = new Map<string, SessionMatcher>();
 
   constructor(context: Context) {
-    const { config, note, hostNetwork } = context;
     this.#context = context;
     this.#mismatchPolicy = new MismatchPolicy(context);
-    this.#transport = createApplicationTransport({ path: config.dataPath, note, hostNetwork });
+    this.#transports = new SessionTransports(context);
   }
 
   async open(scripts: readonly Script[]): Promise<void> {
@@ -58,7 +58,7 @@ class ApplicationServer implements PreparedEngine {
   async close(): Promise<void> {
     await Promise.all(this.#listeners.map((listener) => listener.close()));
     for (const channel of this.#open) channel.reset();
-    await this.#transport.close();
+    await this.#transports.close();
     await closeSockets(this.#sockets.splice(0));
   }
 
@@ -103,18 +103,37 @@ class ApplicationServer implements PreparedEngine {
     return spoken.length > 0 ? new HttpExchangeIndex(spoken) : undefined;
   }
 
+  /** Sessions of a port are all replayed with TLS, or all without. */
+  #transportOf({ matchers }: PortSessions, { port }: Endpoint): Transport {
+    const [first, ...others] = matchers.map((matcher) => ({
+      matcher,
+      transport: this.#transports.of(matcher.session),
+    }));
+    const transport = first?.transport ?? this.#transports.plain;
+    const other = others.find((one) => one.transport !== transport);
+    if (other === undefined) return transport;
+    const { index, name } =
+      [first, other].find((one) => one?.transport === this.#transports.plain)?.matcher.session ?? other.matcher.session;
+    throw new Error(
+      `session ${index} (${name}) to port ${port} was recorded encrypted, other sessions of this port were not: replay it in a separate entry`,
+    );
+  }
+
   async #listen(
     endpoint: Endpoint,
     portSessions: PortSessions,
     exchangeIndex: HttpExchangeIndex | undefined,
   ): Promise<void> {
-    const listener = await this.#transport.listen({ ...endpoint, isShared: false }, (connection) => {
-      const channel = StreamChannel.of(connection);
-      void this.#serve(channel, endpoint, { portSessions, exchangeIndex })
-        .then(() => channel.gone)
-        .then(() => this.#open.delete(channel));
-      return channel;
-    });
+    const listener = await this.#transportOf(portSessions, endpoint).listen(
+      { ...endpoint, isShared: false },
+      (connection) => {
+        const channel = StreamChannel.of(connection);
+        void this.#serve(channel, endpoint, { portSessions, exchangeIndex })
+          .then(() => channel.gone)
+          .then(() => this.#open.delete(channel));
+        return channel;
+      },
+    );
     this.#listeners.push(listener);
   }
 

@@ -4,11 +4,12 @@ import type { SourcePool } from '../../net/addresses/source-addresses.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
 import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
-import type { Route, Transport } from '../../net/transport/transport.ts';
+import type { Route } from '../../net/transport/transport.ts';
 import { portOn, type ReplayTarget, replayTargetsOf, sourceTo, timesNow } from './replay-target.ts';
 import { Round } from './round.ts';
 import type { Script, ScriptSession } from './script.ts';
 import type { MismatchPolicy } from './session/mismatch-policy.ts';
+import type { SessionTransports } from './session/session-transports.ts';
 import { UserSessionReplay } from './session/user-session-replay.ts';
 import { Throttle } from './timing.ts';
 import { type LocalValues, localNameOf, type UserIteration, Values, ValuesEnded } from './values.ts';
@@ -16,7 +17,7 @@ import { type LocalValues, localNameOf, type UserIteration, Values, ValuesEnded 
 interface UserPoolDeps {
   readonly context: EngineContext<ApplicationClientConfig>;
   readonly sources: SourcePool;
-  readonly transport: Transport;
+  readonly transports: SessionTransports;
   readonly mismatchPolicy: MismatchPolicy;
   /** Aborted when sessions in progress must end. */
   readonly signal: AbortSignal;
@@ -60,7 +61,7 @@ export class UserPool {
       limit: duration.mode === 'count' ? rounds : unlimited,
       lag: samples.histogram(generatorLoadMetrics.scheduleLag),
       sessionWait: samples.histogram(generatorLoadMetrics.sessionWait),
-      createAlarm: deps.transport.createAlarm,
+      createAlarm: deps.transports.plain.createAlarm,
       begin: (slot) => void this.#begin(slot).catch(deps.onError),
     });
     this.#makeThrottles();
@@ -131,13 +132,13 @@ export class UserPool {
     target: ReplayTarget,
     userIteration: UserIteration,
   ): Promise<'played' | 'failed' | 'ended'> {
-    const { context, transport, mismatchPolicy, signal } = this.#deps;
+    const { context, transports, mismatchPolicy, signal } = this.#deps;
     const from = this.#deps.sources.next(slot);
     try {
       const local = await this.#localOf(target, from.localAddress);
       const replay = new UserSessionReplay(new Round(this.#script, this.#values, userIteration, local), {
         config: context.config,
-        ...{ transport, mismatchPolicy, signal },
+        ...{ transports, mismatchPolicy, signal },
         meters: target.meters,
         throttleOf: (session) => this.#throttles.get(session),
         routeOf: (session) => {

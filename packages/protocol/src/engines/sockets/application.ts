@@ -3,6 +3,7 @@ import { Listen, Port, Rotation, Sources } from '../endpoint.ts';
 import { DataPath } from '../hosts/data-path.ts';
 import { loadOf } from '../load.ts';
 import { PlayedDictionary } from '../played-dictionary.ts';
+import { TlsClientSettings, TlsServerSettings } from './tls-settings.ts';
 
 const index = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -115,6 +116,7 @@ export const ApplicationClientConfig = Type.Object(
     ),
     rotation: Rotation,
     sources: Sources,
+    tls: Type.Optional(TlsClientSettings),
     shares: Type.Array(
       Type.Object(
         {
@@ -151,6 +153,7 @@ export const ApplicationServerConfig = Type.Object(
       ),
       { minItems: 1 },
     ),
+    tls: Type.Optional(TlsServerSettings),
   },
   { additionalProperties: false },
 );

@@ -1,19 +1,8 @@
-import { createStreamTransport, type PathOptions } from '../../../net/data-path.ts';
 import { errorCodeOf } from '../../../net/metrics/count-error.ts';
 import type { Chunk, Connection, ConnectionEvents, Route, Transport } from '../../../net/transport/transport.ts';
 import { InboxChannel } from './channel.ts';
 
-/** Transport for TCP sessions of applications. */
-export const createApplicationTransport = (options: PathOptions): Transport =>
-  createStreamTransport(options, {
-    noDelay: true,
-    keepAliveSec: 0,
-    readSize: 'small',
-    closesImmediately: false,
-    usesPromises: true,
-  });
-
-/** A TCP connection. */
+/** A TCP connection, with or without TLS. */
 export class StreamChannel extends InboxChannel implements ConnectionEvents {
   readonly #opened = Promise.withResolvers<void>();
   readonly #gone = Promise.withResolvers<void>();

@@ -1,5 +1,5 @@
 import type { ApplicationClientConfig } from '@rushhour/protocol';
-import type { Route, Transport } from '../../../net/transport/transport.ts';
+import type { Route } from '../../../net/transport/transport.ts';
 import { exchangesOf } from '../http/http-exchanges.ts';
 import type { ApplicationMeters } from '../meters.ts';
 import type { Round } from '../round.ts';
@@ -8,11 +8,12 @@ import { pause, pauseOf, type Throttle } from '../timing.ts';
 import { DatagramChannel } from './datagram-channel.ts';
 import type { MismatchPolicy } from './mismatch-policy.ts';
 import { ExactSessionClient, HttpSessionClient, type SessionClient, type SessionClientDeps } from './session-client.ts';
+import type { SessionTransports } from './session-transports.ts';
 import { StreamChannel } from './stream-channel.ts';
 
 interface UserSessionReplayDeps {
   readonly config: ApplicationClientConfig;
-  readonly transport: Transport;
+  readonly transports: SessionTransports;
   readonly mismatchPolicy: MismatchPolicy;
   readonly meters: ApplicationMeters;
   readonly signal: AbortSignal;
@@ -69,12 +70,12 @@ export class UserSessionReplay {
   }
 
   async #open(session: ScriptSession, position: number): Promise<SessionClient> {
-    const { config, transport, mismatchPolicy, meters, routeOf } = this.#deps;
+    const { config, transports, mismatchPolicy, meters, routeOf } = this.#deps;
     const route = routeOf(session);
     const channel =
       session.protocol === 'udp'
         ? await DatagramChannel.connect(route)
-        : await StreamChannel.connect(transport, route, config.connectTimeoutMs);
+        : await StreamChannel.connect(transports.of(session), route, config.connectTimeoutMs);
     const deps: SessionClientDeps = { config, round: this.#round, position, mismatchPolicy, meters };
     const exchanges = config.match === 'http' ? exchangesOf(this.#round, position) : undefined;
     return exchanges === undefined

@@ -30,6 +30,12 @@ export const tlsParams = optionalObject('Traffic is encrypted when this is given
   closeNotify: ignored(tlsMembers.closeNotify),
 });
 
+/** For recorded sessions; those that are encrypted already are not encrypted again. */
+export const sessionTlsParams = optionalObject(
+  'Sessions over TCP are played over TLS when this is given, even empty; those recorded encrypted and those over UDP as they are',
+  { ...tlsMembers, closeNotify: ignored(tlsMembers.closeNotify) },
+);
+
 /** For requests, which may be sent with the first message of a resumed session. */
 export const requestTlsParams = optionalObject('Traffic is encrypted when this is given, even empty', {
   ...tlsMembers,

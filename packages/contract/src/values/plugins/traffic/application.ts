@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { optional, strict } from '../../../schema.ts';
 import { choice, flag, section, whole } from '../../protocols/field.ts';
 import { idOf, optionalIdOf } from '../members/reference.ts';
+import { sessionTlsParams } from '../members/tls-params.ts';
 import { socketMembers } from '../members/traffic-members.ts';
 import {
   item,
@@ -13,7 +14,17 @@ import {
   optionalText,
   valuesOf,
 } from '../members/values.ts';
-import { bytes, counter, errorsOf, family, gauge, generatorMetrics, latency, loadMetricsOf } from '../metrics.ts';
+import {
+  alertsOf,
+  bytes,
+  counter,
+  errorsOf,
+  family,
+  gauge,
+  generatorMetrics,
+  latency,
+  loadMetricsOf,
+} from '../metrics.ts';
 import { definePlugin } from '../plugin.ts';
 
 const speedMembers = {
@@ -58,6 +69,7 @@ const played = item({
 
 const schema = valuesOf({
   ...socketMembers,
+  tlsParams: sessionTlsParams,
   sessionsPerSecond: optionalRate(
     'Sessions begun a second by all agents together; without it users play one round after another',
   ),
@@ -101,6 +113,13 @@ export const application = definePlugin({
       applicationParams: { applications: [{ applicationId: 1, users: 10 }] },
       duration: { mode: 'time', seconds: 60 },
     },
+    {
+      sources: [{ agent: { id: 1 } }],
+      targets: [{ agent: { id: 2 } }],
+      tlsParams: { versions: ['1.3'] },
+      applicationParams: { applications: [{ applicationId: 1 }], portMode: 'mapped' },
+      duration: { mode: 'time', seconds: 60 },
+    },
   ],
   metrics: [
     counter('application.ok', 'Sessions played to their end', { better: 'higher' }),
@@ -112,6 +131,7 @@ export const application = definePlugin({
     latency('application.exchange', 'Exchanges'),
     bytes('application.txBytes', 'Bytes sent'),
     bytes('application.rxBytes', 'Bytes received'),
+    ...alertsOf('application'),
     errorsOf('application'),
     ...loadMetricsOf('application'),
     ...generatorMetrics,

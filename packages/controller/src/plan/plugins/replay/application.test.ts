@@ -58,9 +58,10 @@ interface InputOptions {
   readonly played?: object;
   readonly params?: object;
   readonly values?: object;
+  readonly input?: object;
 }
 
-const planned = ({ application = {}, played = {}, params = {}, values = {} }: InputOptions = {}) => {
+const planned = ({ application = {}, played = {}, params = {}, values = {}, input = {} }: InputOptions = {}) => {
   const found = applicationOf(application);
   const applicationParams = { applications: [{ applicationId: 1, ...played }], ...params };
   return sidesOf(
@@ -70,6 +71,7 @@ const planned = ({ application = {}, played = {}, params = {}, values = {} }: In
       agents: [agentOf(1), agentOf(2), agentOf(4)],
       applications: { byId: new Map([[1, found]]), tables: new Map([[3, users]]) },
       files: new Map([[5, capture]]),
+      ...input,
     },
   );
 };
@@ -106,6 +108,20 @@ describe('applications', () => {
       [{ sha256: capture.sha256, size: 900 }],
     ]);
     for (const config of [client, server]) expect(configProblems({ engine: 'application', config })).toEqual([]);
+  });
+
+  it('are played over TLS where the entry has it', () => {
+    const tlsParams = { versions: ['1.3'], sni: 'shop.test', resumption: 'psk', certificateID: 6 };
+    const certificate = { name: 'shop', certificate: 'PEM', privateKey: 'KEY' };
+    const { client, server, issues } = planned({
+      values: { tlsParams },
+      input: { certificates: new Map([[6, certificate]]) },
+    });
+    expect(issues).toEqual(['info applicationParams/portMode SESSION_KNOWN_BY']);
+    expect(client['tls']).toEqual({ versions: ['1.3'], alpn: [], sni: 'shop.test', verify: false, resumption: 'psk' });
+    expect(server['tls']).toMatchObject({ certificate: 'PEM', privateKey: 'KEY', tickets: true });
+    for (const config of [client, server]) expect(configProblems({ engine: 'application', config })).toEqual([]);
+    expect(planned().client).not.toHaveProperty('tls');
   });
 
   it('are shared out: users, rates and the values that are drawn for them', () => {
@@ -236,5 +252,12 @@ describe('applications that cannot be played are refused', () => {
     ],
   ])('%s', (_, options, issue) => {
     expect(errorsOf(options)).toContain(`applicationParams/${issue}`);
+  });
+
+  it('over TLS without TCP, or with an unknown certificate', () => {
+    const application = { sessions: [sessionOf(0, 53, 'udp'), sessionOf(1, 54, 'udp')] };
+    expect(errorsOf({ application, values: { tlsParams: {} } })).toEqual(['tlsParams NOT_SUPPORTED']);
+    const unknown = errorsOf({ values: { tlsParams: { certificateID: 9 } } });
+    expect(unknown).toContain('tlsParams/certificateID CERTIFICATE_UNKNOWN');
   });
 });

@@ -5,6 +5,7 @@ import { estimateTcp, type TrafficEstimate } from '../../core/load/traffic-estim
 import type { PlanApplication } from '../../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
+import { clientTls, serverTls } from '../../endpoints/tls-settings.ts';
 import { loadOf } from '../sockets/load-and-tuning.ts';
 import { reportIdentity } from './application-identity.ts';
 import { parametersOf, type TableBook } from './application-parameters.ts';
@@ -28,7 +29,7 @@ const minConnectMs = 1000;
 
 /** Recorded applications, both sides. */
 const planApplication = (scope: PlanScope, values: ApplicationValues): Traffic => {
-  const { applicationParams: params, sessionsPerSecond } = values;
+  const { applicationParams: params, sessionsPerSecond, tlsParams } = values;
   const tables: TableBook = new Map();
   const applications = applicationsOf(scope, params, tables);
   const sessions = applications.flatMap(({ application, play }) =>
@@ -41,6 +42,10 @@ const planApplication = (scope: PlanScope, values: ApplicationValues): Traffic =
     users,
   });
   reportIdentity(scope, values, applications);
+  const isUdp = sessions.every(({ protocol }) => protocol === 'udp') && sessions.length > 0;
+  if (tlsParams !== undefined && isUdp) {
+    scope.issues.error(pointerIn(scope, 'tlsParams'), 'NOT_SUPPORTED', 'TLS needs TCP: all sessions are over UDP');
+  }
   const shared = {
     applications: applications.map(({ play }) => play),
     dictionaries: [...tables.values()],
@@ -50,12 +55,15 @@ const planApplication = (scope: PlanScope, values: ApplicationValues): Traffic =
   };
   return {
     engine: 'application',
-    transport: sessions.every(({ protocol }) => protocol === 'udp') && sessions.length > 0 ? 'udp' : 'tcp',
+    transport: isUdp ? 'udp' : 'tcp',
     defaultPorts: ports.defaults,
     rates: [sessionsPerSecond],
     totals: [Math.max(1, ...applications.map(({ play }) => play.users))],
-    client: (part) => clientOf({ part, applications, ports, shared, sessionsPerSecond }),
-    server: () => ({ config: { role: 'server', ...shared } }),
+    client: (part) => {
+      const tls = tlsParams && { tls: clientTls(scope, tlsParams) };
+      return clientOf({ part, applications, ports, shared: { ...shared, ...tls }, sessionsPerSecond });
+    },
+    server: () => ({ config: { role: 'server', ...shared, ...(tlsParams && { tls: serverTls(scope, tlsParams) }) } }),
     listen: ports.listen,
   };
 };
