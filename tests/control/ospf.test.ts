@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Side } from '../engines/namespaces.ts';
 import { useCable } from '../engines/use-cable.ts';
 import { startBird } from './bird.ts';
 import { startFrr } from './frr.ts';
@@ -13,10 +14,15 @@ const prefixes = Array.from({ length: nodes * 2 }, (_, i) => `10.64.${i}.0/24`).
 describe('OSPF', () => {
   const cable = useCable('test');
 
+  const { own, theirs } = { own: '10.99.0.1', theirs: '10.99.0.2' };
+
   it.each([
-    ['point-to-point', 'none', ''],
-    ['broadcast', 'md5', 'ip ospf message-digest-key 7 md5 secret\n ip ospf authentication message-digest'],
-  ] as const)('floods a network of routers to FRR over a %s link, authentication %s', async (network, kind, lines) => {
+    ['point-to-point', 'none', '', [], ''],
+    ['broadcast', 'md5', 'ip ospf message-digest-key 7 md5 secret\n ip ospf authentication message-digest', [], ''],
+    ['non-broadcast', 'none', '', [theirs], `neighbor ${own}`],
+    ['point-to-multipoint', 'none', '', [], ''],
+  ] as const)('floods a network of routers to FRR over a %s link, authentication %s', async (...given) => {
+    const [network, kind, lines, neighbours, more] = given;
     const frr = await startFrr(
       cable.right,
       ['ospfd'],
@@ -27,11 +33,12 @@ describe('OSPF', () => {
         ip ospf network ${network}
         ${lines}
        router ospf
-        ospf router-id 10.99.0.2`,
+        ospf router-id 10.99.0.2
+        ${more}`,
     );
     const profile = profileOf('ospf', {
       instance: { routerId: '192.0.2.1' },
-      interface: { network, helloSec: 1, deadSec: 4, priority: 0 },
+      interface: { network, neighbours: [...neighbours], helloSec: 1, deadSec: 4, priority: 0 },
       authentication: { kind, keyId: 7, key: 'secret' },
       externals: { count: 50, start: '10.96.0.0/24' },
       topology,
@@ -48,8 +55,9 @@ describe('OSPF', () => {
     await expect.poll(async () => (await externals()).length, { interval: 200 }).toBe(50);
     const totals = await job.stop();
     expect(totals.gauge('control.sessionsUp')).toBe(1);
-    // Own and generated routers, the routes from outside and the neighbour, which is designated on a broadcast network.
-    expect(totals.gauge('control.lsdbSize')).toBe(nodes + 50 + 2 + (network === 'broadcast' ? 1 : 0));
+    // Own and generated routers, the routes from outside and the neighbour, which is designated where one must be.
+    const hasNetwork = network === 'broadcast' || network === 'non-broadcast';
+    expect(totals.gauge('control.lsdbSize')).toBe(nodes + 50 + 2 + (hasNetwork ? 1 : 0));
     await expect.poll(learnt, { interval: 200 }).toEqual([]);
   });
 
@@ -70,6 +78,28 @@ describe('OSPF', () => {
       return lines.sort();
     };
     await expect.poll(learnt, { interval: 200 }).toEqual(prefixes);
+  });
+
+  it.each([
+    ['non-broadcast', 'nonbroadcast'],
+    ['point-to-multipoint', 'ptmp'],
+  ] as const)('of version 3 floods a network of routers to BIRD over a %s link', async (network, type) => {
+    const address = linkLocalOf(cable.right);
+    const bird = await startBird(
+      cable.right,
+      `router id 10.99.0.2;
+       protocol ospf v3 { ipv6 { }; area 0 { interface "${cable.right.device}" {
+         type ${type}; hello 1; dead 4; poll 1; priority 5; neighbors { fe80::a63:1 eligible; }; }; }; }`,
+    );
+    const profile = profileOf('ospf', {
+      instance: { version: 3, routerId: '192.0.2.1' },
+      interface: { network, neighbours: [address], helloSec: 1, deadSec: 4 },
+      topology: { kind: 'tree', nodes: 20 },
+    });
+    await startRouters(cable.left, { ospf: [profile] });
+    const expected = Array.from({ length: 20 }, (_, i) => prefix6('2001:db8:6000', i)).sort();
+    const learnt = async () => ((await bird.show('show route')).match(/^2001:db8:60\S+/gm) ?? []).sort();
+    await expect.poll(learnt, { interval: 200 }).toEqual(expected);
   });
 
   it.each(['point-to-point', 'broadcast'] as const)(
@@ -117,6 +147,13 @@ describe('OSPF', () => {
     },
   );
 });
+
+/** Address that the kernel has given the device itself. */
+const linkLocalOf = (side: Side): string => {
+  const [, address = ''] =
+    /inet6 (fe80::[0-9a-f:]+)/.exec(side.run('ip', '-6', 'addr', 'show', 'dev', side.device)) ?? [];
+  return address;
+};
 
 const prefix6 = (start: string, index: number): string =>
   index === 0 ? `${start}::/64` : `${start}:${index.toString(16)}::/64`;

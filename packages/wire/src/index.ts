@@ -100,7 +100,7 @@ export {
 export { LspPing } from './control/mpls-oam/pinger.ts';
 export { parseTp, type TpEnd, type TpMessage, tpGroupMac } from './control/mpls-tp/message.ts';
 export { TpPath } from './control/mpls-tp/path.ts';
-export { type AreaKind, ospfProtocol, type PacketEnds } from './control/ospf/format.ts';
+export { type AreaKind, type OspfNetwork, ospfProtocol, type PacketEnds } from './control/ospf/format.ts';
 export { type OspfNeighbour, ospfStateName } from './control/ospf/neighbour.ts';
 export type { OspfOptions } from './control/ospf/options.ts';
 export { OspfRouter } from './control/ospf/router.ts';

@@ -1,5 +1,13 @@
 // Profiles of protocols as dictionaries of type `protocol.<name>` hold them, with all defaults applied.
-import type { AreaKind, BgpFamilyName, bfdAuthentication, EvpnOptions, TopologyKind, wireTypes } from '@rushhour/wire';
+import type {
+  AreaKind,
+  BgpFamilyName,
+  bfdAuthentication,
+  EvpnOptions,
+  OspfNetwork,
+  TopologyKind,
+  wireTypes,
+} from '@rushhour/wire';
 
 interface Flaps {
   readonly intervalSec: number;
@@ -134,7 +142,8 @@ export interface OspfProfile {
     readonly overload: boolean;
   };
   readonly interface: {
-    readonly network: 'point-to-point' | 'broadcast' | 'non-broadcast' | 'point-to-multipoint';
+    readonly network: OspfNetwork;
+    readonly neighbours: readonly string[];
     readonly helloSec: number;
     readonly deadSec: number;
     readonly retransmitSec: number;

@@ -43,9 +43,6 @@ export class OspfInstance implements WatchedInstance {
 
   constructor(options: InstanceOptions<OspfProfile>, context: PlaneContext) {
     const { profile, router, host } = options;
-    const { network } = profile.interface;
-    if (network !== 'broadcast' && network !== 'point-to-point')
-      throw new RangeError(`OSPF cannot run on ${network} networks yet`);
     this.router = router;
     this.isWatched = profile.interface.bfd;
     this.#context = context;

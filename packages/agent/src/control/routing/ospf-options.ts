@@ -62,7 +62,7 @@ type Generated = ReturnType<typeof generatedOf>;
 const linkOf = ({ instance, interface: link }: OspfProfile, { routerId, areaKind }: Generated) => ({
   routerId,
   areaKind,
-  isBroadcast: link.network === 'broadcast',
+  network: link.network,
   cost: link.cost,
   isOverloaded: instance.overload,
 });
@@ -86,7 +86,9 @@ const version3Of = ({ profile, router }: InstanceOptions<OspfProfile>, generated
   const words = own.slice();
   words.fill(0, 2);
   const prefix = isGlobal ? { words, bits: linkLocalBits } : undefined;
-  const format = ospfVersion3({ ...linkOf(profile, generated), instanceId, priority, linkLocal, prefix, area });
+  const ownAddress = isGlobal ? { words: own, bits: 128, isOwn: true } : undefined;
+  const addresses = { linkLocal, prefix, ownAddress };
+  const format = ospfVersion3({ ...linkOf(profile, generated), ...addresses, instanceId, priority, area });
   return { area, format };
 };
 
@@ -97,7 +99,8 @@ export const ospfOptionsOf = (options: InstanceOptions<OspfProfile>, mtu: number
     ...(instance.version === 3 ? version3Of(options, generated) : version2Of(options, generated)),
     routerId: generated.routerId,
     areaId: ipv4Word(instance.area),
-    isBroadcast: link.network === 'broadcast',
+    network: link.network,
+    neighbours: link.neighbours.map(parseAddress),
     helloSec: link.helloSec,
     deadSec: link.deadSec,
     retransmitSec: link.retransmitSec,

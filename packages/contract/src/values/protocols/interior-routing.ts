@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { ignored } from '../plugins/members/values.ts';
 import {
+  addressPattern,
   authentication,
   choice,
   flag,
@@ -13,7 +14,6 @@ import {
   profile,
   section,
   subset,
-  unsupported,
   whole,
 } from './field.ts';
 
@@ -80,7 +80,11 @@ export const ospf = profile('OSPF, version 2 (RFC 2328) or 3 (RFC 5340)', {
     overload: flag('Announce the highest metric'),
   }),
   interface: section('Neighbours', {
-    network: unsupported(choice('Kind of network', ospfNetworks), ['non-broadcast', 'point-to-multipoint']),
+    network: choice('Kind of network', ospfNetworks),
+    neighbours: list('Neighbours on non-broadcast networks; on point-to-multipoint ones hellos go to all when empty', {
+      pattern: addressPattern,
+      value: [],
+    }),
     helloSec: whole('Time between hellos', 10, [1, 65_535]),
     deadSec: whole('Silence after which the neighbour is lost', 40, [2, 65_535]),
     retransmitSec: whole('Wait before sending again', 5, [1, 3600]),

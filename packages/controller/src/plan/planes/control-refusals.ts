@@ -19,7 +19,26 @@ const ripRefusals = ({ instance, routes, authentication }: ProtocolConfig<'rip'>
 /** A router LSA of version 2 has 65,535 bytes at most, 12 for each prefix. */
 const maxPrefixesPerNode = 5000;
 
-const ospfRefusals = ({ instance, authentication, topology, ...more }: ProtocolConfig<'ospf'>): Refusal[] => {
+/** Neighbours that are named one by one; version 3 speaks from link-local addresses. */
+const ospfNeighbourRefusals = (config: ProtocolConfig<'ospf'>): Refusal[] => {
+  const { network, neighbours } = config.interface;
+  const isVersion3 = config.instance.version === 3;
+  const isTaken = (address: string) => (isVersion3 ? /^fe[89ab][0-9a-f]:/i.test(address) : !isV6(address));
+  const hasGroups = network === 'broadcast' || network === 'point-to-point';
+  const needed = isVersion3 ? 'must be link-local addresses' : 'must be IPv4 addresses';
+  return asked([
+    [
+      network === 'non-broadcast' && neighbours.length === 0,
+      '/interface/neighbours',
+      'non-broadcast networks need them',
+    ],
+    [hasGroups && neighbours.length > 0, '/interface/neighbours', `${network} networks find them by multicast`],
+    [!neighbours.every(isTaken), '/interface/neighbours', needed],
+  ]);
+};
+
+const ospfRefusals = (config: ProtocolConfig<'ospf'>): Refusal[] => {
+  const { instance, authentication, topology, ...more } = config;
   const isVersion3 = instance.version === 3;
   const hasKey = authentication.kind !== 'none';
   return asked([
@@ -31,7 +50,7 @@ const ospfRefusals = ({ instance, authentication, topology, ...more }: ProtocolC
     ],
     [isVersion3 && more.interface.bfd, '/interface/bfd', 'version 3 cannot be watched yet'],
     [isVersion3 && hasKey, '/authentication/kind', 'version 3 cannot be authenticated yet'],
-  ]);
+  ]).concat(ospfNeighbourRefusals(config));
 };
 
 /** Version 2 has a byte for tenths of seconds. */

@@ -19,11 +19,22 @@ it.each([
   ['vpws', {}],
   ['mpls-oam', {}],
   ['mpls-tp', {}],
-] as const)('%s with all defaults is accepted', (protocol, given) => {
+  ['ospf', {}],
+  ['ospf', { interface: { network: 'non-broadcast', neighbours: ['10.0.0.2'] } }],
+  ['ospf', { interface: { network: 'point-to-multipoint' } }],
+  ['ospf', { instance: { version: 3 }, interface: { network: 'point-to-multipoint', neighbours: ['fe80::2'] } }],
+] as const)('%s with %j is accepted', (protocol, given) => {
   expect(refused(protocol, given)).toEqual([]);
 });
 
 it.each([
+  ...(
+    [
+      [{ network: 'non-broadcast' }, 'non-broadcast networks need them'],
+      [{ neighbours: ['10.0.0.2'] }, 'point-to-point networks find them by multicast'],
+      [{ network: 'non-broadcast', neighbours: ['2001:db8::1'] }, 'must be IPv4 addresses'],
+    ] as const
+  ).map(([given, message]) => ['ospf', { interface: given }, [`/interface/neighbours: ${message}`]] as const),
   ['mld', { host: { groupStart: 'ff02::1:3' } }, []],
   ['mld', { host: { groupStart: 'ff01::5' } }, ['/host/groupStart: is no multicast group that hosts report']],
   ['mld', { host: { groupStart: '2001:db8::1' } }, ['/host/groupStart: is no multicast group that hosts report']],

@@ -5,6 +5,11 @@ export const ospfType = { hello: 1, description: 2, request: 3, update: 4, ackno
 export const ddFlag = { master: 1, more: 2, init: 4 } as const;
 export const ospfProtocol = 89;
 
+export type OspfNetwork = 'point-to-point' | 'broadcast' | 'non-broadcast' | 'point-to-multipoint';
+
+/** The routers of such a network elect a designated one, which speaks for the network. */
+export const hasDesignated = (network: OspfNetwork): boolean => network === 'broadcast' || network === 'non-broadcast';
+
 export type AreaKind = 'normal' | 'stub' | 'totally-stub' | 'nssa';
 
 export interface OspfHeader {

@@ -1,4 +1,4 @@
-import type { OspfArea, OspfFormat } from './format.ts';
+import type { OspfArea, OspfFormat, OspfNetwork } from './format.ts';
 import type { OspfNeighbour } from './neighbour.ts';
 
 export interface OspfOptions {
@@ -6,7 +6,9 @@ export interface OspfOptions {
   readonly format: OspfFormat;
   readonly routerId: number;
   readonly areaId: number;
-  readonly isBroadcast: boolean;
+  readonly network: OspfNetwork;
+  /** Whom packets go to one by one, where the network has no multicast. Others are taken by themselves. */
+  readonly neighbours: readonly Int32Array[];
   readonly helloSec: number;
   readonly deadSec: number;
   readonly retransmitSec: number;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOfHex, hexOfBytes } from '../../bytes/memory.ts';
-import { parseAddress } from '../../ip/address.ts';
+import { formatAddress, parseAddress } from '../../ip/address.ts';
 import { createRandom } from '../../testing/random.ts';
 import type { MessageWriter } from '../message-writer.ts';
 import type { TopologyKind } from '../topology.ts';
@@ -30,8 +30,8 @@ interface PairOptions extends Partial<OspfOptions> {
 
 const createFormat = (version: number, side: number, options: PairOptions, generated: GeneratedPrefixes) => {
   const { routerId } = generated;
-  const { areaKind = 'normal', isBroadcast = false } = options;
-  const link = { routerId, areaKind, isBroadcast, cost: 10, isOverloaded: false };
+  const { areaKind = 'normal', network = 'point-to-point' } = options;
+  const link = { routerId, areaKind, network, cost: 10, isOverloaded: false };
   if (version === 2) {
     const address = 0x0a630001 + side;
     const area = new Version2Area({ ...generated, address, areaKind });
@@ -40,7 +40,8 @@ const createFormat = (version: number, side: number, options: PairOptions, gener
   }
   const area = new Version3Area({ ...generated, areaKind, address: undefined });
   const prefix = { words: parseAddress(`2001:db8:${side + 1}::`), bits: 64 };
-  const own = { instanceId: 3, linkLocal: addresses[3][side] as Int32Array, prefix, priority: 1, area };
+  const ownAddress = { words: parseAddress(`2001:db8:${side + 1}::1`), bits: 128, isOwn: true };
+  const own = { instanceId: 3, linkLocal: addresses[3][side] as Int32Array, prefix, ownAddress, priority: 1, area };
   return { area, format: ospfVersion3({ ...link, ...own }) };
 };
 
@@ -55,6 +56,7 @@ class OspfPair {
   now = 0;
   isCut = false;
   readonly routers: OspfRouter[];
+  readonly destinations = new Set<string>();
   #waiting: { at: number; run: () => void }[] = [];
 
   constructor(
@@ -76,12 +78,21 @@ class OspfPair {
         },
       });
       const timers = { helloSec: 10, deadSec: 40, retransmitSec: 5, priority: 1, mtu: 1500, changeSec: 0 };
-      const more = { areaId: 0, isBroadcast: false, ignoresMtu: false, area, format, random };
+      const more = {
+        areaId: 0,
+        network: 'point-to-point' as const,
+        neighbours: [],
+        ignoresMtu: false,
+        area,
+        format,
+        random,
+      };
       const source = addresses[version][side] as Int32Array;
       const router: OspfRouter = new OspfRouter(
         { routerId, ...timers, ...more, ...options },
         {
           send: (bytes, destination) => {
+            this.destinations.add(formatAddress(destination));
             if (!this.isCut)
               this.#waiting.push({
                 at: this.now + 1,
@@ -108,6 +119,10 @@ class OspfPair {
 
   get states(): number[] {
     return this.routers.flatMap(({ neighbours }) => [...neighbours.values()].map(({ state }) => state));
+  }
+
+  get types(): Set<number> {
+    return new Set(this.routers.flatMap(({ lsdb }) => [...lsdb.values()].map(({ header }) => header.type)));
   }
 
   /** Databases without ages. */
@@ -182,6 +197,22 @@ describe('OSPF packets', () => {
     expect(readHello3(parseOspf3(bytes, 0, ends) as never)).toEqual(hello);
     expect(parseOspf3(bytes, 1, ends)).toBeUndefined();
     expect(parseOspf3(bytes, 0, { ...ends, source: parseAddress('fe80::2') })).toBeUndefined();
+  });
+
+  it('announce the own address on point-to-multipoint networks, as RFC 2328 and RFC 5340 define it', () => {
+    const bodies = ([2, 3] as const).map((version) => {
+      const { routers } = new OspfPair(version, { network: 'point-to-multipoint' }, [
+        { kind: 'none', nodes: 0 },
+        { kind: 'none', nodes: 0 },
+      ]);
+      const own = [...(routers[0] as OspfRouter).lsdb.values()];
+      const type = version === 2 ? 1 : 0x2009;
+      return hexOfBytes(own.find(({ header }) => header.type === type)?.bytes.subarray(20) as Uint8Array);
+    });
+    expect(bodies).toEqual([
+      ['0000 0001', '0a630001 ffffffff 03 00 0000'].join('').replaceAll(' ', ''),
+      ['0001 2001 00000000 0a000001', '80 02 0000 20010db8 00010000 00000000 00000001'].join('').replaceAll(' ', ''),
+    ]);
   });
 
   it.each([2, 3] as const)('of version %i are read without failure when they are changed', (version) => {
@@ -263,7 +294,7 @@ describe.each([2, 3] as const)('two routers of OSPF version %i', (version) => {
   });
 
   it('elect a designated router on a broadcast network', () => {
-    const pair = new OspfPair(version, { isBroadcast: true }, [
+    const pair = new OspfPair(version, { network: 'broadcast' }, [
       { kind: 'none', nodes: 0 },
       { kind: 'none', nodes: 0 },
     ]);
@@ -275,6 +306,23 @@ describe.each([2, 3] as const)('two routers of OSPF version %i', (version) => {
     expect(pair.routers[0]?.lsdb.size).toBe(version === 2 ? 3 : 6);
     expect(pair.databases[0]).toBe(pair.databases[1]);
   });
+
+  it.each(['non-broadcast', 'point-to-multipoint'] as const)(
+    'send no multicast on %s networks with neighbours',
+    (network) => {
+      const all = addresses[version];
+      const pair = new OspfPair(version, { network, neighbours: [...all] }, [
+        { kind: 'ring', nodes: 4 },
+        { kind: 'none', nodes: 0 },
+      ]);
+      pair.run(60_000);
+      expect(pair.states).toEqual([6, 6]);
+      expect(pair.databases[0]).toBe(pair.databases[1]);
+      expect(pair.destinations).toEqual(new Set(all.map((address) => formatAddress(address))));
+      const hasNetwork = pair.types.has(version === 2 ? 2 : 0x2002);
+      expect(hasNetwork).toBe(network === 'non-broadcast');
+    },
+  );
 
   it('flood changes, lose each other after the dead interval and find each other again', () => {
     const pair = new OspfPair(version, { changeSec: 5 }, [

@@ -50,11 +50,12 @@ export class OspfOutput {
     this.#acknowledgements.push(copyOf(lsa, 0, lsaHeaderBytes));
   }
 
-  flush(destination: Int32Array): void {
+  flush(destinations: readonly Int32Array[]): void {
     const each = Math.floor(this.#room / lsaHeaderBytes);
     const headers = this.#acknowledgements;
     this.#acknowledgements = [];
     for (let from = 0; from < headers.length; from += each)
-      this.send(ospfType.acknowledgement, writeAcknowledgement(headers.slice(from, from + each)), destination);
+      for (const destination of destinations)
+        this.send(ospfType.acknowledgement, writeAcknowledgement(headers.slice(from, from + each)), destination);
   }
 }

@@ -1,7 +1,8 @@
 import { copyOf, isSameBytes } from '../../bytes/memory.ts';
 import { isSameAddress } from '../../ip/address.ts';
+import { floodTargets, helloTargets } from './destinations.ts';
 import { electDesignated } from './election.ts';
-import { type OwnLsa, ospfType, type PacketEnds, type ReceivedOspf } from './format.ts';
+import { hasDesignated, type OwnLsa, ospfType, type PacketEnds, type ReceivedOspf } from './format.ts';
 import {
   createLsa,
   initialSequence,
@@ -19,6 +20,7 @@ import { OspfOutput } from './output.ts';
 import { readAcknowledgement, readUpdate } from './update.ts';
 
 const ageCheckMs = 1000;
+const refreshMs = 1_800_000;
 const never = Number.POSITIVE_INFINITY;
 
 /** An OSPF router with one interface (RFC 2328, RFC 5340) and a generated network behind it. */
@@ -34,6 +36,7 @@ export class OspfRouter {
   /** LSAs about itself and its link that are in the database. */
   readonly #own = new Map<string, OwnLsa>();
   readonly #output: OspfOutput;
+  readonly #hasDesignated: boolean;
   #flood: StoredLsa[] = [];
   #helloAt = never;
   #electAt = never;
@@ -46,6 +49,7 @@ export class OspfRouter {
     this.#options = options;
     this.#events = events;
     this.lsdb = new Lsdb(options.format);
+    this.#hasDesignated = hasDesignated(options.network);
     this.#output = new OspfOutput(options, (bytes, destination) => {
       this.counters.tx++;
       events.send(bytes, destination);
@@ -53,13 +57,13 @@ export class OspfRouter {
   }
 
   start(now: number): void {
-    const { area, isBroadcast, deadSec, changeSec } = this.#options;
+    const { area, deadSec, changeSec } = this.#options;
     this.#setNow(now);
     this.#isStopping = false;
     if (this.lsdb.size === 0) for (const lsa of area.lsas()) this.lsdb.install(lsa, now);
     this.#helloAt = now;
     this.#ageAt = now + ageCheckMs;
-    this.#electAt = isBroadcast ? now + deadSec * 1000 : never;
+    this.#electAt = this.#hasDesignated ? now + deadSec * 1000 : never;
     this.#changeAt = changeSec > 0 && area.nodes > 0 ? now + changeSec * 1000 : never;
     this.#originateOwn();
   }
@@ -108,7 +112,7 @@ export class OspfRouter {
       const neighbour = this.neighbours.get(packet.routerId);
       if (neighbour !== undefined && neighbour.state >= neighbourState.exStart) this.#dispatch(packet, neighbour);
     }
-    this.#output.flush(this.#groupOf());
+    this.#output.flush(this.#destinations());
     this.#sendFlood();
   }
 
@@ -146,24 +150,25 @@ export class OspfRouter {
   #lose(neighbour: OspfNeighbour, reason: string): void {
     this.neighbours.delete(neighbour.routerId);
     neighbour.setState(neighbourState.down, reason);
-    if (this.#options.isBroadcast) this.#elect();
+    if (this.#hasDesignated) this.#elect();
   }
 
   #sendHello(): void {
-    const { format, helloSec, deadSec, priority, isBroadcast } = this.#options;
+    const { format, helloSec, deadSec, priority } = this.#options;
     const hello = format.writeHello({
       helloSec,
       deadSec,
-      priority: isBroadcast ? priority : 1,
+      priority: this.#hasDesignated ? priority : 1,
       designated: this.designated,
       backup: this.backup,
       neighbours: [...this.neighbours.keys()],
     });
-    this.#output.send(ospfType.hello, hello, format.groups.all);
+    for (const destination of helloTargets(this.#options, this.neighbours.values()))
+      this.#output.send(ospfType.hello, hello, destination);
   }
 
   #receiveHello(packet: ReceivedOspf, source: Int32Array): void {
-    const { isBroadcast, routerId, format, helloSec, deadSec } = this.#options;
+    const { routerId, format, helloSec, deadSec } = this.#options;
     const hello = format.readHello(packet);
     if (hello === undefined) return;
     if (hello.helloSec !== helloSec || hello.deadSec !== deadSec || !format.isHelloAccepted(hello)) {
@@ -191,7 +196,7 @@ export class OspfRouter {
     }
     const isNew = neighbour.state < neighbourState.bidirectional;
     if (isNew) neighbour.setState(neighbourState.bidirectional);
-    if (isBroadcast && (isNew || isChanged)) this.#onBroadcastHello(hello.designated, hello.backup);
+    if (this.#hasDesignated && (isNew || isChanged)) this.#onBroadcastHello(hello.designated, hello.backup);
     this.#beginIfAdjacent(neighbour);
   }
 
@@ -228,9 +233,8 @@ export class OspfRouter {
   }
 
   #beginIfAdjacent(neighbour: OspfNeighbour): void {
-    const { isBroadcast } = this.#options;
     const theirs = neighbour.name === this.designated || neighbour.name === this.backup;
-    const isAdjacent = !isBroadcast || (this.#electAt === never && (this.#isDesignated || theirs));
+    const isAdjacent = !this.#hasDesignated || (this.#electAt === never && (this.#isDesignated || theirs));
     if (isAdjacent && neighbour.state === neighbourState.bidirectional) neighbour.begin(this.#now);
     else if (!isAdjacent && neighbour.state > neighbourState.bidirectional)
       neighbour.setState(neighbourState.bidirectional);
@@ -382,7 +386,7 @@ export class OspfRouter {
     const receivers = [...this.neighbours.values()].filter(({ state }) => state >= neighbourState.exchange);
     if (receivers.length === 0) return;
     for (const neighbour of receivers) for (const lsa of lsas) neighbour.expectAcknowledgement(lsa, this.#now);
-    this.#output.updates(lsas, this.#groupOf());
+    for (const destination of this.#destinations()) this.#output.updates(lsas, destination);
   }
 
   get #isDesignated(): boolean {
@@ -390,10 +394,7 @@ export class OspfRouter {
     return this.designated === name || this.backup === name;
   }
 
-  #groupOf(): Int32Array {
-    const { isBroadcast, format } = this.#options;
-    return !isBroadcast || this.#isDesignated ? format.groups.all : format.groups.designated;
+  #destinations(): readonly Int32Array[] {
+    return floodTargets(this.#options, this.neighbours.values(), this.#isDesignated);
   }
 }
-
-const refreshMs = 1_800_000;

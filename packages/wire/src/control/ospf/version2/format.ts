@@ -21,7 +21,7 @@ const overheadBytes = 20 + 24 + 32;
 
 /** OSPF for IPv4 (RFC 2328). */
 export const ospfVersion2 = (options: Version2Options): OspfFormat => {
-  const { address: name, mask, isBroadcast, areaKind, authentication } = options;
+  const { address: name, mask, network, areaKind, authentication } = options;
   const areaOptions = optionsOf(areaKind);
   const externals = areaOptions & 2;
   return {
@@ -34,7 +34,8 @@ export const ospfVersion2 = (options: Version2Options): OspfFormat => {
     parse: (bytes) => parseOspf(bytes, authentication),
     writeHello: (hello) => writeHello({ ...hello, mask, options: areaOptions }),
     readHello,
-    isHelloAccepted: (hello) => (!isBroadcast || hello.mask === mask) && (hello.options & 2) === externals,
+    isHelloAccepted: (hello) =>
+      (network === 'point-to-point' || hello.mask === mask) && (hello.options & 2) === externals,
     writeDescription: (description) => writeDescription(description, areaOptions),
     readDescription,
     writeRequest,

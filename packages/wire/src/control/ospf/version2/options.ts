@@ -1,4 +1,4 @@
-import type { AreaKind } from '../format.ts';
+import type { AreaKind, OspfNetwork } from '../format.ts';
 import type { Version2Area } from './generated-area.ts';
 import type { OspfAuthentication } from './packet.ts';
 
@@ -8,7 +8,7 @@ export interface Version2Options {
   readonly areaKind: AreaKind;
   readonly address: number;
   readonly mask: number;
-  readonly isBroadcast: boolean;
+  readonly network: OspfNetwork;
   readonly cost: number;
   readonly isOverloaded: boolean;
   readonly authentication: OspfAuthentication;

@@ -55,6 +55,8 @@ export interface Prefix {
   /** Words of the address (see ip/address.ts). */
   readonly words: Int32Array;
   readonly bits: number;
+  /** An address of the router itself (bit LA). */
+  readonly isOwn?: boolean;
 }
 
 const wordsOf = (bits: number): number => (bits + 31) >> 5;
@@ -111,7 +113,10 @@ export const writePrefixesBody =
   (writer: MessageWriter) => {
     writer.u16(prefixes.length).u16(to.type).u32(to.id).u32(to.router);
     for (const prefix of prefixes) {
-      writer.u8(prefix.bits).u8(0).u16(metric);
+      writer
+        .u8(prefix.bits)
+        .u8(prefix.isOwn === true ? 2 : 0)
+        .u16(metric);
       writeWords(writer, prefix);
     }
   };

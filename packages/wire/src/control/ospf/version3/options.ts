@@ -1,4 +1,4 @@
-import type { AreaKind } from '../format.ts';
+import type { AreaKind, OspfNetwork } from '../format.ts';
 import type { Version3Area } from './generated-area.ts';
 import type { Prefix } from './lsa.ts';
 
@@ -10,7 +10,9 @@ export interface Version3Options {
   readonly linkLocal: Int32Array;
   /** The network of the link, where the router has another address. */
   readonly prefix: Prefix | undefined;
-  readonly isBroadcast: boolean;
+  /** That address alone, which point-to-multipoint networks announce. */
+  readonly ownAddress: Prefix | undefined;
+  readonly network: OspfNetwork;
   readonly priority: number;
   readonly cost: number;
   readonly isOverloaded: boolean;

@@ -1,4 +1,4 @@
-import type { LinkState, OwnLsa } from '../format.ts';
+import { hasDesignated, type LinkState, type OwnLsa } from '../format.ts';
 import {
   linkType,
   lsaOf,
@@ -18,11 +18,12 @@ const maxMetric = 0xffff;
 /** Ids of the LSAs with the prefixes of the router and of its network. */
 const prefixLsaId = { router: 0, network: 1 } as const;
 
-const isTransit = ({ routerId, isBroadcast }: Version3Options, { adjacent, designated }: LinkState): boolean =>
-  isBroadcast && (designated === routerId ? adjacent.length > 0 : adjacent.some((one) => one.routerId === designated));
+const isTransit = ({ routerId, network }: Version3Options, { adjacent, designated }: LinkState): boolean =>
+  hasDesignated(network) &&
+  (designated === routerId ? adjacent.length > 0 : adjacent.some((one) => one.routerId === designated));
 
 const ownLinks = (options: Version3Options, state: LinkState): RouterLink[] => {
-  const { isOverloaded, isBroadcast, cost, area } = options;
+  const { isOverloaded, network, cost, area } = options;
   const metric = isOverloaded ? maxMetric : cost;
   const { adjacent, designated } = state;
   const transitInterface = adjacent.find((one) => one.routerId === designated)?.interfaceId ?? ownInterfaceId;
@@ -33,7 +34,7 @@ const ownLinks = (options: Version3Options, state: LinkState): RouterLink[] => {
   const direct = adjacent.map(({ routerId: neighbour, interfaceId: neighbourInterfaceId }) => ({
     ...{ type: linkType.pointToPoint, metric, interfaceId: ownInterfaceId, neighbourInterfaceId, neighbour },
   }));
-  const links = !isBroadcast ? direct : isTransit(options, state) ? [transit] : [];
+  const links = !hasDesignated(network) ? direct : isTransit(options, state) ? [transit] : [];
   return [...links, ...area.linkToNodes(isOverloaded)];
 };
 
@@ -50,11 +51,11 @@ const networkPrefixes = (own: Prefix | undefined, { adjacent, lsas }: LinkState)
 
 /** Router and link LSA, the prefix of the link, and what a designated router says about the network. */
 export const ownLsas = (options: Version3Options, state: LinkState): OwnLsa[] => {
-  const { routerId, area, areaKind, cost, isBroadcast, linkLocal, prefix, priority } = options;
+  const { routerId, area, areaKind, cost, network, linkLocal, prefix, ownAddress, priority } = options;
   const bits = optionsOf(areaKind);
   const router = lsaOf(lsaType.router, 0, routerId);
   const prefixes = prefix === undefined ? [] : [prefix];
-  const link = { priority: isBroadcast ? priority : 1, options: bits, linkLocal, prefixes };
+  const link = { priority: hasDesignated(network) ? priority : 1, options: bits, linkLocal, prefixes };
   const lsas: OwnLsa[] = [
     { ...router, write: writeRouterBody(area.flags, bits, ownLinks(options, state)) },
     { ...lsaOf(lsaType.link, ownInterfaceId, routerId), write: writeLinkBody(link) },
@@ -63,12 +64,14 @@ export const ownLsas = (options: Version3Options, state: LinkState): OwnLsa[] =>
     if (all.length === 0) return;
     lsas.push({ ...lsaOf(lsaType.intraAreaPrefix, id, routerId), write: writePrefixesBody(to, metric, all) });
   };
-  if (!isTransit(options, state)) withPrefixes(prefixLsaId.router, router, prefixes, cost);
+  if (network === 'point-to-multipoint')
+    withPrefixes(prefixLsaId.router, router, ownAddress === undefined ? [] : [ownAddress], 0);
+  else if (!isTransit(options, state)) withPrefixes(prefixLsaId.router, router, prefixes, cost);
   else if (state.designated === routerId) {
-    const network = lsaOf(lsaType.network, ownInterfaceId, routerId);
+    const described = lsaOf(lsaType.network, ownInterfaceId, routerId);
     const routers = [routerId, ...state.adjacent.map((one) => one.routerId)];
-    lsas.push({ ...network, write: writeNetworkBody(bits, routers) });
-    withPrefixes(prefixLsaId.network, network, networkPrefixes(prefix, state), 0);
+    lsas.push({ ...described, write: writeNetworkBody(bits, routers) });
+    withPrefixes(prefixLsaId.network, described, networkPrefixes(prefix, state), 0);
   }
   return lsas;
 };
