@@ -24,7 +24,8 @@ const seeds = (engine: string, counts: RecordCounts) => {
       from ${numbers(engine, counts.tasks)}`,
     `insert into links select 'task', i, 'task', 'plugin', 1 + i % 20 from ${numbers(engine, counts.tasks)}`,
     `insert into notifications (severity, kind, message, audience, "createdAt")
-      select case when i % 10 = 0 then 'error' else 'info' end, 'run', 'message ' || ${text('i')}, 'user:' || ${text('1 + i % 3')}, ${at}
+      select case when i % 10 = 0 then 'error' else 'info' end, 'run', 'message ' || ${text('i')}, 'user:' || ${text('1 + i % 3')},
+      '${day}' || ${text(`10 + i / ${Math.ceil(counts.notifications / 20)}`)} || 'T10:00:00.000Z'
       from ${numbers(engine, counts.notifications)}`,
     `insert into files (name, category, kind, mime, size, md5, sha1, sha256, sha3_384, original_sha256, source, tags, state,
       problem, "first_seen_at", "createdAt", "updatedAt") select 'file ' || ${text('i')} || '.bin', 'other', 'binary',
@@ -38,11 +39,12 @@ const seeds = (engine: string, counts: RecordCounts) => {
       'auto', '{"entries":[],"thresholds":[]}', 1, '', ${at}, ${at} from ${numbers(engine, counts.runs)}`,
     `insert into "runSamples" ("runID", "agentID", "orderIndex", "fromSeq", "toSeq", "fromAt", "toAt", "isBlock", data)
       select i, 1, 0, 1, 60, 1000, 60000, 1, ${engine === 'postgres' ? "'\\x00'::bytea" : "x'00'"} from ${numbers(engine, counts.runs)}`,
-    'analyze',
   ];
 };
 
 /** Makes records of which a list shows some. */
 export const makeRecords = async ({ database }: Store, counts: RecordCounts) => {
   for (const sql of seeds(database.engine, counts)) await database.transaction((tx) => tx.run({ name: '', sql }, []));
+  // PostgreSQL does this itself within a minute of so many changes.
+  await database.run({ name: '', sql: database.engine === 'postgres' ? 'vacuum analyze' : 'analyze' }, []);
 };

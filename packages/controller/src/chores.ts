@@ -9,6 +9,7 @@ import type { Runs } from './runs/lifecycle/create-runs.ts';
 import { sweepHealth } from './store/agents/agent-health.ts';
 import { sweepLogs } from './store/agents/agent-logs.ts';
 import { sweepDrafts } from './store/ai/ai-drafts.ts';
+import { foldCounts } from './store/engine/kept-counts.ts';
 import { createSamplePartitions } from './store/runs/sample-partitions.ts';
 import type { Store } from './store/store.ts';
 import { createCheckpointWriter } from './store/system/audit-checkpoints.ts';
@@ -90,6 +91,7 @@ export const choresOf = ({
   { name: 'restarts', everyMs: 2000, run: () => approvals.continueRestarts() },
   { name: 'drafts', everyMs: hourMs, run: () => sweepDrafts(store.database) },
   { name: 'runs', everyMs: hourMs, run: () => runs.sweep() },
+  { name: 'counts', everyMs: hourMs / 60, run: () => foldCounts(store.database) },
   { name: 'partitions', everyMs: hourMs, run: () => createSamplePartitions(store.database) },
   { name: 'dumps', everyMs: 5000, run: () => dumps.sweep() },
   { name: 'health of agents', everyMs: hourMs / 6, run: () => sweepHealth(store.database) },

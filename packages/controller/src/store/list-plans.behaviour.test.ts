@@ -70,7 +70,7 @@ const planOf = async (work: (executor: Executor) => Promise<unknown>): Promise<s
   });
 };
 
-const wholeTable = /SCAN (t|notifications)(?! USING)|Seq Scan on (tasks|notifications|files)/;
+const wholeTable = /SCAN (t|tasks|notifications)\b(?! USING)|Seq Scan on (tasks|notifications|files)\b/;
 const page = { key: 'id', order: 'desc', limit: 20, offset: 0 } as const;
 const live = deletedFilter('no');
 
@@ -102,6 +102,8 @@ describe('lists read an index', () => {
     expect(await planOf((read) => countTasks(read, {}))).not.toMatch(wholeTable);
     const search = { ...page, search: 'task 29', filters: live };
     expect(await planOf((read) => tasks.page(read, search))).not.toMatch(wholeTable);
+    const rare = { ...page, search: 'task 2999', filters: live };
+    expect(await planOf((read) => tasks.page(read, rare))).toMatch(/VIRTUAL TABLE INDEX|tasks_search_index/);
   });
 
   it('samples of one agent, without those of the others', async () => {

@@ -31,6 +31,7 @@ const hashes = ['md5', 'sha1', 'sha256', 'sha3_384', 'original_sha256'];
 
 export const files = createTable<'files', unknown, FileFilters>('files', {
   search: ['name', 'tags', 'mime'],
+  hasTrigrams: true,
   filters: {
     category: (categories, engine) => inTexts('t.category', categories, engine),
     tag: (tags, engine) => hasTags('t.tags', tags, engine),

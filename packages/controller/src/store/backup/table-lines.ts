@@ -1,4 +1,5 @@
 import type { Executor, Row } from '../engine/database.ts';
+import { keptTableNames } from '../engine/kept-counts.ts';
 
 const pageRows = 1000;
 
@@ -17,10 +18,12 @@ const referencedBy = async (executor: Executor, table: string): Promise<string[]
   return found.filter((name) => name !== table);
 };
 
-/** All tables of a PostgreSQL database, each after those it refers to. */
+/** All tables of a PostgreSQL database with records, each after those it refers to. */
 export const orderedTables = async (executor: Executor): Promise<string[]> => {
   const waiting = new Map<string, string[]>();
   for (const { name } of await raw(executor, names)) {
+    // Restoring the records makes their counts anew.
+    if (keptTableNames.includes(String(name))) continue;
     waiting.set(String(name), await referencedBy(executor, String(name)));
   }
   const done: string[] = [];

@@ -40,6 +40,14 @@ export const isAscii = (text: string) => /^[\x00-\x7f]*$/.test(text);
 
 export const patternOf = (search: string) => `%${search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
 
+/** All three characters in a row of a search, as SQLite's index of them is asked; empty when it cannot be used. */
+export const trigramsOf = (search: string) => {
+  const folded = search.toLowerCase();
+  if (!isAscii(search) || folded.length < 3) return '';
+  const parts = Array.from({ length: folded.length - 2 }, (_, i) => folded.slice(i, i + 3));
+  return [...new Set(parts)].map((part) => `"${part.replaceAll('"', '""')}"`).join(' AND ');
+};
+
 /** Text sorts by code point on both engines, whatever the locale of the database. */
 export const textOrder = (column: string, engine: Engine) =>
   engine === 'postgres' ? sql`${sql.ref(column)} collate "C"` : sql.ref(column);

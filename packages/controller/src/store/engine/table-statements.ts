@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Columns, maybeText, text } from './column.ts';
 import type { Engine } from './database.ts';
-import { contains, containsAscii, inList, isAscii, patternOf, textOrder } from './expressions.ts';
+import { contains, containsAscii, inList, isAscii, patternOf, textOrder, trigramsOf } from './expressions.ts';
 import { issuerNameOf } from './row.ts';
 import { type Statement, statement } from './statement.ts';
 
@@ -20,6 +20,18 @@ export interface TableShape {
   computed: Record<string, Compute>;
   filters: Record<string, Condition>;
   heavy: readonly string[];
+  /** SQLite has an index of the three characters in a row of the texts that `search` looks into. */
+  hasTrigrams: boolean;
+  counts: KeptCounts | undefined;
+}
+
+/** A table that holds how many records there are, by columns that filters look at. */
+export interface KeptCounts {
+  readonly table: string;
+  /** The filters that may be active; conditions on columns which the counts have too. */
+  readonly filters: readonly string[];
+  /** A filter that must be active: only such records are counted. */
+  readonly only?: string;
 }
 
 export interface PageRequest<Filters> {
@@ -31,6 +43,8 @@ export interface PageRequest<Filters> {
   filters?: { [K in keyof Filters]?: Filters[K] | undefined };
   /** Without the table's heavy columns. */
   isLight?: boolean;
+  /** So few records are found by the search that they are best looked up in its index. */
+  isRare?: boolean;
 }
 
 /** All columns; on a light page the heavy ones have their cleared value. */
@@ -75,13 +89,21 @@ const searchKind = ({ search }: PageRequest<object>) => (!search ? '' : isAscii(
 
 /** The part of a request that determines its statements; equal keys share statements. */
 export const conditionsKey = (request: PageRequest<object>) =>
-  `${searchKind(request)}|${activeFilters(request).join()}`;
+  `${searchKind(request)}|${request.isRare === true}|${activeFilters(request).join()}`;
+
+const trigramIndex = ({ name }: TableShape) => sql.ref(`${name}Trigrams`);
 
 const restrict = (shape: TableShape, query: Any, request: PageRequest<object>, p: Any, engine: Engine) => {
   let built = query;
   if (request.search) {
     const find = searchKind(request) === 'ascii' ? containsAscii : contains;
     built = built.where((eb: Any) => eb.or(shape.search.map((column) => find(`t.${column}`, p.search, engine))));
+    const index = trigramIndex(shape);
+    if (request.isRare) {
+      built = built.where(
+        sql`${sql.ref(`t.${shape.idName}`)} in (select rowid from ${index} where ${index} match ${p.trigrams})`,
+      );
+    }
   }
   for (const name of activeFilters(request)) {
     const condition = shape.filters[name];
@@ -122,9 +144,40 @@ export const countStatement = (shape: TableShape, request: PageRequest<object>):
     return restrict(shape, shape.isSoft ? all.where('t.deletedAt', 'is', null) : all, request, p, engine);
   });
 
+/** The sum of kept counts, where they answer the request. */
+export const keptCountStatement = (
+  shape: TableShape,
+  request: PageRequest<object>,
+): Statement<object, Any> | undefined => {
+  const { counts, filters } = shape;
+  const active = activeFilters(request);
+  if (counts === undefined || request.search || (counts.only !== undefined && !active.includes(counts.only))) return;
+  const asked = active.filter((name) => name !== counts.only);
+  if (asked.some((name) => !counts.filters.includes(name))) return;
+  return statement((db: Any, p: Any, engine) => {
+    let total = db.selectFrom(`${counts.table} as t`).select(sql<number>`coalesce(sum(t.count), 0)`.as('total'));
+    for (const name of asked) total = total.where(filters[name]?.(p[name], engine));
+    return total;
+  });
+};
+
+/** More than this many records are read faster without the index. */
+const maxRare = 2000;
+/** Whether an index tells that a search finds few records. */
+export const rareStatement = (shape: TableShape): Statement<{ trigrams: string }, { found: number }> =>
+  statement((db: Any, p: { trigrams: string }) => {
+    const index = trigramIndex(shape);
+    const found = sql<{
+      found: number;
+    }>`select count(*) as found from (select 1 from ${index} where ${index} match ${p.trigrams} limit ${sql.lit(maxRare + 1)})`;
+    return { compile: () => found.compile(db) };
+  });
+export const isRare = (found: number) => found <= maxRare;
+
 export const parametersOf = ({ filters, search, limit, offset }: PageRequest<object>) => ({
   ...filters,
   search: search && patternOf(search),
+  trigrams: search && trigramsOf(search),
   limit,
   offset,
 });

@@ -3,6 +3,7 @@ import { type TableName, tables } from '../tables/index.ts';
 import type { Change } from './change.ts';
 import type { Columns, RecordOf } from './column.ts';
 import type { Engine, Executor } from './database.ts';
+import { trigramsOf } from './expressions.ts';
 import { copyOf, decoderOf, encodeRow, type LightUser, stampsOf } from './row.ts';
 import type { Statement } from './statement.ts';
 import {
@@ -11,9 +12,13 @@ import {
   findManyStatement,
   findStatement,
   insertStatement,
+  isRare,
+  type KeptCounts,
+  keptCountStatement,
   type PageRequest,
   pageStatement,
   parametersOf,
+  rareStatement,
   removeStatement,
   type TableShape,
   updateStatement,
@@ -26,6 +31,10 @@ interface Options<Computed, Filters> {
   computed?: { [K in keyof Computed]: (engine: Engine) => RawBuilder<Computed[K]> };
   /** Named conditions of the list; each gets its value as a placeholder. */
   filters?: { [K in keyof Filters]: (value: Filters[K], engine: Engine) => RawBuilder<unknown> };
+  /** Where it is kept how many records there are. */
+  counts?: KeptCounts & { readonly table: TableName; readonly filters: readonly (keyof Filters & string)[] };
+  /** The migrations made an index for `search`. */
+  hasTrigrams?: true;
   /** Columns that a light page reads as cleared. */
   heavy?: readonly string[];
   /** Records marked deleted are found too; callers check `deletedAt`. */
@@ -75,6 +84,41 @@ const createWriters = <Name extends TableName>(
   };
 };
 
+/** The reads of a table that answer lists. */
+const createLists = <Item, Filters>(
+  shape: TableShape,
+  known: ReturnType<typeof memory>,
+  decode: (row: Record<string, unknown>) => Item,
+) => {
+  const isRareSearch = searchGauge(shape);
+
+  /** The records of a page. */
+  const rowsOf = async (executor: Executor, wanted: PageRequest<Filters>): Promise<Item[]> => {
+    const request = await isRareSearch(executor, wanted);
+    const key = `${request.key}|${request.order}|${request.isLight === true}|${conditionsKey(request)}`;
+    const rows = await known(key, () => pageStatement(shape, request)).all(executor, parametersOf(request));
+    return (rows as Record<string, unknown>[]).map(decode);
+  };
+  /** How many records all pages have together. */
+  const count = async (executor: Executor, wanted: PageRequest<Filters>): Promise<number> => {
+    const request = await isRareSearch(executor, wanted);
+    const counted = known(
+      `count|${conditionsKey(request)}`,
+      () => keptCountStatement(shape, request) ?? countStatement(shape, request),
+    );
+    return Number(((await counted.first(executor, parametersOf(request))) as { total: number }).total);
+  };
+
+  return {
+    rows: rowsOf,
+    count,
+    page: async (executor: Executor, request: PageRequest<Filters>): Promise<{ rows: Item[]; total: number }> => {
+      const [rows, total] = await Promise.all([rowsOf(executor, request), count(executor, request)]);
+      return { rows, total };
+    },
+  };
+};
+
 /** The repository of one table; all collections use it. Statements are compiled once per shape. */
 export const createTable = <Name extends TableName, Computed = unknown, Filters = unknown>(
   name: Name,
@@ -90,17 +134,7 @@ export const createTable = <Name extends TableName, Computed = unknown, Filters 
   const byId = findStatement(shape);
   const byIds = findManyStatement(shape);
 
-  /** The records of a page. */
-  const rowsOf = async (executor: Executor, request: PageRequest<Filters>): Promise<Item[]> => {
-    const key = `${request.key}|${request.order}|${request.isLight === true}|${conditionsKey(request)}`;
-    const rows = await known(key, () => pageStatement(shape, request)).all(executor, parametersOf(request));
-    return (rows as Record<string, unknown>[]).map(decode);
-  };
-  /** How many records all pages have together. */
-  const count = async (executor: Executor, request: PageRequest<Filters>): Promise<number> => {
-    const counted = known(`count|${conditionsKey(request)}`, () => countStatement(shape, request));
-    return Number(((await counted.first(executor, parametersOf(request))) as { total: number }).total);
-  };
+  const lists = createLists<Item, Filters>(shape, known, decode);
 
   return {
     find: (executor: Executor, id: number): Promise<Item | undefined> => {
@@ -115,21 +149,34 @@ export const createTable = <Name extends TableName, Computed = unknown, Filters 
     findMany: async (executor: Executor, ids: readonly number[]): Promise<Item[]> =>
       (await byIds.all(executor, { ids: JSON.stringify(ids) })).map(decode),
 
-    rows: rowsOf,
-    count,
-    page: async (executor: Executor, request: PageRequest<Filters>): Promise<{ rows: Item[]; total: number }> => {
-      const [rows, total] = await Promise.all([rowsOf(executor, request), count(executor, request)]);
-      return { rows, total };
-    },
-
+    ...lists,
     ...createWriters(name, shape, known),
+  };
+};
+
+/** Marks requests whose search is best answered from its index. PostgreSQL decides that itself. */
+const searchGauge = (shape: TableShape) => {
+  const rare = rareStatement(shape);
+  return async <Request extends PageRequest<object>>(executor: Executor, request: Request): Promise<Request> => {
+    const trigrams = executor.engine === 'sqlite' && shape.hasTrigrams ? trigramsOf(request.search ?? '') : '';
+    if (trigrams === '') return request;
+    const found = await rare.first(executor, { trigrams });
+    return { ...request, isRare: isRare(Number(found?.found)) };
   };
 };
 
 const shapeOf = (
   name: string,
   columns: Columns,
-  { search = [], computed = {}, filters = {}, heavy = [], showsDeleted = false }: Partial<TableShape & ShownDeleted>,
+  {
+    search = [],
+    computed = {},
+    filters = {},
+    heavy = [],
+    hasTrigrams = false,
+    counts,
+    showsDeleted = false,
+  }: Partial<TableShape & ShownDeleted>,
 ) => ({
   name,
   columns,
@@ -137,6 +184,8 @@ const shapeOf = (
   computed,
   filters,
   heavy,
+  hasTrigrams,
+  counts,
   idName: 'ID' in columns ? 'ID' : 'id',
   isSoft: 'deletedAt' in columns && !showsDeleted,
 });

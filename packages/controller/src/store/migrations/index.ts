@@ -29,6 +29,8 @@ import { sessionClient } from './029-session-client.ts';
 import { signatureSources } from './030-signature-sources.ts';
 import { samplePartitions } from './031-sample-partitions.ts';
 import { runRollups } from './032-run-rollups.ts';
+import { keptCounts } from './033-kept-counts.ts';
+import { searchIndexes } from './034-search-indexes.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -64,4 +66,6 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   signatureSources,
   samplePartitions,
   runRollups,
+  keptCounts,
+  searchIndexes,
 ];

@@ -24,7 +24,7 @@ const logs = statement((db, p: Ids, engine) => db.deleteFrom('agentLogs').where(
 const forgetInTasks = statement((db, p: Ids, engine) =>
   db
     .updateTable('tasks')
-    .set({ lastRunID: null })
+    .set({ lastRunID: null, verdict: 0 })
     .where(inList('lastRunID', p.ids, engine)),
 );
 const forgetInSchedules = statement((db, p: Ids, engine) =>

@@ -35,7 +35,10 @@ export type Writing = Executor & Pick<Change, 'now' | 'afterCommit'>;
 const mirror = statement((db, p: Mirrored) =>
   db
     .updateTable('tasks')
-    .set({ status: p.status, startedAt: p.startedAt, finishedAt: p.finishedAt, error: p.error, lastRunID: p.lastRunID })
+    .set({
+      ...{ status: p.status, startedAt: p.startedAt, finishedAt: p.finishedAt, error: p.error },
+      ...{ lastRunID: p.lastRunID, verdict: p.verdict },
+    })
     .where('id', '=', p.id),
 );
 interface Mirrored {
@@ -45,11 +48,12 @@ interface Mirrored {
   finishedAt: string | null;
   error: string;
   lastRunID: number;
+  verdict: number;
 }
 
 /** A task shows the state of its newest run. */
-export const mirrorRun = (tx: Executor, { id, taskID, status, startedAt, finishedAt, error }: RunRecord) =>
-  mirror.all(tx, { id: taskID, status, startedAt, finishedAt, error, lastRunID: id });
+export const mirrorRun = (tx: Executor, { id, taskID, status, startedAt, finishedAt, error, verdict }: RunRecord) =>
+  mirror.all(tx, { id: taskID, status, startedAt, finishedAt, error, lastRunID: id, verdict });
 
 type Guarded = Statement<object, Record<string, unknown>>;
 const updates = new Map<string, Guarded>();

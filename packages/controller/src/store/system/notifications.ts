@@ -31,48 +31,62 @@ export const notifications = createTable('notifications', {
   },
 });
 
-interface Edge {
+interface Within {
   audiences: string;
-  severity: string | null;
-  /** Records up to the end of the page, less one. */
-  skip: number;
+  /** Empty: any. */
+  severity: string;
+  notBefore: number;
+  notBehind: number;
 }
-const edgeStatement = (order: 'asc' | 'desc', isOfSeverity: boolean) =>
-  statement((db, p: Edge, engine) => {
-    const audiences =
-      engine === 'sqlite'
-        ? sql`json_each(${p.audiences}) as a`
-        : sql`json_array_elements_text(${p.audiences}::json) as a(value)`;
-    const severity = isOfSeverity ? sql`and m.severity = ${p.severity}` : sql``;
-    const edge = sql`select m.id from notifications as m where m.audience = a.value ${severity} order by m.id ${sql.raw(order)} limit 1 offset ${p.skip}`;
-    const farthest = sql.raw(order === 'desc' ? 'max' : 'min');
-    const query = sql<{
-      id: number | null;
-    }>`select ${farthest}(edge) as id from (select (${edge}) as edge from ${audiences}) as e`;
-    return { compile: () => query.compile(db) };
-  });
-const edges = {
-  asc: { all: edgeStatement('asc', false), severity: edgeStatement('asc', true) },
-  desc: { all: edgeStatement('desc', false), severity: edgeStatement('desc', true) },
+
+const keptBlocks = statement((db, p: { audiences: string; severity: string }, engine) =>
+  db
+    .selectFrom('notificationCounts')
+    .select(['block', sql<number>`sum("count")`.as('count')])
+    .select([sql<string>`min("oldest")`.as('oldest'), sql<string>`max("newest")`.as('newest')])
+    .where(inTexts('audience', p.audiences, engine))
+    .where(sql<boolean>`(cast(${p.severity} as text) = '' or "severity" = cast(${p.severity} as text))`)
+    .groupBy('block')
+    .orderBy('block'),
+);
+/** As many consecutive ids are counted together, see the migrations. */
+const blockSize = 4096;
+const blocksOf = async (read: Executor, audiences: string, severity = '') =>
+  (await keptBlocks.all(read, { audiences, severity })).map((row) => ({ ...row, count: Number(row.count) }));
+type Block = Awaited<ReturnType<typeof blocksOf>>[number];
+/** The ids of these blocks and of all between them. */
+const idsOf = (blocks: readonly number[]) => ({
+  notBefore: Math.min(...blocks) * blockSize,
+  notBehind: (Math.max(...blocks) + 1) * blockSize - 1,
+});
+const sumOf = (blocks: readonly Block[]) => blocks.reduce((sum, { count }) => sum + count, 0);
+
+/** The blocks that hold a page, and how many records of the first of them come before it. */
+const blocksWith = (blocks: readonly Block[], { limit, offset }: { limit: number; offset: number }) => {
+  let skipped = 0;
+  let first = 0;
+  for (; first < blocks.length && skipped + (blocks[first] as Block).count <= offset; first += 1) {
+    skipped += (blocks[first] as Block).count;
+  }
+  let last = first;
+  for (let held = skipped; last < blocks.length && held < offset + limit; last += 1)
+    held += (blocks[last] as Block).count;
+  return { found: blocks.slice(first, last).map(({ block }) => block), rest: offset - skipped };
 };
 
 type PageOf = Omit<PageRequest<object>, 'key'> & { audiences: string; severity?: string | undefined };
 
 /**
- * A page of all that these audiences have, in the order of time. Of each audience at most the records up to the end of
- * the page can be on it: no more are read, however many there are.
+ * A page of all that these audiences have, in the order of time. The kept counts tell among which ids it is: no others are
+ * read, however many there are.
  */
 export const notificationPage = async (read: Executor, { audiences, severity, order, limit, offset }: PageOf) => {
-  const edge = edges[order][severity === undefined ? 'all' : 'severity'];
-  const found = await edge.first(read, { audiences, severity: severity ?? null, skip: offset + limit - 1 });
-  const id = found?.id ?? undefined;
-  const request = { key: 'id', order, limit, offset, filters: { audiences, severity } };
-  const within = { ...request.filters, ...(order === 'desc' ? { notBefore: id } : { notBehind: id }) };
-  const [rows, total] = await Promise.all([
-    notifications.rows(read, { ...request, filters: within }),
-    notifications.count(read, request),
-  ]);
-  return { rows, total };
+  const blocks = await blocksOf(read, audiences, severity);
+  const { found, rest } = blocksWith(order === 'asc' ? blocks : blocks.toReversed(), { limit, offset });
+  if (found.length === 0) return { rows: [], total: sumOf(blocks) };
+  const filters = { audiences, severity, ...idsOf(found) };
+  const rows = await notifications.rows(read, { key: 'id', order, limit, offset: rest, filters });
+  return { rows, total: sumOf(blocks) };
 };
 
 const newerThan = statement((db, p: { audiences: string; id: number }, engine) =>
@@ -84,12 +98,15 @@ const newerThan = statement((db, p: { audiences: string; id: number }, engine) =
     .orderBy('id')
     .limit(500),
 );
-const countAfter = statement((db, p: { audiences: string; at: string }, engine) =>
+const countAfter = statement((db, p: Within & { at: string }, engine) =>
   db
     .selectFrom('notifications')
-    .select(sql<number>`count(*)`.as('unread'))
+    .select(sql<number>`count(*)`.as('count'))
     .where('createdAt', '>', p.at)
-    .where(inTexts('audience', p.audiences, engine)),
+    .where('id', '>=', p.notBefore)
+    .where('id', '<=', p.notBehind)
+    .where(inTexts('audience', p.audiences, engine))
+    .where(sql<boolean>`(cast(${p.severity} as text) = '' or "severity" = cast(${p.severity} as text))`),
 );
 const newest = statement((db, _: object) =>
   db.selectFrom('notifications').select(sql<number | null>`max(id)`.as('id')),
@@ -101,8 +118,32 @@ export const notificationsAfter = (read: Executor, audiences: string, id: number
 
 export const newestNotification = async (read: Executor) => Number((await newest.first(read, {}))?.id ?? 0);
 
-export const countUnread = async (read: Executor, audiences: string, readAt: string | null) =>
-  Number((await countAfter.first(read, { audiences, at: readAt ?? '' }))?.unread ?? 0);
+/** Of most blocks all or none are newer than a time. Only in the others notifications are counted. */
+export const countUnread = async (read: Executor, audiences: string, readAt: string | null, severity = '') => {
+  const at = readAt ?? '';
+  const blocks = await blocksOf(read, audiences, severity);
+  const mixed = blocks.filter(({ oldest, newest }) => oldest <= at && newest > at);
+  if (mixed.length === 0) return sumOf(blocks.filter(({ oldest }) => oldest > at));
+  const within = idsOf(mixed.map(({ block }) => block));
+  const first = within.notBefore / blockSize;
+  const last = (within.notBehind + 1) / blockSize - 1;
+  const others = blocks.filter(({ block, oldest }) => oldest > at && (block < first || block > last));
+  const counted = await countAfter.first(read, { audiences, severity, at, ...within });
+  return sumOf(others) + Number(counted?.count ?? 0);
+};
+
+/** A page of what is newer than a time. */
+export const unreadPage = async (
+  read: Executor,
+  { audiences, severity, order, limit, offset, after }: PageOf & { after: string },
+) => {
+  const filters = { audiences, severity, after };
+  const [rows, total] = await Promise.all([
+    notifications.rows(read, { key: 'id', order, limit, offset, filters }),
+    countUnread(read, audiences, after, severity),
+  ]);
+  return { rows, total };
+};
 
 /** Stores a notification with the change it is about and returns its id; open streams get it afterwards. */
 export const notify = async (tx: Change, bus: Bus, { severity, kind, message, entity, audience }: NewNotification) => {

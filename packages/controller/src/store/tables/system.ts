@@ -101,6 +101,16 @@ export const notifications = {
   createdAt: text,
 };
 
+/** How many notifications there are, by blocks of consecutive ids; triggers keep it. */
+export const notificationCounts = {
+  audience: text,
+  severity: text,
+  block: integer,
+  count: integer,
+  oldest: text,
+  newest: text,
+};
+
 export const projects = {
   ID: integer,
   name: text,

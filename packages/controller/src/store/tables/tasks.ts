@@ -18,12 +18,23 @@ export const tasks = {
   device: json<Task['device']>(null),
   /** The newest run, active or not. */
   lastRunID: maybeInteger,
+  /** Of the newest run; triggers keep it. */
+  verdict: integer,
   scheduleEnabled: flag,
   createdAt: text,
   updatedAt: text,
   startedAt: maybeText,
   finishedAt: maybeText,
   deletedAt: maybeText,
+};
+
+/** How many tasks there are that are not deleted; triggers keep it. `projectID` is 0 for tasks without a project. */
+export const taskCounts = {
+  projectID: integer,
+  status: integer,
+  verdict: integer,
+  scheduled: integer,
+  count: integer,
 };
 
 /** At most one schedule a task. */

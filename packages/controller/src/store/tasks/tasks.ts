@@ -33,9 +33,10 @@ const uses = (kind: 'agent' | 'plugin') => (id: number) =>
 export const tasks = createTable('tasks', {
   search: ['comment'],
   heavy: ['accessPlane', 'controlPlane', 'configuration', 'configurationSecrets', 'thresholds'],
+  hasTrigrams: true,
+  counts: { table: 'taskCounts', filters: ['status', 'projectID', 'projectIDs'], only: 'isLive' },
   showsDeleted: true,
   computed: {
-    verdict: () => sql<number>`coalesce((select r.verdict from runs as r where r.id = ${sql.ref('t.lastRunID')}), 0)`,
     projectName: () => ofProject('name'),
     projectArchivedAt: () => ofProject('archivedAt'),
   },
@@ -87,21 +88,31 @@ export const taskNameOf = ({ id, comment }: { id: number; comment: string }) =>
 const counted = statement((db, p: { projectID: number; from: string; to: string }) =>
   db
     .selectFrom('tasks as t')
-    .leftJoin('runs as r', 'r.id', 't.lastRunID')
-    .select(['t.status', sql<number>`coalesce(r.verdict, 0)`.as('verdict'), 't.scheduleEnabled as scheduled'])
+    .select(['t.status', 't.verdict', 't.scheduleEnabled as scheduled'])
     .select(sql<number>`count(*)`.as('count'))
     .where('t.deletedAt', 'is', null)
     .where(sql<boolean>`(cast(${p.projectID} as bigint) = 0 or ${sql.ref('t.projectID')} = ${p.projectID})`)
     .where(sql<boolean>`coalesce(${sql.ref('t.startedAt')}, ${sql.ref('t.createdAt')}) >= ${p.from}`)
     .where(sql<boolean>`coalesce(${sql.ref('t.startedAt')}, ${sql.ref('t.createdAt')}) < ${p.to}`)
-    .groupBy(['t.status', 'r.verdict', 't.scheduleEnabled']),
+    .groupBy(['t.status', 't.verdict', 't.scheduleEnabled']),
+);
+const kept = statement((db, p: { projectID: number }) =>
+  db
+    .selectFrom('taskCounts')
+    .select(['status', 'verdict', 'scheduled', sql<number>`sum("count")`.as('count')])
+    .where(sql<boolean>`(cast(${p.projectID} as bigint) = 0 or "projectID" = ${p.projectID})`)
+    .groupBy(['status', 'verdict', 'scheduled'])
+    .having(sql<boolean>`sum("count") > 0`),
 );
 
 /** How many tasks there are, by status, verdict and whether they are scheduled (1 or 0). */
 export const countTasks = (
   executor: Executor,
-  { projectID = 0, from = '', to = '9999-12-31T23:59:59.999Z' }: { projectID?: number; from?: string; to?: string },
-) => counted.all(executor, { projectID, from, to });
+  { projectID = 0, from, to }: { projectID?: number; from?: string; to?: string },
+) =>
+  from === undefined && to === undefined
+    ? kept.all(executor, { projectID })
+    : counted.all(executor, { projectID, from: from ?? '', to: to ?? '9999-12-31T23:59:59.999Z' });
 
 const mark = statement((db, p: { id: number; deletedAt: string | null }) =>
   db.updateTable('tasks').set({ deletedAt: p.deletedAt }).where('id', '=', p.id),

@@ -14,8 +14,8 @@ import {
   countUnread,
   newestNotification,
   notificationPage,
-  notifications,
   notificationsAfter,
+  unreadPage,
 } from '../../store/system/notifications.ts';
 
 type Stored = Awaited<ReturnType<typeof notificationsAfter>>[number];
@@ -36,11 +36,7 @@ export const notificationHandlers = ({
       const offset = (page - 1) * count;
       const request = { order, limit: count, offset };
       const { rows, total } = unread
-        ? await notifications.page(store.read, {
-            ...request,
-            key: 'id',
-            filters: { audiences, severity, after: readAt ?? '' },
-          })
+        ? await unreadPage(store.read, { ...request, audiences, severity, after: readAt ?? '' })
         : await notificationPage(store.read, { ...request, audiences, severity });
       caller.setHeader('x-unread-count', String(await countUnread(store.read, audiences, readAt)));
       const data = rows.map((row) => notificationOf(row, readAt));
