@@ -1,6 +1,7 @@
 import { bytesOfHex, EspInbound, EspOutbound, espOffer, hexOfBytes, Memory } from '@rushhour/wire';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { mapMemory } from '../kernel/memory.ts';
 import { createEvpAead } from './evp-aead.ts';
 import { aeadOf, createAead, createPacketCipher } from './packet-cipher.ts';
 
@@ -173,4 +174,37 @@ describe('OpenSSL called directly', () => {
       );
     },
   );
+
+  it.each(['aes256gcm16', 'chacha20poly1305'])('%s works where the packet is, and nowhere beside it', (proposal) => {
+    const spec = specOf(proposal);
+    const keys = { encryption: new Uint8Array(spec.keyBits / 8 + 4).fill(5), integrity: new Uint8Array(0) };
+    const [sealing, opening] = [createPacketCipher(spec, keys), createPacketCipher(spec, keys)];
+    const memory = mapMemory({ length: 4096 });
+    const { bytes } = memory;
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 2000 }),
+        fc.nat(500),
+        fc.constantFrom(-1, 0, 7),
+        fc.boolean(),
+        (text, at, high, isHeap) => {
+          bytes.fill(0xee);
+          const range = { start: at, ivAt: at + 8, textEnd: at + 16 + text.length, high };
+          const end = range.textEnd + sealing.icvBytes;
+          bytes.set(text, at + 16);
+          sealing.seal(bytes, range);
+          // What one memory holds is opened in another.
+          const other = isHeap ? Uint8Array.from(bytes) : bytes;
+          expect(opening.open(other, range)).toBe(true);
+          expect(Uint8Array.from(other.subarray(at + 16, range.textEnd))).toEqual(text);
+          const beside = [...bytes.subarray(0, at), ...bytes.subarray(end)];
+          expect(beside.every((byte) => byte === 0xee)).toBe(true);
+        },
+      ),
+      { numRuns: 100 },
+    );
+    expect(() => sealing.seal(bytes, { start: 4000, ivAt: 4008, textEnd: 4090, high: -1 })).toThrow(RangeError);
+    memory.release();
+    expect(() => sealing.seal(bytes, { start: 0, ivAt: 8, textEnd: 90, high: -1 })).toThrow(RangeError);
+  });
 });

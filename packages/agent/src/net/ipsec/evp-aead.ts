@@ -1,5 +1,5 @@
 import { type CipherKeys, type PackedBytes, type PacketCipher, type PacketRange, packBytes } from '@rushhour/wire';
-import { type Memory, mapMemory } from '../kernel/memory.ts';
+import { addressOfBytes, type Memory, mapMemory } from '../kernel/memory.ts';
 import { type Evp, findEvp } from './evp.ts';
 
 export type EvpCipherName = 'aes-128-gcm' | 'aes-192-gcm' | 'aes-256-gcm' | 'chacha20-poly1305';
@@ -15,15 +15,6 @@ const control = { getTag: 0x10, setTag: 0x11 } as const;
 const saltBytes = 4;
 const ivBytes = 8;
 const nonceBytes = saltBytes + ivBytes;
-const maxTagBytes = 16;
-
-// Layout of the work memory: number of bytes written, nonce, tag, key, additional data, text.
-const at = { written: 0, nonce: 16, tag: 32, key: 64, additional: 128, text: 256 } as const;
-const maxAdditional = at.text - at.additional;
-const workBytes = 128 * 1024;
-
-/** Memory that packets are encrypted in: one for a thread. */
-let work: Memory | undefined;
 
 /** Contexts of OpenSSL of one thread: idle keys cost nothing, because a context belongs to the cipher that used it last. */
 const maxContexts = 4096;
@@ -39,47 +30,44 @@ const takeSlot = (evp: Evp): number => {
   return slot;
 };
 
-/** Copies the authenticated bytes [start, end) and the upper half of an extended number; returns their length. */
-const writeAdditional = (memory: Memory, bytes: Uint8Array, { start, high }: PacketRange, end: number): number => {
-  const target = memory.bytes;
-  if (high < 0) {
-    for (let i = start; i < end; i++) target[at.additional + i - start] = bytes[i] as number;
-    return end - start;
-  }
-  for (let i = 0; i < 4; i++) target[at.additional + i] = bytes[start + i] as number;
-  target.writeUInt32BE(high, at.additional + 4);
-  for (let i = start + 4; i < end; i++) target[at.additional + 4 + i - start] = bytes[i] as number;
-  return end - start + 4;
-};
+// Layout of the work memory: key, additional data with an extended number, the nonce of each context, and what is
+// encrypted of packets in the heap: a copy of the packet with its tag.
+const at = { key: 0, additional: 64, nonces: 128, packet: 128 + 16 * maxContexts } as const;
+const extendedBytes = 12;
+const workBytes = at.packet + 128 * 1024;
 
-interface Addresses {
-  readonly written: number;
-  readonly nonce: number;
-  readonly tag: number;
-  readonly key: number;
-  readonly additional: number;
-  readonly text: number;
+/** Memory that OpenSSL reads and writes beside the packets: one for a thread. */
+let work: Memory | undefined;
+
+/** Where the bytes of packets are: those of a direction come from one memory, again and again. */
+class Location {
+  #bytes: Uint8Array | undefined;
+  #address = 0;
+
+  /** The address of `bytes[0]`; 0 for bytes in the heap. */
+  of(bytes: Uint8Array): number {
+    if (bytes === this.#bytes) return this.#address;
+    this.#bytes = bytes;
+    this.#address = addressOfBytes(bytes) ?? 0;
+    return this.#address;
+  }
 }
 
-const addressesIn = (memory: Memory): Addresses => ({
-  written: memory.addressOf(at.written, 4),
-  nonce: memory.addressOf(at.nonce, nonceBytes),
-  tag: memory.addressOf(at.tag, maxTagBytes),
-  key: memory.addressOf(at.key, 32),
-  additional: memory.addressOf(at.additional, maxAdditional),
-  text: memory.addressOf(at.text, workBytes - at.text),
-});
+const locations = [new Location(), new Location()] as const;
 
 /** What all keys of a cipher share. */
 interface AeadKind {
   readonly evp: Evp;
   readonly memory: Memory;
-  readonly addresses: Addresses;
   readonly name: EvpCipherName;
   readonly icvBytes: number;
 }
 
-/** A cipher with its own integrity by OpenSSL's functions, which cost a tenth of the objects of `node:crypto`. */
+/**
+ * A cipher with its own integrity by OpenSSL's functions, which cost a tenth of the objects of `node:crypto`. Packets in
+ * mapped memory, as those of ports, are encrypted where they are. `EVP_Cipher` does the work of `EVP_CipherUpdate` and,
+ * without input, of `EVP_CipherFinal_ex`, and needs no memory for the number of bytes.
+ */
 class EvpAead implements PacketCipher {
   readonly #kind: AeadKind;
   readonly #key: PackedBytes;
@@ -106,74 +94,88 @@ class EvpAead implements PacketCipher {
   }
 
   seal(bytes: Uint8Array, range: PacketRange): void {
-    const { ivAt, textEnd } = range;
     const counter = ++this.#counter;
-    const view = new DataView(bytes.buffer, bytes.byteOffset + ivAt, ivBytes);
-    view.setUint32(0, Math.floor(counter / 2 ** 32));
-    view.setUint32(4, counter >>> 0);
-    const context = this.#process(bytes, range, 1);
-    const { evp, addresses, memory, icvBytes } = this.#kind;
-    evp.EVP_CipherFinal_ex(context, addresses.text, addresses.written);
-    evp.EVP_CIPHER_CTX_ctrl(context, control.getTag, icvBytes, addresses.tag);
-    copyBytes(memory.bytes, at.tag, bytes, { to: textEnd, length: icvBytes });
+    writeWord(bytes, range.ivAt, Math.floor(counter / 2 ** 32));
+    writeWord(bytes, range.ivAt + 4, counter >>> 0);
+    this.#run(bytes, range, 1);
   }
 
   open(bytes: Uint8Array, range: PacketRange): boolean {
-    const { textEnd } = range;
-    const { evp, addresses, memory, icvBytes } = this.#kind;
-    copyBytes(bytes, textEnd, memory.bytes, { to: at.tag, length: icvBytes });
-    const context = this.#process(bytes, range, 0);
-    if (evp.EVP_CipherFinal_ex(context, addresses.text, addresses.written) === 1) return true;
-    // What is left in the queue of errors of the thread would be taken for an error of the next TLS call.
-    evp.ERR_clear_error();
-    return false;
+    return this.#run(bytes, range, 0);
   }
 
-  /** Encrypts or decrypts the text in place. Returns the context. */
-  #process(bytes: Uint8Array, range: PacketRange, direction: 0 | 1): number {
-    const { ivAt, textEnd } = range;
-    const { evp, memory, icvBytes, addresses } = this.#kind;
-    const { written, nonce, tag, additional, text } = addresses;
-    const textAt = ivAt + ivBytes;
-    const length = textEnd - textAt;
-    const salt = this.#key.length - saltBytes;
-    for (let i = 0; i < saltBytes; i++) memory.bytes[at.nonce + i] = this.#key.charCodeAt(salt + i);
-    for (let i = 0; i < ivBytes; i++) memory.bytes[at.nonce + saltBytes + i] = bytes[ivAt + i] as number;
+  /** Encrypts or decrypts in place; false if the packet is not authentic. */
+  #run(bytes: Uint8Array, range: PacketRange, direction: 0 | 1): boolean {
+    const end = range.textEnd + this.#kind.icvBytes;
+    if (end > bytes.length) throw new RangeError('the packet does not end within its memory');
+    const address = locations[direction].of(bytes);
+    if (address > 0) return this.#process(address, bytes, range, direction);
+    const { memory } = this.#kind;
+    const length = end - range.start;
+    memory.bytes.set(bytes.subarray(range.start, end), at.packet);
+    const base = memory.addressOf(at.packet, length) - range.start;
+    const isAuthentic = this.#process(base, bytes, range, direction);
+    bytes.set(memory.bytes.subarray(at.packet, at.packet + length), range.start);
+    return isAuthentic;
+  }
+
+  /** `base`: the address that offset 0 of the packet's memory has, or would have. */
+  #process(base: number, bytes: Uint8Array, range: PacketRange, direction: 0 | 1): boolean {
+    const { start, ivAt, textEnd, high } = range;
+    const { evp, memory, icvBytes } = this.#kind;
     if (this.#direction !== direction || owners[this.#slot] !== this) this.#start(direction);
     const context = contexts[this.#slot] as number;
-    evp.EVP_CipherInit_ex(context, 0, 0, 0, nonce, direction);
-    if (direction === 0) evp.EVP_CIPHER_CTX_ctrl(context, control.setTag, icvBytes, tag);
-    evp.EVP_CipherUpdate(context, 0, written, additional, writeAdditional(memory, bytes, range, ivAt));
-    memory.bytes.set(bytes.subarray(textAt, textEnd), at.text);
-    evp.EVP_CipherUpdate(context, text, written, text, length);
-    bytes.set(memory.bytes.subarray(at.text, at.text + length), textAt);
-    return context;
+    const nonce = at.nonces + 16 * this.#slot;
+    for (let i = 0; i < ivBytes; i++) memory.bytes[nonce + saltBytes + i] = bytes[ivAt + i] as number;
+    evp.EVP_CipherInit_ex(context, 0, 0, 0, memory.addressOf(nonce, nonceBytes), direction);
+    if (direction === 0) evp.EVP_CIPHER_CTX_ctrl(context, control.setTag, icvBytes, base + textEnd);
+    if (high < 0) evp.EVP_Cipher(context, 0, base + start, ivAt - start);
+    else evp.EVP_Cipher(context, 0, this.#writeExtended(bytes, start, high), extendedBytes);
+    const text = base + ivAt + ivBytes;
+    evp.EVP_Cipher(context, text, text, textEnd - ivAt - ivBytes);
+    const isAuthentic = evp.EVP_Cipher(context, 0, 0, 0) >= 0;
+    if (direction === 1) evp.EVP_CIPHER_CTX_ctrl(context, control.getTag, icvBytes, base + textEnd);
+    // What is left in the queue of errors of the thread would be taken for an error of the next TLS call.
+    if (!isAuthentic) evp.ERR_clear_error();
+    return isAuthentic;
   }
 
+  /** SPI and both halves of the sequence number; returns their address. */
+  #writeExtended(bytes: Uint8Array, start: number, high: number): number {
+    const { memory } = this.#kind;
+    for (let i = 0; i < 4; i++) {
+      memory.bytes[at.additional + i] = bytes[start + i] as number;
+      memory.bytes[at.additional + 8 + i] = bytes[start + 4 + i] as number;
+    }
+    writeWord(memory.bytes, at.additional + 4, high);
+    return memory.addressOf(at.additional, extendedBytes);
+  }
+
+  /** The key schedule: once for a key and a direction, as long as its context is not given to another key. */
   #start(direction: 0 | 1): void {
-    const { evp, memory, name, addresses } = this.#kind;
+    const { evp, memory, name } = this.#kind;
     if (owners[this.#slot] !== this) {
       this.#slot = takeSlot(evp);
       owners[this.#slot] = this;
     }
     const slot = this.#slot;
     this.#direction = direction;
-    for (let i = 0; i < this.#key.length - saltBytes; i++) memory.bytes[at.key + i] = this.#key.charCodeAt(i);
+    const keyBytes = this.#key.length - saltBytes;
+    for (let i = 0; i < keyBytes; i++) memory.bytes[at.key + i] = this.#key.charCodeAt(i);
+    const nonce = at.nonces + 16 * slot;
+    for (let i = 0; i < saltBytes; i++) memory.bytes[nonce + i] = this.#key.charCodeAt(keyBytes + i);
     const cipher = names[slot] === name ? 0 : evp[symbols[name]]();
     names[slot] = name;
-    evp.EVP_CipherInit_ex(contexts[slot] as number, cipher, 0, addresses.key, 0, direction);
+    evp.EVP_CipherInit_ex(contexts[slot] as number, cipher, 0, memory.addressOf(at.key, 32), 0, direction);
     memory.bytes.fill(0, at.key, at.key + 32);
   }
 }
 
-/** A few bytes: a loop costs less than a view. */
-const copyBytes = (
-  source: Uint8Array,
-  from: number,
-  target: Uint8Array,
-  { to, length }: { readonly to: number; readonly length: number },
-): void => {
-  for (let i = 0; i < length; i++) target[to + i] = source[from + i] as number;
+const writeWord = (bytes: Uint8Array, offset: number, value: number): void => {
+  bytes[offset] = value >>> 24;
+  bytes[offset + 1] = value >>> 16;
+  bytes[offset + 2] = value >>> 8;
+  bytes[offset + 3] = value;
 };
 
 const kinds = new Map<string, AeadKind>();
@@ -186,7 +188,7 @@ const kindOf = (
   const known = kinds.get(key);
   if (known !== undefined) return known;
   work ??= mapMemory({ length: workBytes });
-  const kind = { evp, memory: work, addresses: addressesIn(work), name, icvBytes };
+  const kind = { evp, memory: work, name, icvBytes };
   kinds.set(key, kind);
   return kind;
 };

@@ -10,9 +10,7 @@ const declarations = {
   EVP_CIPHER_CTX_ctrl: 'int EVP_CIPHER_CTX_ctrl(uintptr_t context, int type, int argument, uintptr_t pointer)',
   EVP_CipherInit_ex:
     'int EVP_CipherInit_ex(uintptr_t context, uintptr_t cipher, uintptr_t engine, uintptr_t key, uintptr_t iv, int encrypts)',
-  EVP_CipherUpdate:
-    'int EVP_CipherUpdate(uintptr_t context, uintptr_t output, uintptr_t written, uintptr_t input, int length)',
-  EVP_CipherFinal_ex: 'int EVP_CipherFinal_ex(uintptr_t context, uintptr_t output, uintptr_t written)',
+  EVP_Cipher: 'int EVP_Cipher(uintptr_t context, uintptr_t output, uintptr_t input, uint length)',
   EVP_aes_128_gcm: 'uintptr_t EVP_aes_128_gcm()',
   EVP_aes_192_gcm: 'uintptr_t EVP_aes_192_gcm()',
   EVP_aes_256_gcm: 'uintptr_t EVP_aes_256_gcm()',

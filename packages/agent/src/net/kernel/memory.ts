@@ -22,6 +22,15 @@ export interface Mapping {
   readonly offset?: number;
 }
 
+/** What is mapped, by the buffer of its views. */
+const mapped = new WeakMap<ArrayBufferLike, Memory>();
+
+/** The address of the first of the bytes; undefined for those of the heap, which the garbage collector may move. */
+export const addressOfBytes = ({ buffer, byteOffset }: Uint8Array): number | undefined => {
+  const address = mapped.get(buffer)?.address;
+  return address === undefined ? undefined : address + byteOffset;
+};
+
 /**
  * Memory outside the heap that the kernel may read and write. Code that passes an address to the kernel keeps the
  * memory until the kernel is done with it: the garbage collector does not know about addresses.
@@ -38,6 +47,12 @@ export class Memory {
     this.length = length;
     this.#buffer = buffer;
     this.bytes = Buffer.from(buffer);
+    mapped.set(buffer, this);
+  }
+
+  /** The address of the first byte, while it is mapped. */
+  get address(): number | undefined {
+    return this.#isReleased ? undefined : this.#base;
   }
 
   /** The address of a part. Throws if it is not entirely inside. */

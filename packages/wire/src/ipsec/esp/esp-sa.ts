@@ -68,8 +68,9 @@ export class EspOutbound {
     bytes[textEnd - 2] = padding;
     bytes[textEnd - 1] = nextHeader;
     const at = start - this.headBytes;
-    view.setUint32(at, this.spi);
-    view.setUint32(at + 4, sequence % lowRange);
+    view.setInt32(at, this.spi | 0);
+    // The lower half; a remainder of a number above 2^31 costs more than a conversion.
+    view.setInt32(at + 4, sequence | 0);
     const range = packetRange;
     range.start = at;
     range.ivAt = at + espHeaderBytes;
