@@ -81,7 +81,7 @@ export const packages: readonly Package[] = [
       ['net/loop/alarm.ts', 'net/transport/transport.ts', 'net/datagram/datagram-transport.ts', 'net/host-network.ts'],
       // What a job says of subscribers, with the session groups it starts.
       ['access/session-group.ts', 'access/gateway-group.ts', 'access/access-groups.ts'],
-      ['engine.ts', 'samples.ts'],
+      ['engine.ts', 'samples.ts', 'event-lines.ts'],
       'machine',
       'net',
       'stack',

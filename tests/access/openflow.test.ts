@@ -10,7 +10,7 @@ describe('OpenFlow switches', () => {
   const cable = useCable('test', stopNeighbourDiscovery);
 
   // The controller itself ends at the first packet of version 1.5.
-  it.each(['1.0', '1.1', '1.2', '1.4'] as const)(
+  it.each(['1.0', '1.1', '1.2', '1.3', '1.4'] as const)(
     'learn from the controller of Open vSwitch by version %s',
     async (version) => {
       const { left, right } = cable;
@@ -37,12 +37,14 @@ describe('OpenFlow switches', () => {
       expect(totals.gauge('access.flows')).toBeGreaterThan(0);
       expect(totals.histogram('access.packetInLatency').count).toBeGreaterThan(30);
       // tshark reads the header only of versions 1.1 and 1.2.
-      const dissector = { '1.0': 'openflow_v1', '1.1': 'openflow', '1.2': 'openflow', '1.4': 'openflow_v5' };
+      const dissector = {
+        ...{ '1.0': 'openflow_v1', '1.1': 'openflow', '1.2': 'openflow', '1.3': 'openflow_v4', '1.4': 'openflow_v5' },
+      };
       expect(await complaints(sniffer, `tcp.srcport != 6653 && ${dissector[version]}`)).toEqual([]);
     },
   );
 
-  it.each(['1.3', '1.5'] as const)(
+  it.each(['1.3', '1.4', '1.5'] as const)(
     'answer ovs-ofctl with ports and flows, which end by time, by version %s',
     async (version) => {
       const { left, right } = cable;

@@ -17,3 +17,24 @@ export const sessionSteps = {
   waiting: 'waiting to try again',
   ended: 'ended',
 };
+
+/** Times that sessions, ports and switches are measured by: the last part of the name of the metric. */
+export const sessionDelays = {
+  setup: 'whole setup',
+  'step.dot1x': sessionSteps.dot1x,
+  'step.discovery': sessionSteps.discovery,
+  'step.request': sessionSteps.request,
+  'step.tunnel': sessionSteps.tunnel,
+  'step.call': sessionSteps.call,
+  'step.lcp': sessionSteps.lcp,
+  'step.authentication': sessionSteps.authentication,
+  'step.network': sessionSteps.network,
+  'step.dhcp': sessionSteps.dhcp,
+  'step.gateway': sessionSteps.gateway,
+  'step.ipv6': sessionSteps.ipv6,
+  join: 'join of a multicast group',
+  leave: 'leave of a multicast group',
+  clockOffset: 'offset of a clock',
+  pathDelay: 'delay of the link of a clock',
+  packetInLatency: 'answer to a packet sent up',
+};

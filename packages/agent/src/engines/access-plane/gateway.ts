@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessPlaneConfig } from '@rushhour/protocol';
 import { AccessGateway, maxAdmitted, maxPeers, type SessionCause, sessionState } from '@rushhour/wire';
+import { AccessEvents } from '../../access/access-events.ts';
 import { AccessMeters } from '../../access/access-meters.ts';
 import type { EntryPort } from '../../access/access-port.ts';
 import { AncpServer } from '../../access/ancp-server.ts';
@@ -21,7 +22,7 @@ import {
 import { LagPort } from '../../access/switches/lag-port.ts';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
-import { reportGroup } from './report-group.ts';
+import { reportGroup, reportPorts } from './report-group.ts';
 
 type PppoeServer = NonNullable<AccessGateway['pppoe']>;
 type L2tpLns = NonNullable<AccessGateway['l2tp']>;
@@ -38,19 +39,30 @@ const orderlyEnds: ReadonlySet<SessionCause> = new Set([
   'L2TP: tunnel ended by the peer',
 ]);
 
-const sessionEvents = (meters: AccessMeters, changed: ChangedRows) => ({
+interface Reports {
+  readonly meters: AccessMeters;
+  readonly events: AccessEvents;
+}
+
+/** States of supplicants and clients that are events; the others lead to one of them. */
+const eventStates: ReadonlySet<string> = new Set(['up', 'held', 'ended', 'authorized', 'refused']);
+
+/** `first`: number of the first of these sessions in the table. */
+const sessionEvents = ({ meters, events }: Reports, changed: ChangedRows, first: number) => ({
   onEstablished: (session: number, setupMs: number) => {
     changed.add(session);
     meters.onEstablished(session, setupMs);
   },
   onEnded: (session: number, cause: SessionCause, wasUp: boolean) => {
     changed.add(session);
-    if (!orderlyEnds.has(cause)) (wasUp ? meters.onFlap : meters.onFailed)(session, cause);
+    if (orderlyEnds.has(cause)) return;
+    (wasUp ? meters.onFlap : meters.onFailed)(session, cause);
+    events[wasUp ? 'onFlap' : 'onFailed'](first + session, cause);
   },
 });
 
-const tunnelEvents = (meters: AccessMeters, changed: ChangedRows) => {
-  const { onEstablished: onTunnelled, onEnded: onTunnelledEnd } = sessionEvents(meters, changed);
+const tunnelEvents = (reports: Reports, changed: ChangedRows, first: number) => {
+  const { onEstablished: onTunnelled, onEnded: onTunnelledEnd } = sessionEvents(reports, changed, first);
   return { onTunnelled, onTunnelledEnd };
 };
 
@@ -79,7 +91,8 @@ class GatewayPort implements GatewayLink {
   readonly #radius: RadiusLink | undefined;
   readonly #refused = new Set<number>();
 
-  constructor(port: EntryPort, profiles: Profiles, first: number, meters: AccessMeters) {
+  constructor(port: EntryPort, profiles: Profiles, first: number, reports: Reports) {
+    const { meters } = reports;
     this.name = port.name;
     this.#port = port;
     this.#first = first;
@@ -99,8 +112,8 @@ class GatewayPort implements GatewayLink {
       sink: port.sink,
       random: Math.random,
       mac: port.mac,
-      ...sessionEvents(meters, this.#changed),
-      ...tunnelEvents(meters, this.#changedCalls),
+      ...sessionEvents(reports, this.#changed, first),
+      ...tunnelEvents(reports, this.#changedCalls, first + (profiles.pppoe?.server.maxSessions ?? 0)),
       onAdmission: ({ index, lastError }) => {
         // Rows of those that were never refused are their leases.
         if (lastError !== '') meters.onFailed(index, lastError);
@@ -175,9 +188,9 @@ class GatewayPort implements GatewayLink {
     if (this.#port instanceof LagPort) this.#port.start();
   }
 
-  report(context: EngineContext<AccessPlaneConfig>, meters: AccessMeters): void {
+  report(context: EngineContext<AccessPlaneConfig>, reports: Reports): void {
     const { pppoe, l2tp, ipoe, ipoe6 } = this.gateway;
-    if (this.#port instanceof LagPort) reportGroup(this.#port, context, meters);
+    if (this.#port instanceof LagPort) reportGroup(this.#port, context, reports);
     const { name } = this;
     for (const session of pppoe === undefined ? [] : this.#changed.take())
       context.putRow('sessions', gatewayRow(pppoe as PppoeServer, { first: this.#first, interface: name, session }));
@@ -188,26 +201,33 @@ class GatewayPort implements GatewayLink {
     for (const session of ipoe === undefined ? [] : this.#changedLeases.take())
       context.putRow('sessions', leaseRow((ipoe as IpoeGateway).dhcp, { first, interface: name, session }));
     const first6 = first + this.#poolSize;
-    this.#reportPeers(context, first6 + this.#poolSize6);
-    this.#reportClients(context, first6 + this.#poolSize6 + maxPeers);
+    this.#reportPeers(context, first6 + this.#poolSize6, reports.events);
+    this.#reportClients(context, first6 + this.#poolSize6 + maxPeers, reports.events);
     for (const session of this.#changedLeases6.take())
       if (ipoe6?.dhcpv6 !== undefined)
         context.putRow('sessions', lease6Row(ipoe6.dhcpv6, { first: first6, interface: name, session }));
   }
 
-  #reportPeers(context: EngineContext<AccessPlaneConfig>, first: number): void {
+  #reportPeers(context: EngineContext<AccessPlaneConfig>, first: number, events: AccessEvents): void {
     const { dot1x } = this.gateway;
     for (const index of this.#changedPeers.take()) {
       const peer = dot1x?.peers[index];
-      if (peer !== undefined) context.putRow('sessions', portRow(peer, first, this.name));
+      if (peer === undefined) continue;
+      const row = portRow(peer, first, this.name);
+      context.putRow('sessions', row);
+      if (eventStates.has(row.state))
+        events.follow(`${row.index}`, () => `session ${row.index} (${row.cells['mac']})`, row);
     }
   }
 
-  #reportClients(context: EngineContext<AccessPlaneConfig>, first: number): void {
+  #reportClients(context: EngineContext<AccessPlaneConfig>, first: number, events: AccessEvents): void {
     const clients = this.gateway.ipoe?.dhcp.admission?.clients ?? [];
     for (const index of this.#changedClients.take()) {
       const client = clients[index];
-      if (client !== undefined) context.putRow('sessions', admissionRow(client, first, this.name));
+      if (client === undefined) continue;
+      const row = admissionRow(client, first, this.name);
+      context.putRow('sessions', row);
+      events.follow(`${row.index}`, () => `session ${row.index} (${row.cells['mac']})`, row);
     }
   }
 
@@ -235,6 +255,7 @@ class GatewayPort implements GatewayLink {
 class GatewayRun implements PreparedEngine {
   readonly #context: EngineContext<AccessPlaneConfig>;
   readonly #meters: AccessMeters;
+  readonly #events: AccessEvents;
   readonly #ports: GatewayPort[] = [];
   readonly #nodes: AncpServer | undefined;
   #reportedMs = performance.now();
@@ -244,10 +265,12 @@ class GatewayRun implements PreparedEngine {
     const profiles = firstProfiles(config.profiles);
     this.#context = context;
     this.#meters = new AccessMeters(samples);
+    this.#events = new AccessEvents(context.progress);
+    const reports = { meters: this.#meters, events: this.#events };
     const ports = openEntryPorts(config.interfaces, profiles, host.isCaptured ?? false);
     try {
       for (const [index, port] of ports.entries()) {
-        this.#ports.push(new GatewayPort(port, profiles, index * rowsOf(profiles), this.#meters));
+        this.#ports.push(new GatewayPort(port, profiles, index * rowsOf(profiles), reports));
       }
     } catch (error) {
       for (const port of ports) port.close();
@@ -273,7 +296,7 @@ class GatewayRun implements PreparedEngine {
   }
 
   async start(): Promise<void> {
-    const timer = setInterval(() => this.#report(), reportMs);
+    const timer = setInterval(() => this.#report(false), reportMs);
     for (const port of this.#ports) port.start();
     try {
       await aborted(this.#context.signal);
@@ -282,7 +305,7 @@ class GatewayRun implements PreparedEngine {
       while (this.#ports.some(({ isOver }) => !isOver) && performance.now() < deadline) await sleep(10);
     } finally {
       clearInterval(timer);
-      this.#report();
+      this.#report(true);
     }
   }
 
@@ -291,24 +314,25 @@ class GatewayRun implements PreparedEngine {
     for (const port of this.#ports) port.close();
   }
 
-  #report(): void {
+  #report(isLast: boolean): void {
     const now = performance.now();
     let [wanted, established] = [0, 0];
     for (const port of this.#ports) {
       wanted += port.existing;
       established += port.established;
       this.#meters.followGateway(port.name, port.gateway);
-      port.report(this.#context, this.#meters);
+      port.report(this.#context, { meters: this.#meters, events: this.#events });
     }
     this.#reportLines();
     this.#meters.update({ wanted, established }, (now - this.#reportedMs) / 1000);
+    this.#events.report(isLast);
     this.#reportedMs = now;
   }
 
   #reportLines(): void {
     if (this.#nodes === undefined) return;
     this.#meters.followLines('lines', this.#nodes);
-    for (const row of this.#nodes.takeRows()) this.#context.putRow('ports', row);
+    reportPorts(this.#nodes.takeRows(), this.#context, this.#events);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { AccessPlaneConfig } from '@rushhour/protocol';
+import { AccessEvents } from '../../access/access-events.ts';
 import { AccessMeters } from '../../access/access-meters.ts';
 import { firstProfiles, requireProfile } from '../../access/options/access-profiles.ts';
 import { LagPort } from '../../access/switches/lag-port.ts';
@@ -9,7 +10,7 @@ import { reportGroup } from './report-group.ts';
 /** A link aggregation group with nothing above it. */
 export const prepareLinkGroup = (context: EngineContext<AccessPlaneConfig>): PreparedEngine => {
   const { config, samples, host, signal } = context;
-  const meters = new AccessMeters(samples);
+  const reports = { meters: new AccessMeters(samples), events: new AccessEvents(context.progress) };
   const lag = requireProfile(firstProfiles(config.profiles), 'lag');
   const port = new LagPort(config.interfaces, host.isCaptured ?? false, lag);
   port.open({ receive() {}, advance() {} });
@@ -19,7 +20,10 @@ export const prepareLinkGroup = (context: EngineContext<AccessPlaneConfig>): Pre
       interfaces: port.members,
       start: () => port.start(),
       setLink: (name, isUp) => port.setMember(name, isUp),
-      report: () => reportGroup(port, context, meters),
+      report: () => {
+        reportGroup(port, context, reports);
+        reports.events.report();
+      },
       close: () => port.close(),
     },
     signal,

@@ -1,4 +1,5 @@
 import type { AccessPlaneConfig } from '@rushhour/protocol';
+import { AccessEvents } from '../../access/access-events.ts';
 import { AccessMeters } from '../../access/access-meters.ts';
 import { firstProfiles, requireProfile } from '../../access/options/access-profiles.ts';
 import { OpenFlowChannels } from '../../access/switches/openflow-channels.ts';
@@ -9,6 +10,7 @@ import { LinksRun } from './links-run.ts';
 export const prepareOpenFlow = (context: EngineContext<AccessPlaneConfig>): PreparedEngine => {
   const { config, samples, signal } = context;
   const meters = new AccessMeters(samples);
+  const events = new AccessEvents(context.progress);
   const profile = requireProfile(firstProfiles(config.profiles), 'openflow');
   const channels = new OpenFlowChannels(profile, meters.onAnswered);
   return new LinksRun(
@@ -18,7 +20,11 @@ export const prepareOpenFlow = (context: EngineContext<AccessPlaneConfig>): Prep
       start: () => channels.start(),
       setLink: (_name, isUp) => channels.setLink(isUp),
       report: () => {
-        for (const row of channels.takeRows()) context.putRow('sessions', row);
+        for (const row of channels.takeRows()) {
+          context.putRow('sessions', row);
+          events.follow(`${row.index}`, () => `switch ${row.index}`, row);
+        }
+        events.report();
         meters.followSwitches(config.interfaces.join('+'), channels);
       },
       close: () => channels.close(),

@@ -2,6 +2,7 @@ import { isIPv4 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessPlaneConfig, PlaneCommand } from '@rushhour/protocol';
 import { AccessClient, PacedSink, sessionState } from '@rushhour/wire';
+import { AccessEvents } from '../../access/access-events.ts';
 import { AccessMeters } from '../../access/access-meters.ts';
 import type { EntryPort } from '../../access/access-port.ts';
 import { AncpNode } from '../../access/ancp-node.ts';
@@ -25,6 +26,12 @@ const noPace = { txBurst: 65_536, txIntervalUs: 1000, mtu: 65_535 };
 /** Traffic that ends at the same time as its sessions gets this long before they go. */
 const trafficGraceMs = 1500;
 
+/** What sessions report to: metrics, and the time line of the run. */
+interface Reports {
+  readonly meters: AccessMeters;
+  readonly events: AccessEvents;
+}
+
 /** The subscribers of one interface. */
 class SubscriberPort implements SessionLink {
   /** The traffic that goes through the sessions. */
@@ -38,14 +45,17 @@ class SubscriberPort implements SessionLink {
   readonly #sink: PacedSink;
   readonly #flaps: LinkFlaps;
   readonly #changed: ChangedRows;
+  readonly #events: AccessEvents;
+  #hasBegun = false;
 
   constructor(
     port: EntryPort,
     profiles: Profiles,
     share: { readonly first: number; readonly count: number },
-    meters: AccessMeters,
+    { meters, events }: Reports,
   ) {
     const { first, count } = share;
+    this.#events = events;
     this.first = first;
     this.name = port.name;
     this.#port = port;
@@ -76,10 +86,12 @@ class SubscriberPort implements SessionLink {
         onFlap: (session, cause) => {
           this.#changed.add(session);
           meters.onFlap(session, cause);
+          events.onFlap(first + session, cause);
         },
         onFailed: (session, cause) => {
           this.#changed.add(session);
           meters.onFailed(session, cause);
+          events.onFailed(first + session, cause);
         },
         onDown: (session) => this.group?.onDown(first + session),
       },
@@ -100,6 +112,7 @@ class SubscriberPort implements SessionLink {
 
   /** Starts the sessions at their pace. */
   begin(): void {
+    this.#hasBegun = true;
     if (this.#port instanceof LagPort) this.#port.start();
     this.client.subscribers.begin();
   }
@@ -142,15 +155,16 @@ class SubscriberPort implements SessionLink {
   }
 
   setLink(isUp: boolean): void {
+    if (this.#hasBegun && isUp !== this.client.isLinkUp) this.#events.onLink(this.name, isUp);
     this.client.setLink(isUp);
     this.#sink.isUp = isUp;
     this.node?.setLines(this.first, this.count, isUp);
     this.#changed.addAll();
   }
 
-  report(context: EngineContext<AccessPlaneConfig>, meters: AccessMeters, isLast: boolean): void {
+  report(context: EngineContext<AccessPlaneConfig>, { meters, events }: Reports, isLast: boolean): void {
     if (isLast) this.#changed.addAll();
-    if (this.#port instanceof LagPort) reportGroup(this.#port, context, meters);
+    if (this.#port instanceof LagPort) reportGroup(this.#port, context, { meters, events });
     const { first, name } = this;
     for (const session of this.#changed.take(isLast ? this.count : undefined))
       context.putRow('sessions', clientRow(this.client, { first, interface: name, session }));
@@ -171,6 +185,7 @@ class SubscriberPort implements SessionLink {
 class SubscriberRun implements PreparedEngine, Pausable, Commandable {
   readonly #context: EngineContext<AccessPlaneConfig>;
   readonly #meters: AccessMeters;
+  readonly #events: AccessEvents;
   readonly #ports: SubscriberPort[] = [];
   readonly #group: SessionGroup;
   readonly #node: AncpNode | undefined;
@@ -186,6 +201,7 @@ class SubscriberRun implements PreparedEngine, Pausable, Commandable {
     const { interfaces } = config;
     this.#context = context;
     this.#meters = new AccessMeters(samples, traffic.label);
+    this.#events = new AccessEvents(context.progress);
     // A port without a session is of no use.
     const used = profiles.lag === undefined ? interfaces.slice(0, count) : interfaces;
     const ports = openEntryPorts(used, profiles, host.isCaptured ?? false);
@@ -193,7 +209,7 @@ class SubscriberRun implements PreparedEngine, Pausable, Commandable {
       for (const [index, port] of ports.entries()) {
         const first = Math.floor((count * index) / ports.length);
         const share = { first, count: Math.floor((count * (index + 1)) / ports.length) - first };
-        const subscriberPort = new SubscriberPort(port, profiles, share, this.#meters);
+        const subscriberPort = new SubscriberPort(port, profiles, share, this.#reports);
         this.#ports.push(subscriberPort);
         subscriberPort.open();
       }
@@ -209,6 +225,10 @@ class SubscriberRun implements PreparedEngine, Pausable, Commandable {
     // Engines of the traffic need the addresses when they are prepared.
     if (config.carriesTraffic && !host.isDryRun) this.#begin();
     context.accessGroups?.subscribers.register(config.groupId, this.#group);
+  }
+
+  get #reports(): Reports {
+    return { meters: this.#meters, events: this.#events };
   }
 
   async start(): Promise<void> {
@@ -306,11 +326,13 @@ class SubscriberRun implements PreparedEngine, Pausable, Commandable {
       wanted += table.count;
       established += table.counts[sessionState.up] as number;
       this.#meters.followClient(port.name, port.client);
-      port.report(this.#context, this.#meters, isLast);
+      port.report(this.#context, this.#reports, isLast);
     }
     if (this.#node !== undefined) this.#meters.followLines('lines', this.#node);
     this.#meters.countSteps(this.#ports.map(({ client }) => client.subscribers.table));
     this.#meters.update({ wanted, established }, (now - this.#reportedMs) / 1000);
+    if (!this.#hasEnded) this.#events.followCount({ wanted, established });
+    this.#events.report(isLast);
     this.#reportedMs = now;
   }
 }

@@ -22,6 +22,7 @@ import { RunHeatMap } from '../charts/run-heat-map.tsx';
 import { type RunSeries, useRunSeries } from '../charts/run-series.ts';
 import { spansOf } from '../charts/run-spans.ts';
 import { RunRfc2544, RunSummary } from '../charts/run-tables.tsx';
+import { SessionDelays } from '../charts/session-delays.tsx';
 import { SessionStepBar } from '../charts/session-step-bar.tsx';
 import { Bypasses } from '../security/bypasses.tsx';
 import { SecurityPanel } from '../security/security-panel.tsx';
@@ -121,6 +122,7 @@ export const RunPanel = (props: RunPanelProps) => {
       {data?.goals && <GoalTables goals={data.goals} />}
       {result && isSecurityTest(task) && <SecurityPanel taskId={id} runId={runId} />}
       {other && <RunComparison runId={runId} otherId={other.runId} />}
+      {data && <SessionDelays summary={data.summary} />}
       <RunRows task={task} runId={runId} isActive={isLive} />
       <RunAgents id={id} runId={runId} isActive={isLive} />
       <RunHosts id={id} runId={runId} isActive={isLive} />
