@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import type { HostStack } from '@rushhour/protocol';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { addCables, startOpenVswitch } from '../access/open-vswitch.ts';
-import { runJobIn, type Side, startJobIn } from '../engines/namespaces.ts';
+import { runJobIn, startJobIn } from '../engines/namespaces.ts';
 import { requireProgram } from '../engines/programs.ts';
 import { useCable } from '../engines/use-cable.ts';
+import { addServerNetwork } from './server-network.ts';
 
 const cable = useCable('test');
 const listen = [{ host: '0.0.0.0', port: 8080 }];
@@ -63,23 +63,6 @@ it('a switch between emulated hosts has the MAC of each of them in its forwardin
   expect(new Set(clients.map((mac) => portOf.get(mac))).size).toBe(1);
   expect(new Set([...clients, ...servers].map((mac) => portOf.get(mac))).size).toBe(2);
 });
-
-/** A namespace behind the router on the right, in the network 10.98.0.0/24. */
-const addServerNetwork = (router: Side): Side => {
-  const namespace = `${router.namespace}n`;
-  const ip = (...args: string[]) => execFileSync('ip', args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  ip('netns', 'add', namespace);
-  onTestFinished(() => void ip('netns', 'del', namespace));
-  router.run('ip', 'link', 'add', 'n0', 'type', 'veth', 'peer', 'n1', 'netns', namespace);
-  router.run('ip', 'addr', 'add', '10.98.0.1/24', 'dev', 'n0');
-  router.run('ip', 'link', 'set', 'n0', 'up');
-  router.run('sysctl', '-qw', 'net.ipv4.ip_forward=1');
-  const run: Side['run'] = (program, ...args) =>
-    execFileSync('ip', ['netns', 'exec', namespace, program, ...args], { encoding: 'utf8', timeout: 120_000 });
-  run('ip', 'addr', 'add', '10.98.0.2/24', 'dev', 'n1');
-  for (const device of ['lo', 'n1']) run('ip', 'link', 'set', device, 'up');
-  return { namespace, device: 'n1', address: '10.98.0.2', run };
-};
 
 /** Masks emulated hosts, leads a port to one of them, and remembers which MACs it was sent frames by. */
 const nat = (device: string): string => `

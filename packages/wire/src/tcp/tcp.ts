@@ -241,14 +241,24 @@ export class Tcp {
     const slot = context.flows.find(key, 0);
     const c = slot >= 0 ? context.connections[slot] : undefined;
     if (c === undefined || isBefore(quotedSeq, c.sndUna) || isAfter(quotedSeq, c.sndNxt)) return;
-    if (error.mtu > 0) {
-      const mtu = Math.max(error.mtu, c.isV6 ? 1280 : minPathMtu);
-      if (mtu >= c.pathMtu) return;
-      c.pathMtu = mtu;
-      updateMss(c);
-      repeatTooLarge(c);
-      context.touch(c);
-    } else if (error.cause !== undefined && c.state < tcpState.established) endConnection(context, c, error.cause);
+    if (error.mtu > 0) this.#lowerPathMtu(c, error.mtu);
+    else if (error.cause !== undefined && c.state < tcpState.established) endConnection(context, c, error.cause);
+  }
+
+  /** The link carries smaller packets than before: connections go on with smaller segments. */
+  onLinkMtu(): void {
+    const { connections, sink } = this.#context;
+    for (const c of connections)
+      if (c !== undefined && c.state !== tcpState.closed) this.#lowerPathMtu(c, sink.mtuOf(c.path));
+  }
+
+  #lowerPathMtu(c: TcpConnection, given: number): void {
+    const mtu = Math.max(given, c.isV6 ? 1280 : minPathMtu);
+    if (mtu >= c.pathMtu) return;
+    c.pathMtu = mtu;
+    updateMss(c);
+    repeatTooLarge(c);
+    this.#context.touch(c);
   }
 
   /** Sets the time and runs timers. */

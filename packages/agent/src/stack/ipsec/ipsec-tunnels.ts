@@ -17,6 +17,7 @@ import {
 } from '@rushhour/wire';
 import { offerOf } from '../../net/ipsec/ipsec-peer.ts';
 import { nodeIpsecCrypto } from '../../net/ipsec/node-crypto.ts';
+import { minOuterMtu } from '../tunnels/tunnels.ts';
 import type { IpsecLink } from './ipsec-link.ts';
 import type { IpsecMonitor } from './ipsec-monitor.ts';
 import { type InstalledChild, IpsecSessions, type IpsecTunnelsConfig, type OuterHosts } from './ipsec-sessions.ts';
@@ -33,7 +34,8 @@ const headerBytes = { 4: 20, 6: 40 } as const;
 export class IpsecTunnels implements FrameSink {
   readonly carriesTags = true;
   readonly hasEthernet = false;
-  readonly mtu: number;
+  /** Largest inner packet: outer ones are limited by the interface, the settings and what routers on the way say. */
+  mtu: number;
   /** Takes what the tunnels unwrap; set before the first packet. */
   inner: HostGroup | undefined;
   readonly #sessions: IpsecSessions;
@@ -64,6 +66,12 @@ export class IpsecTunnels implements FrameSink {
     outer.handleProtocol(ipProtocol.esp, {
       receive: ({ addresses, path }, memory, start, end) => this.#receive(addresses, path, memory, start, end),
     });
+    outer.icmp.onPathMtu = (mtu) => {
+      const lower = this.#innerMtu(hosts.version, Math.max(mtu, minOuterMtu));
+      if (lower >= this.mtu) return;
+      this.mtu = lower;
+      this.inner?.tcp.onLinkMtu();
+    };
     for (const link of this.#sessions.links) this.#linkOfPair[this.#pairs.add(link.key, 0)] = link;
   }
 

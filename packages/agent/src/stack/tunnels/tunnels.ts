@@ -20,7 +20,7 @@ import { wireGuardSettings } from './wireguard-settings.ts';
 const addressWords = 4;
 const mapped = 0xffff;
 /** Every IPv4 network carries packets of this size; smaller announcements are attacks or mistakes. */
-const minOuterMtu = 552;
+export const minOuterMtu = 552;
 /** Above this a WireGuard end asks for cookies. */
 const maxHandshakesPerSecond = 2000;
 const etherType = { ipv4: 0x0800, arp: 0x0806, vlan: 0x8100, ipv6: 0x86dd } as const;
@@ -132,7 +132,10 @@ export class Tunnels implements FrameSink {
     this.#outer = outer;
     this.#outerMtu = config.mtu ?? outer.output.mtu;
     outer.icmp.onPathMtu = (mtu) => {
-      this.#outerMtu = Math.min(this.#outerMtu, Math.max(mtu, minOuterMtu));
+      const lower = Math.max(mtu, minOuterMtu);
+      if (lower >= this.#outerMtu) return;
+      this.#outerMtu = lower;
+      this.inner?.tcp.onLinkMtu();
     };
   }
 

@@ -3,7 +3,7 @@ import type { TcpContext } from '../context.ts';
 import { setRetransmitTimer } from '../output.ts';
 import { distance, isAfter, isBefore } from '../segment/sequence.ts';
 import { growWindow, historyOf, reduceThreshold } from './congestion.ts';
-import { type Delivery, markAllLost, markLost } from './scoreboard.ts';
+import { type Delivery, markLost } from './scoreboard.ts';
 import { type SentSegment, sentMark } from './sent-segment.ts';
 
 const duplicateThreshold = 3;
@@ -101,22 +101,6 @@ const findLost = (context: TcpContext, c: TcpConnection, isAdvanced: boolean): v
   if (head === undefined) return;
   const isPartial = c.phase >= recoveryPhase.recovery && isAdvanced;
   if (isPartial || (c.phase < recoveryPhase.recovery && c.dupAcks >= duplicateThreshold)) markLost(c, head);
-};
-
-/** A timeout: everything outstanding is lost, start again with one segment (RFC 5681, 3.1). */
-export const enterLoss = (context: TcpContext, c: TcpConnection): void => {
-  const isFirst = c.phase !== recoveryPhase.loss || !isBefore(c.sndUna, c.recoveryPoint);
-  if (isFirst && c.backoff === 0) reduceThreshold(c);
-  c.phase = recoveryPhase.loss;
-  c.recoveryPoint = c.sndNxt;
-  if (!c.usesSack) c.sackedBytes = 0;
-  // A peer may discard what it acknowledged selectively: after a second timeout nothing counts as received.
-  markAllLost(c, c.usesSack && c.backoff > 0);
-  c.cwnd = c.mss;
-  historyOf(c).credit = 0;
-  c.dupAcks = 0;
-  c.isProbing = false;
-  context.counters.timeouts++;
 };
 
 /** ECN (RFC 3168, 6.1.2): one reduction for each window of data. */
