@@ -25,6 +25,7 @@ const declarations = {
   close: 'int close(int fd)',
   mmap: 'uintptr_t mmap(uintptr_t hint, size_t length, int protection, int flags, int fd, long offset)',
   munmap: 'int munmap(uintptr_t address, size_t length)',
+  madvise: 'int madvise(uintptr_t address, size_t length, int advice)',
   sched_setscheduler: 'int sched_setscheduler(int thread, int policy, uintptr_t parameter)',
   prctl: 'int prctl(int option, ulong a, ulong b, ulong c, ulong d)',
   syscall: 'long syscall(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)',
@@ -45,8 +46,19 @@ export type Libc = { readonly [Name in keyof typeof declarations]: (...args: num
   errno(): number;
   /** A view of memory at an address; only `mapMemory` may use it. */
   view(address: number, length: number): ArrayBuffer;
+  /** Gives the kernel the memory that was freed; does nothing where the library has no such call. */
+  trimHeap(): void;
   /** The event loop of the main thread. */
   mainLoop(): NodeLoop;
+};
+
+/** Only glibc has it. */
+const declareTrim = (declare: (declaration: string) => (...args: number[]) => number) => {
+  try {
+    return declare('int malloc_trim(size_t pad)');
+  } catch {
+    return () => 0;
+  }
 };
 
 const load = (): Libc => {
@@ -57,6 +69,7 @@ const load = (): Libc => {
   const declare = (declaration: string) => library.func(declaration) as (...args: number[]) => number;
   // Node never cancels threads. With asynchronous cancellation, calls such as `send` skip the preparation for it.
   declare('int pthread_setcanceltype(int type, uintptr_t before)')(asynchronousCancel, 0);
+  let trim: ReturnType<typeof declare> | undefined;
   const calls = Object.fromEntries(Object.entries(declarations).map(([name, text]) => [name, declare(text)]));
   // `errno` has a fixed address per thread; calling a function for it would cost as much as the failed call.
   const errorNumber = new Int32Array(koffi.view(BigInt(declare('uintptr_t __errno_location()')()), 4));
@@ -64,6 +77,10 @@ const load = (): Libc => {
     ...(calls as Pick<Libc, keyof typeof declarations>),
     errno: () => errorNumber[0] as number,
     view: (address, length) => koffi.view(BigInt(address), length),
+    trimHeap: () => {
+      trim ??= declareTrim(declare);
+      trim(0);
+    },
     mainLoop: () => {
       const loop = declare('uintptr_t uv_default_loop()')();
       const timeout = declare('int uv_backend_timeout(uintptr_t loop)');

@@ -14,6 +14,7 @@ const sharedPopulated = 0x8001;
 const privateAnonymous = 0x22;
 const pageBytes = 4096;
 const failed = 2 ** 52;
+const dontNeed = 4;
 
 /** What to map: anonymous memory unless there is a descriptor. */
 export interface Mapping {
@@ -72,6 +73,11 @@ export class Memory {
   }
   get uint64(): BigUint64Array {
     return new BigUint64Array(this.#buffer);
+  }
+
+  /** Gives the kernel the pages of a part that holds nothing; they are zero when they are used again. */
+  discard(offset: number, length: number): void {
+    requireLibc().madvise(this.addressOf(offset, length), length, dontNeed);
   }
 
   /** Unmaps the memory. Its views are detached, so that it cannot be reached through them. */

@@ -1,5 +1,6 @@
 import type { Chunk, Connection, ConnectionEvents, HandshakeFacts, Message } from '../transport/transport.ts';
 import { alertName, alertOfReason, plainAlertIn, verifyFailure } from './alerts.ts';
+import { handshakeMemory } from './handshake-memory.ts';
 import type { OnKeyLine } from './key-log.ts';
 import { requireOpenssl } from './library.ts';
 import type { TlsContext } from './tls-context.ts';
@@ -179,6 +180,7 @@ export abstract class TlsConnection implements Connection, ConnectionEvents {
     }
     this.flushOutput();
     this.phase = 'open';
+    handshakeMemory.handshakeDone();
     this.opened(now);
     const waiting = this.#waiting;
     this.#waiting = undefined;

@@ -21,6 +21,11 @@ const takeBlock = (): Block => {
   return freeBlocks.pop() as Block;
 };
 
+/** Keeps the memory of a few blocks that are not in use, and gives that of the others back to the kernel. */
+export const discardFreeBlocks = (): void => {
+  for (const { memory, offset } of freeBlocks.slice(0, -slabBlocks)) memory.discard(offset, blockBytes);
+};
+
 /**
  * Unsent data of one connection, as chunks of memory the kernel can read. Small messages are combined in a block, which
  * is held only while there is something to send.
