@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { HostStack, StackTunnel } from '@rushhour/protocol';
 import { describe, expect, it } from 'vitest';
 import { runJobIn, type Side, startJobIn } from '../engines/namespaces.ts';
@@ -138,5 +139,53 @@ describe('tunnels of emulated hosts', () => {
       const sources = new Set(inside.map(([source = '']) => source.split(',')[0]));
       expect(sources).toEqual(new Set(ends.map((end) => end.client)));
     }
+  });
+
+  it('ends of GTP tunnels ask and answer by GTP-C, and notice that the far end is silent', async () => {
+    requireProgram('python3');
+    const { left, right } = cable;
+    const sniffer = await startSniffer(right);
+    const params = { teid: 1, echoInterval: 1 };
+    const job = (role: 'client' | 'server') => ({
+      engine: 'http',
+      config:
+        role === 'server'
+          ? { role, listen: [{ host: '0.0.0.0', port: 8080 }] }
+          : { role, targets: [{ host: '10.50.1.1', port: 8080 }], connections: 2, load: { rate: 20 } },
+      duration: { mode: 'continuous' } as const,
+    });
+    const hosts = { server: '10.50.1.1', client: '10.50.0.1-10.50.0.2' };
+    const server = await startJobIn(right, {
+      ...job('server'),
+      stack: tunnelled(right, { type: 'gtpu', params }, { isServer: true, hosts: hosts.server }),
+    });
+    const client = await startJobIn(left, {
+      ...job('client'),
+      stack: tunnelled(left, { type: 'gtpu', params }, { isServer: false, hosts: hosts.client }),
+    });
+    // The kernel of the other side is a stranger that asks by both versions.
+    const ask = (request: string) =>
+      right.run(
+        'python3',
+        '-c',
+        `import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(20)\n` +
+          `s.sendto(bytes.fromhex("${request}"), ("${ends[0]?.client}", 2123)); print(s.recv(64).hex())`,
+      );
+    expect(ask('3201000400000000abcd0000').trim()).toBe('3202000600000000abcd00000e00');
+    expect(ask('40010009001234000300010005').trim()).toBe('40020009001234000300010000');
+    await sleep(4000);
+    server.signal('SIGSTOP');
+    await sleep(6000);
+    const { counter, gauge } = await client.stop();
+    server.signal('SIGCONT');
+    const served = await server.stop();
+    await sniffer.stop();
+    expect(counter('tunnel.echoes')).toBeGreaterThanOrEqual(4);
+    expect(served.counter('tunnel.echoes')).toBeGreaterThanOrEqual(4);
+    expect(counter('tunnel.echoesLost')).toBeGreaterThanOrEqual(6);
+    expect([counter('tunnel.pathsDown'), gauge('tunnel.up')]).toEqual([2, 0]);
+    const seen = await sniffer.fields('gtpv2 && udp.port == 2123', ['gtpv2.message_type', '_ws.malformed']);
+    for (const type of ['1', '2']) expect(seen.filter(([one]) => one === type).length).toBeGreaterThanOrEqual(4);
+    expect(seen.filter(([, malformed = '']) => malformed !== '')).toEqual([]);
   });
 });

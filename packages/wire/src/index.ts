@@ -236,6 +236,7 @@ export {
 } from './ipsec/ike/peer.ts';
 export { createGeneve, type GeneveOption } from './links/geneve.ts';
 export { createGre, type GreOptions } from './links/gre.ts';
+export { GtpPaths, gtpControlPort } from './links/gtp-paths.ts';
 export { createGtpu, type GtpuOptions, writeGtpuEchoRequest } from './links/gtpu.ts';
 export { createIpip } from './links/ipip.ts';
 export { createL2tpv3, type L2tpv3Options } from './links/l2tpv3.ts';

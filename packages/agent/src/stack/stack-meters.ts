@@ -62,6 +62,12 @@ export class StackMeters {
     this.#raise('tunnel.rxPackets', sum('receivedPackets'));
     this.#raise('tunnel.txBytes', sum('sentBytes'));
     this.#raise('tunnel.rxBytes', sum('receivedBytes'));
+    if (tunnels.gtp !== undefined) {
+      const { responses, lost, down } = tunnels.gtp.counters;
+      this.#raise('tunnel.echoes', responses);
+      this.#raise('tunnel.echoesLost', lost);
+      this.#raise('tunnel.pathsDown', down);
+    }
     for (const [cause, count] of Object.entries(tunnels.errors()))
       if (count > 0) this.#raise(`tunnel.errors.${cause}`, count);
   }

@@ -56,7 +56,7 @@ detection: Block detection | device: RDMA device | df: Don't fragment (DF) | dic
 dictionaryID: Dictionary | dictionaryIds: Dictionaries | direction: Direction | diskHighPct: Disk usage limit (%)
 dnsParams: DNS | do: DNSSEC OK (DO) | domain: C2 domain | dpdInterval: DPD interval (s) | dpdTimeout: DPD timeout (s)
 dropHeaders: Removed headers | dscp: DSCP | dumps: Packet captures | dumpsDays: Packet capture retention (days)
-duration: Duration | earlyData: Early data (0-RTT) | echo: Echo mode | ecn: ECN | edns: EDNS | email: Email
+duration: Duration | earlyData: Early data (0-RTT) | echo: Echo mode | echoInterval: Echo interval (s) | ecn: ECN | edns: EDNS | email: Email
 enabled: Enabled | encapLimit: Encapsulation limit option | encapsulation: Encapsulation | encoders: Encoders
 encoding: Encoding | endpoints: Endpoints | endsAt: Ends at | enrolledAt: Enrolled | entryIdx: HAR entry
 epssMin: Minimum EPSS score | epssPercentile: EPSS percentile | epssScore: EPSS score | error: Error

@@ -1,6 +1,7 @@
 import type { StackTunnel } from '@rushhour/protocol';
 import {
   type FrameSink,
+  GtpPaths,
   type HostGroup,
   KeyTable,
   type LinkCodec,
@@ -75,6 +76,13 @@ const createWireGuardTunnels = (config: StackTunnel, outer: HostGroup, ends: rea
   return { tunnels, hasEthernet: false, advance: (now) => set.advance(now), errors };
 };
 
+/** Ends of GTP tunnels answer echo requests of GTP-C, and ask where an interval is given. */
+const createGtpPaths = ({ type, params }: StackTunnel, outer: HostGroup): GtpPaths | undefined => {
+  if (type !== 'gtpu') return undefined;
+  const { echoInterval = 0 } = params as { echoInterval?: number };
+  return new GtpPaths(outer.udp, echoInterval * 1000);
+};
+
 /**
  * The tunnels of a job as the link of the hosts inside them. A client's host i uses tunnel i modulo their number; a
  * server answers by the tunnel that the other host was last heard from.
@@ -93,6 +101,9 @@ export class Tunnels implements FrameSink {
   /** Takes what the tunnels unwrap; set before the first packet. */
   inner: HostGroup | undefined;
   readonly #outer: HostGroup;
+  /** Path management of GTP, and the path of each tunnel. */
+  readonly gtp: GtpPaths | undefined;
+  readonly #gtpPaths: readonly number[];
   #outerMtu: number;
   readonly #isServer: boolean;
   readonly #heard = new KeyTable({ width: addressWords, seed: 0x7f4a7c15 });
@@ -130,6 +141,8 @@ export class Tunnels implements FrameSink {
     this.#current = first;
     this.hasEthernet = hasEthernet;
     this.#outer = outer;
+    this.gtp = createGtpPaths(config, outer);
+    this.#gtpPaths = ends.map(({ addresses, path }) => this.gtp?.add(addresses, path, performance.now()) ?? -1);
     this.#outerMtu = config.mtu ?? outer.output.mtu;
     outer.icmp.onPathMtu = (mtu) => {
       const lower = Math.max(mtu, minOuterMtu);
@@ -147,6 +160,7 @@ export class Tunnels implements FrameSink {
   /** Runs timers of the tunnels. */
   advance(nowMs: number): void {
     this.#advance(nowMs);
+    this.gtp?.advance(nowMs);
   }
 
   /** Whether the far end has been heard from, and the milliseconds from the first packet to that. */
@@ -154,7 +168,8 @@ export class Tunnels implements FrameSink {
     const tunnel = this.tunnels[index];
     if (tunnel instanceof WireGuardTunnel) return tunnel;
     const setupMs = (this.#firstReceived[index] as number) - (this.#firstSent[index] as number);
-    return { isUp: !Number.isNaN(this.#firstReceived[index]), setupMs: setupMs >= 0 ? setupMs : undefined };
+    const isDown = this.gtp?.isDown(this.#gtpPaths[index] as number) === true;
+    return { isUp: !isDown && !Number.isNaN(this.#firstReceived[index]), setupMs: setupMs >= 0 ? setupMs : undefined };
   }
 
   /** Packets that were lost or refused, by cause. */

@@ -118,6 +118,7 @@ const gtpu = {
   ...port(2152),
   sequence: flag('Adds sequence numbers'),
   ...bytesOf4(1020, 'extension headers; a PDU session container has 4'),
+  echoInterval: integer([0, 3600], 'Seconds between echo requests of GTP-C to the other end; 0: none', { default: 0 }),
   ...udpChecksum,
   ...outerIp,
   ...df,

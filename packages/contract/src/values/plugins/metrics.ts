@@ -119,6 +119,9 @@ const hostMetrics: readonly MetricDescription[] = [
   counter('tunnel.rxPackets', 'Packets received from tunnels'),
   bytes('tunnel.txBytes', 'Bytes of the packets sent through tunnels'),
   bytes('tunnel.rxBytes', 'Bytes of the packets received from tunnels'),
+  counter('tunnel.echoes', 'Echo requests of GTP-C that far ends of tunnels have answered'),
+  counter('tunnel.echoesLost', 'Echo requests of GTP-C without an answer', { better: 'lower' }),
+  counter('tunnel.pathsDown', 'Times that a far end left three echo requests in a row unanswered', { better: 'lower' }),
   family('tunnel.errors', 'cause', 'Packets dropped by tunnels: invalid, replayed, unknown, or no handshake', 'lower'),
 ];
 
