@@ -127,6 +127,8 @@ export class TcpConnection extends PackedFields {
   // Congestion control, in bytes.
   cwnd = 0;
   ssthresh = 0;
+  /** More than what was sent up to here did not fit into the window: its acknowledgements let the window grow. */
+  limitedUntil = 0;
   /** From the first loss on. */
   history: CongestionHistory | undefined = undefined;
   /** Loss recovery ends when this is acknowledged. */
@@ -223,6 +225,7 @@ export const resetConnection = (c: TcpConnection): void => {
   c.rtoMs = 1000;
   c.cwnd = 0;
   c.ssthresh = 0;
+  c.limitedUntil = 0;
   c.history = undefined;
   c.recoveryPoint = 0;
   c.dupAcks = 0;

@@ -98,6 +98,7 @@ export const establish = (context: TcpContext, c: TcpConnection): void => {
   c.backoff = 0;
   c.highestSacked = c.sndUna;
   c.recoveryPoint = c.sndUna;
+  c.limitedUntil = (c.sndUna - 1) | 0;
   c.earlyLatest = c.rcvNxt;
   clearRetransmitTimer(c);
   initCongestion(c);

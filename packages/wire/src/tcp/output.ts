@@ -274,6 +274,7 @@ const nextLength = (c: TcpConnection, queued: number): number => {
     if (full === c.mss || c.settings.noDelay || c.isFinQueued || c.sndNxt === c.sndUna) return full;
     return 0;
   }
+  if (c.cwnd - c.pipe < full) c.limitedUntil = c.sndNxt;
   // A part of what is queued: only if the window of the peer is small for good.
   const isLarge = usable >= c.mss || (c.maxSndWnd > 0 && usable >= c.maxSndWnd >> 1);
   const isWindowLimited = usable === distance((c.sndUna + c.sndWnd) | 0, c.sndNxt);

@@ -304,3 +304,29 @@ it('a recycled connection is like a new one', () => {
   resetConnection(used);
   expect(used).toEqual(new TcpConnection());
 });
+
+describe('congestion window', () => {
+  const sentBytes = () => peer.take().reduce((sum, { data }) => sum + data.length, 0);
+
+  it('grows by all bytes that acknowledgements handled together cover', () => {
+    const next = establish({ initialWindow: 10, congestion: 'newreno' });
+    const [stack] = peer.wire.stacks;
+    stack.send(recorder.connection as TcpConnection, new Uint8Array(60_000));
+    expect(sentBytes()).toBe(10_000);
+    const acks = [2, 4, 6, 8, 10].map((count) => ({ flags: ack, seq: peerIss + 1, ack: next + count * 1000 }));
+    peer.send(key, ...acks);
+    expect(sentBytes()).toBe(20_000);
+  });
+
+  it('does not grow while the application sends less than it allows', () => {
+    const next = establish({ initialWindow: 10, congestion: 'newreno' });
+    const [stack] = peer.wire.stacks;
+    for (let count = 1; count <= 20; count++) {
+      stack.send(recorder.connection as TcpConnection, new Uint8Array(1000));
+      expect(sentBytes()).toBe(1000);
+      peer.send(key, { flags: ack, seq: peerIss + 1, ack: next + count * 1000 });
+    }
+    stack.send(recorder.connection as TcpConnection, new Uint8Array(60_000));
+    expect(sentBytes()).toBe(10_000);
+  });
+});

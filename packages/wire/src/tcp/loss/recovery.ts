@@ -167,9 +167,16 @@ export const onAckReceived = (context: TcpContext, c: TcpConnection, facts: AckF
   }
 };
 
-/** A window that is not used says nothing about the network (RFC 7661): it does not grow. */
-const isCwndLimited = (c: TcpConnection, flightBefore: number): boolean =>
-  c.cwnd < c.ssthresh ? flightBefore * 2 >= c.cwnd : flightBefore + c.mss >= c.cwnd;
+/**
+ * A window that is not used says nothing about the network (RFC 7661): it does not grow. Acknowledgements that are
+ * handled together find less and less in flight, so what counts is whether the window was full when the data was sent.
+ */
+const isCwndLimited = (c: TcpConnection, flightBefore: number): boolean => {
+  if (!isAfter(c.sndUna, c.limitedUntil)) return true;
+  // Stays near, because sequence numbers come again.
+  c.limitedUntil = (c.sndUna - 1) | 0;
+  return c.cwnd < c.ssthresh ? flightBefore * 2 >= c.cwnd : flightBefore + c.mss >= c.cwnd;
+};
 
 /** The reordering timer fired: what did not arrive meanwhile is lost. */
 export const onReorderingTimer = (context: TcpContext, c: TcpConnection): void => {
