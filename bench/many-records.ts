@@ -45,6 +45,7 @@ const seeds = (engine: string, counts: RecordCounts) => {
 /** Makes records of which a list shows some. */
 export const makeRecords = async ({ database }: Store, counts: RecordCounts) => {
   for (const sql of seeds(database.engine, counts)) await database.transaction((tx) => tx.run({ name: '', sql }, []));
-  // PostgreSQL does this itself within a minute of so many changes.
-  await database.run({ name: '', sql: database.engine === 'postgres' ? 'vacuum analyze' : 'analyze' }, []);
+  if (database.engine === 'sqlite') await database.transaction((tx) => tx.run({ name: '', sql: 'analyze' }, []));
+  // PostgreSQL does this itself within a minute of so many changes; within a transaction it cannot be asked for.
+  else await database.run({ name: '', sql: 'vacuum analyze' }, []);
 };

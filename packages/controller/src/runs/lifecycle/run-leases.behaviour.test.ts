@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { StorageUnavailable } from '../../store/engine/database.ts';
 import { createRunLab, eventually, type RunLab } from '../testing/run-lab.ts';
+import { defaultTiming } from './deadlines.ts';
 import { RunGivenAway, RunLeases } from './run-leases.ts';
 import { createRunWriter } from './run-writer.ts';
 
@@ -37,6 +39,27 @@ const giveBack = async (runId: number, leases: RunLeases) => {
 
 // A database in a file has one controller.
 describe.runIf(process.env['RUSHHOUR_TEST_ENGINE'] === 'postgres')('of several controllers, the owner of a run', () => {
+  it('that is cut off in the middle of a transaction holds it for no longer than its lease', async () => {
+    const runId = await endlessRun();
+    const late = await heldUp(runId);
+    const cut = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
+    const transaction = world.store.database.transaction(async (tx) => {
+      await late.assertOwned(tx, runId);
+      locked.resolve();
+      await cut.promise;
+      await late.assertOwned(tx, runId);
+    });
+    await locked.promise;
+    const startedAt = performance.now();
+    const next = leasesOf();
+    expect((await next.look()).taken).toEqual([runId]);
+    expect(performance.now() - startedAt).toBeLessThan(defaultTiming.leaseMs);
+    cut.resolve();
+    await expect(transaction).rejects.toThrow(StorageUnavailable);
+    await giveBack(runId, next);
+  }, 30_000);
+
   it('writes nothing more once another one has taken the run, however late it notices', async () => {
     const runId = await endlessRun();
     const late = await heldUp(runId);

@@ -14,6 +14,8 @@ export interface Origin {
   readonly operation: string;
   /** Given when the client asked for exactly-once: the reply is kept with the change. */
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
+  /** See `TransactionOptions`. */
+  readonly sharesCommit?: boolean;
   /** Where the request itself is audited, the entry of its change is that entry too. */
   readonly audit?:
     | {
@@ -90,28 +92,32 @@ const openChange = (tx: Executor, { userId }: Origin) => {
 export const createChange =
   (database: Database, secrets: Secrets): RunChange =>
   async (origin, work) => {
+    const { sharesCommit = false } = origin;
     const { reply, after } = await database
-      .transaction(async (tx) => {
-        await lockAudit(tx);
-        const { change, facts, after } = openChange(tx, origin);
-        const claim = await claimKey(tx, origin, change.now);
-        const reply = await work(change);
-        const { userId: userID, address, requestId, operation } = origin;
-        const detail = origin.audit ? { ...origin.audit.detail(), ...facts.detail } : facts.detail;
-        await appendAudit(tx, secrets, {
-          at: change.now,
-          userID,
-          address,
-          requestId,
-          operation,
-          ...facts,
-          detail,
-        }).catch((error) => Promise.reject(origin.audit?.unwritable(error) ?? error));
-        await claim?.((id) =>
-          secrets.seal(JSON.stringify(reply ?? null), { table: 'idempotencyKeys', id, column: 'reply' }),
-        );
-        return { reply, after };
-      })
+      .transaction(
+        async (tx) => {
+          await lockAudit(tx);
+          const { change, facts, after } = openChange(tx, origin);
+          const claim = await claimKey(tx, origin, change.now);
+          const reply = await work(change);
+          const { userId: userID, address, requestId, operation } = origin;
+          const detail = origin.audit ? { ...origin.audit.detail(), ...facts.detail } : facts.detail;
+          await appendAudit(tx, secrets, {
+            at: change.now,
+            userID,
+            address,
+            requestId,
+            operation,
+            ...facts,
+            detail,
+          }).catch((error) => Promise.reject(origin.audit?.unwritable(error) ?? error));
+          await claim?.((id) =>
+            secrets.seal(JSON.stringify(reply ?? null), { table: 'idempotencyKeys', id, column: 'reply' }),
+          );
+          return { reply, after };
+        },
+        { sharesCommit },
+      )
       .catch((error) => Promise.reject(describe(error)));
     origin.audit?.written();
     for (const call of after) call();

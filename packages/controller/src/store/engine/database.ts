@@ -19,9 +19,17 @@ export interface Executor {
   run(statement: Compiled, values: readonly unknown[]): Promise<Row[]>;
 }
 
+export interface TransactionOptions {
+  /**
+   * Others that wait may be written to the disk with it, which is faster where many come at once. `work` must neither wait
+   * for another transaction nor read with anything but `tx`: what others before it wrote may not be on disk yet.
+   */
+  readonly sharesCommit?: boolean;
+}
+
 export interface Database extends Executor {
   /** All or nothing: what `work` throws undoes what it did. */
-  transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Executor) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Returns free space within the file to the disk, a little at a time; how many bytes. Absent where there is no file. */
   shrink?(): Promise<number>;
   close(): Promise<void>;

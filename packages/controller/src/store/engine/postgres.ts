@@ -15,9 +15,10 @@ const numeric = 1700;
 const connectMs = 30_000;
 /**
  * A controller that is paused or cut off in a transaction holds locks that the others wait for: the database ends its
- * transaction after this time. Transactions that write do not wait for anything else.
+ * transaction after this time. Transactions that write do not wait for anything else. It is shorter than the lease of
+ * runs: what a controller that is cut off holds never delays the one that takes its runs.
  */
-const idleMs = 10_000;
+const idleMs = 4000;
 
 /**
  * Compiling a statement takes longer than most of ours run, and with the default costs, which are those of turning disks, all

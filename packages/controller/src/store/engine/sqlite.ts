@@ -10,6 +10,7 @@ import {
   UniqueViolation,
 } from './database.ts';
 import { copyOf } from './row.ts';
+import { createTransactions } from './sqlite-transactions.ts';
 
 const codes = {
   ...{ permission: 3, readOnly: 8, ioError: 10, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 },
@@ -26,25 +27,7 @@ export const openSqlite = (file: string): Database => {
   const writer = connect(file);
   letShrink(file, writer);
   const reader = createReader(file);
-  let lastWrite: Promise<unknown> = Promise.resolve();
-
-  const transaction: Database['transaction'] = (work) => {
-    const run = async () => {
-      writer.exec('BEGIN IMMEDIATE');
-      try {
-        const result = await work({ engine: 'sqlite', run: writer.run });
-        writer.exec('COMMIT');
-        reader.endSnapshot();
-        return result;
-      } catch (error) {
-        if (writer.db.isTransaction) writer.exec('ROLLBACK');
-        throw error;
-      }
-    };
-    const result = lastWrite.then(run);
-    lastWrite = result.catch(() => {});
-    return result;
-  };
+  const { transaction, idle } = createTransactions(writer, () => reader.endSnapshot());
 
   return {
     engine: 'sqlite',
@@ -55,7 +38,7 @@ export const openSqlite = (file: string): Database => {
     transaction,
     shrink: () => shrink(transaction),
     close: async () => {
-      await lastWrite;
+      await idle();
       reader.close();
       writer.db.close();
     },

@@ -51,7 +51,11 @@ export const validName = (name: string, hostname: string) => {
 /** Adds an agent that has a token. The use of the token and the new record are one change. */
 export const enrol = (store: Store, greeting: Enrolment, proof: Proof, address: string): Promise<number> => {
   const { uuid, publicKey, token: secret = '' } = proof;
-  const origin = { userId: null, address, requestId: `enrol ${uuid}`, operation: 'agents.enrol' };
+  const origin = {
+    ...{ userId: null, address, requestId: `enrol ${uuid}`, operation: 'agents.enrol' },
+    // A rack of agents that starts enrols at once.
+    sharesCommit: true,
+  };
   return store.change(origin, async (tx) => {
     const token = await takeToken(tx, tokenHash(secret), tx.now);
     if (token === undefined) throw await refusalOf(tx, tokenHash(secret), tx.now);
