@@ -18,11 +18,14 @@ export const createWriteBatch = (database: Database) => {
   let running: Promise<void> | undefined;
 
   const writeAll = (jobs: readonly Job[]) =>
-    database.transaction(async (tx) => {
-      // In turn with the changes people make, so that the two never wait for each other's rows.
-      await lockAudit(tx);
-      for (const { work } of jobs) await work(tx);
-    });
+    database.transaction(
+      async (tx) => {
+        // In turn with the changes people make, so that the two never wait for each other's rows.
+        await lockAudit(tx);
+        for (const { work } of jobs) await work(tx);
+      },
+      { sharesCommit: true },
+    );
   const runAll = async () => {
     while (waiting.length > 0) {
       const jobs = waiting;

@@ -15,6 +15,9 @@ interface Waiting {
 
 /** More would let the first ones wait for long. */
 const maxTogether = 64;
+/** Where one was written just before, more are on their way: they are waited for, unless one comes that must not share. */
+const gatherMs = 10;
+const burstMs = 100;
 
 /**
  * Transactions of the one connection that writes, in the order in which they are asked for. Writing to the disk takes longer
@@ -24,6 +27,8 @@ const maxTogether = 64;
 export const createTransactions = (writer: Connection, committed: () => void) => {
   const waiting: Waiting[] = [];
   let running: Promise<void> | undefined;
+  let sharedAt = Number.NEGATIVE_INFINITY;
+  let endGathering = () => {};
   const tx: Executor = { engine: 'sqlite', run: writer.run };
 
   /** Those at the front that are written together. */
@@ -32,14 +37,29 @@ export const createTransactions = (writer: Connection, committed: () => void) =>
     return waiting.splice(0, Math.max(1, Math.min(alone === -1 ? waiting.length : alone, maxTogether)));
   };
 
+  const gather = async () => {
+    const isBurst = performance.now() - sharedAt < burstMs;
+    if (!isBurst || waiting.some(({ sharesCommit }) => !sharesCommit)) return;
+    await new Promise<void>((resolve) => {
+      endGathering = resolve;
+      setTimeout(resolve, gatherMs);
+    });
+  };
+
   const runAll = async () => {
-    while (waiting.length > 0) await runTogether({ ...writer, tx, committed }, takeNext());
+    while (waiting.length > 0) {
+      await gather();
+      const taken = takeNext();
+      await runTogether({ ...writer, tx, committed }, taken);
+      if (taken[0]?.sharesCommit) sharedAt = performance.now();
+    }
     running = undefined;
   };
 
   const transaction: Database['transaction'] = (work, { sharesCommit = false } = {}) =>
     new Promise((resolve, reject) => {
       waiting.push({ work, sharesCommit, resolve: resolve as (result: unknown) => void, reject });
+      if (!sharesCommit) endGathering();
       running ??= Promise.resolve().then(runAll);
     });
 

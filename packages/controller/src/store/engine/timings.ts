@@ -1,4 +1,4 @@
-import type { Compiled, Database, Executor } from './database.ts';
+import type { Compiled, Database, Executor, TransactionOptions } from './database.ts';
 
 /** Upper bounds of the buckets. */
 export const durationBucketsSec = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10];
@@ -38,10 +38,10 @@ export const withTimings = (database: Database, { read, write }: Timings): Datab
         read.add((performance.now() - before) / 1000);
       }
     },
-    transaction: async <T>(work: (tx: Executor) => Promise<T>): Promise<T> => {
+    transaction: async <T>(work: (tx: Executor) => Promise<T>, options?: TransactionOptions): Promise<T> => {
       const before = performance.now();
       try {
-        return await transaction(work);
+        return await transaction(work, options);
       } finally {
         write.add((performance.now() - before) / 1000);
       }
