@@ -1,35 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Side, startJobIn } from '../engines/namespaces.ts';
+import { startJobIn } from '../engines/namespaces.ts';
 import { stopNeighbourDiscovery, useCable } from '../engines/use-cable.ts';
 import { startSniffer } from '../stack/sniffer.ts';
 import { columnOf, complaints, runProgram, seconds } from './access-results.ts';
+import { makeSwitch } from './multicast-switch.ts';
 import { accessJob, profile, sessionsProfile } from './profiles.ts';
 
 const groups = ['239.1.0.1', '239.1.0.2', '239.1.0.3'];
-
-/** A switch of the kernel that asks for members and sends groups only to them. */
-const makeSwitch = ({ device, address, run }: Side): void => {
-  run(
-    'ip',
-    'link',
-    'add',
-    'br0',
-    'type',
-    'bridge',
-    'mcast_snooping',
-    '1',
-    'mcast_querier',
-    '1',
-    'mcast_igmp_version',
-    '3',
-  );
-  run('ip', 'addr', 'flush', 'dev', device);
-  run('ip', 'link', 'set', device, 'master', 'br0');
-  run('ip', 'link', 'set', 'br0', 'up');
-  run('ip', 'addr', 'add', `${address}/24`, 'dev', 'br0');
-  run('ip', 'route', 'add', '239.0.0.0/8', 'dev', 'br0');
-  run('bridge', 'link', 'set', 'dev', device, 'fastleave', 'on', 'mcast_flood', 'off');
-};
 
 describe('multicast groups of access sessions', () => {
   const cable = useCable('test', stopNeighbourDiscovery);

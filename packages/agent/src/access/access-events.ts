@@ -67,7 +67,8 @@ export class AccessEvents {
   /** All sessions have come up, for the first time or again. */
   followCount({ wanted, established }: { readonly wanted: number; readonly established: number }): void {
     const isComplete = wanted > 0 && established === wanted;
-    if (isComplete && !this.#isComplete) this.#progress(`all ${wanted} sessions are up`);
+    if (isComplete && !this.#isComplete)
+      this.#progress(wanted === 1 ? 'the session is up' : `all ${wanted} sessions are up`);
     this.#isComplete = isComplete;
   }
 }

@@ -299,7 +299,7 @@ export const tasks = {
     },
     from: 'First row',
     to: 'Last row',
-    values: 'Groups or prefixes',
+    values: 'Groups, prefixes or interfaces',
     send: 'Send command',
   },
   compare: {
