@@ -57,6 +57,8 @@ describe('schedules', () => {
     await dialog.getByLabel(/^Start time( \*)?$/).fill(await page.evaluate(localText, next.getTime() + 300_000));
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText('Saved, with conflicts').waitFor();
+    const { data: saved } = await system.client.tasks.schedules({ query: { count: 10 } as never });
+    expect(saved.find(({ task }) => task.id === tasks[1])).toMatchObject({ enabled: true });
     await dialog.getByText(/lab-client is also reserved by Nightly/).waitFor();
     await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
     await page.goto(`${system.url}/schedules?month=${next.toISOString().slice(0, 7)}`);
@@ -94,6 +96,7 @@ describe('an AI key', () => {
     expect(await page.content()).not.toContain(secret);
 
     const { data } = await askToStart(secret, tasks[1] ?? 0, 'browser-approval-1');
+    await page.getByRole('link', { name: 'AI approvals (1)' }).waitFor();
     await page.goto(data.reviewUrl);
     await page.getByText('the proxy was changed tonight').waitFor();
     await page.getByText('lab-client, lab-server').or(page.getByText('lab-server, lab-client')).waitFor();

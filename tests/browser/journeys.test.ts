@@ -56,7 +56,7 @@ const taskIds = async () =>
 
 const tryOnce = async (page: Page): Promise<Locator> => {
   await page.getByRole('button', { name: 'Try', exact: true }).click();
-  const dialog = page.getByRole('dialog', { name: 'Try of journey 1 shop' });
+  const dialog = page.getByRole('dialog', { name: 'Result of journey 1 shop' });
   await dialog.waitFor();
   return dialog;
 };

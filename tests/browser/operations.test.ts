@@ -210,7 +210,7 @@ describe('a new test', () => {
     await page.getByRole('heading', { name: 'Ten thousand' }).waitFor();
     const topology = page.getByRole('region', { name: 'Topology' });
     await topology.getByText('9.1').waitFor();
-    await page.getByRole('button', { name: 'Add a note' }).click();
+    await page.getByRole('button', { name: 'Add note' }).click();
     await page.getByRole('textbox', { name: 'Note' }).fill('New cable');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('New cable').waitFor();

@@ -16,7 +16,7 @@ const wafTask = () => ({
         sources: [{ agent: { id: lab.client.id } }],
         targets: [{ agent: { id: lab.server.id }, ports: String(lab.server.port) }],
         wafModules: {
-          modules: [{ name: 'xss', placeholders: ['url-param'], maxRequests: 6 }],
+          modules: [{ name: 'xss', placeholders: ['url-param'], encoders: ['plain', 'url'], maxRequests: 6 }],
           benign: { enabled: true, sample: 4, placeholders: ['url-param'] },
           ...{ ratePerSecond: 50, concurrency: 4 },
         },
@@ -37,7 +37,21 @@ describe('the page of a security test', () => {
     const panel = page.getByRole('region', { name: 'Security results' });
     // What got through comes first, then everything else.
     await page.getByRole('heading', { name: 'Bypassed (6)' }).waitFor();
-    expect(await page.getByRole('button', { name: /^Copy the command that reproduces xss/ }).count()).toBe(5);
+    const bypasses = page.getByRole('button', { name: /^Copy the command that reproduces xss/ });
+    expect(await bypasses.count()).toBe(5);
+    // Each with the payload that got through, and a command that sends it again.
+    const payloads = await page
+      .getByRole('row')
+      .filter({ has: page.getByRole('button', { name: /^Copy the command/ }) })
+      .locator('code')
+      .allTextContents();
+    expect(payloads).toHaveLength(5);
+    for (const payload of payloads) expect(payload).toMatch(/[<(%]/);
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await bypasses.first().click();
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toMatch(/^curl /);
+    const grid = panel.locator('xpath=.').getByRole('table').filter({ hasText: 'URL encoding' });
+    await grid.getByRole('row', { name: /^Cross-site scripting \(XSS\) 0 of \d+ 0 of \d+$/ }).waitFor();
     await panel.getByText('Block rate', { exact: true }).first().waitFor();
     await panel
       .getByRole('listitem')

@@ -58,7 +58,10 @@ export const ThresholdLines = ({ thresholds, entries }: ThresholdLinesProps) => 
         <Group key={name} gap="xs">
           <Text size="sm">{name}</Text>
           <Text size="sm" c="dimmed" className="numbers">
-            {conditionText({ aggregation, metric, operator }, measured(value, units.get(metric) ?? ''))}
+            {conditionText(
+              { aggregation, metric, operator },
+              measured(value, `${units.get(metric) ?? ''}${aggregation === 'rate' ? '/s' : ''}`),
+            )}
           </Text>
           {severity === 'warn' && (
             <Badge variant="light" color="gray" size="sm">

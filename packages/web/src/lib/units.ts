@@ -56,7 +56,8 @@ export const measured = (value: number | null | undefined, unit: string): string
   if (unit === 'us' || unit === 'µs') return duration(value);
   if (unit === 'ms') return duration(value === null || value === undefined ? value : value * 1000);
   if (unit === 'bytes' || unit === 'B') return bytes(value);
+  if (unit === 'bytes/s' || unit === 'B/s') return `${bytes(value)}/s`;
   if (unit === '%') return value === null || value === undefined ? '–' : `${value.toFixed(1)} %`;
-  if (unit === '1/s') return scaled(value, '/s').replace(' /s', '/s');
+  if (unit === '1/s') return scaled(value, '/s');
   return scaled(value, unit === 'count' || unit === '1' ? '' : unit);
 };

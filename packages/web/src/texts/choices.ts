@@ -3,9 +3,9 @@
  * `member.value` applies to that member only.
  */
 const table = `
-access-control: Access control | address: Single address | agent: One per agent | all: All | deleted.no: Without deleted
-deleted.only: Only deleted | deleted.all: With deleted | archived.no: Without archived | archived.only: Only archived
-archived.all: With archived | window.all: Whole run | record.all: All cases | hostSelection.all: All hosts
+access-control: Access control | address: Single address | agent: One per agent | all: All | deleted.no: Excluding deleted
+deleted.only: Only deleted | deleted.all: Including deleted | archived.no: Excluding archived | archived.only: Only archived
+archived.all: Including archived | window.all: Whole run | record.all: All cases | hostSelection.all: All hosts
 hostSelection.first: First host | allow: Allow | android: Android | any: Any
 platform.any: Any platform | match.any: Any bytes | application: Application | archive: Archive
 archive-bomb-lite: Small archive bomb | arp: ARP | attack: ATT&CK technique | auth-bypass: Authentication bypass
@@ -61,7 +61,7 @@ mail-injection: Mail command injection | malware: Malware | manual: Manual keys 
 max: Maximum | mode.max: As fast as possible | defaultSpeedMode.max: As fast as possible | mb: MalwareBazaar | medium: Medium | message: One per message
 method: Method | min: Minimum | miner: Miner | misp: MISP | missingIntermediate: Missing intermediate certificate
 modified: Modified | mpls: MPLS | mplsLabel: MPLS label | multipart: Multipart field | multiple: Several fields at once
-nameNotPermitted: Name not permitted by the CA | neighbourSolicitation: Neighbor solicitation | network: Network
+nameNotPermitted: Name not permitted by the CA | neighbourSolicitation: Neighbour solicitation | network: Network
 networks: From the networks | never: Never run | newest: Newest packets | next-channel: Try the next channel
 noSan: No alternative name | nonCaIssuer: Issuer is not a CA | none: None | nonstandard-port: Nonstandard port
 normal: Normal | nosql: NoSQL injection | nosql-injection: NoSQL injection | notYetValid: Not yet valid | nuclei: Nuclei
@@ -123,7 +123,7 @@ agents:read: Read agents | audit:read: Read the audit log | drafts:write: Write 
 results:read: Read results | state:read: Read the state | tasks:control: Control runs | tasks:create: Create tasks
 tasks:delete: Delete tasks | tasks:read: Read tasks | tasks:start: Start tasks
 up: Up | down: Down | mgmt: Management | test: Test traffic | base32: Base32 | tlsProfile.default: Default
-browser: Browser | go: Go | java: Java | old-implant: Old implant | credit-card-like: Card numbers (invented) | zip: ZIP
+browser: Browser | go: Go | java: Java | old-implant: Old implant | credit-card-like: Card numbers (fictitious) | zip: ZIP
 tar.gz: tar.gz | zip-aes: ZIP (AES) | zipcrypto: ZIP (ZipCrypto) | tar: tar | mime-base64: MIME (Base64)
 pdf-attachment: Attachment of a PDF | ooxml-embedded: Embedded in an Office document
 debug: Debug | ok: Allowed | denied: Denied | outcome.failed: Failed

@@ -1,12 +1,12 @@
-/** Texts of requests that are shown with their answers. */
+/** Texts of requests that are shown with their responses. */
 export const exchanges = {
-  title: 'Requests and answers',
+  title: 'Requests and responses',
   variables: 'Variables',
-  extracted: 'Taken from the answer',
+  extracted: 'Extracted from the response',
   request: 'Request',
-  response: 'Answer',
+  response: 'Response',
   empty: 'empty',
-  states: { ok: 'OK', failed: 'Failed', noAnswer: 'No answer' },
+  states: { ok: 'OK', failed: 'Failed', noAnswer: 'No response' },
 };
 
 /** Texts of trying a journey. */
@@ -15,8 +15,8 @@ export const tryJourney = {
   journey: 'Journey',
   lastStep: 'Up to step',
   allSteps: 'All steps',
-  help: 'One user goes through it once, between the agents of the entry. Pauses are short; nothing is stored.',
+  help: 'Runs the journey once as one user, between the agents of this entry. Think times are shortened and nothing is stored.',
   run: 'Try',
-  result: (name: string) => `Try of journey ${name}`,
-  none: 'No request was sent.',
+  result: (name: string) => `Result of journey ${name}`,
+  none: 'No requests were sent.',
 };

@@ -9,7 +9,7 @@ export const goals = {
   passed: 'passed',
   failed: 'failed',
   again: ', repeated',
-  none: 'No load has passed',
+  none: 'No load passed',
   best: (load: string, metric: string, isLowerBound: boolean) => `${isLowerBound ? '≥ ' : ''}${load}, ${metric}`,
   searching: 'Searching',
   units: {
@@ -23,11 +23,11 @@ export const goals = {
   rfc9411Title: 'RFC 9411',
   mixed: 'Mixed',
   rfc9411Columns: ['Section', 'Test', 'Objects', 'Initial', 'Target', 'Result', 'Limit'],
-  columns: ['Trial', 'Offered', 'Begun', 'Throughput', 'Outcome', 'Reason'],
+  columns: ['Trial', 'Offered', 'Started', 'Throughput', 'Outcome', 'Reason'],
   limits: {
     '': '',
-    path: 'Limited by the path with the device',
-    generator: 'Limited by the agents: the device may carry more',
-    max: 'The highest load to be tried passed: the device may carry more',
+    path: 'Limited by the device or the path',
+    generator: 'Limited by the agents: the device may handle more',
+    max: 'The maximum load passed: the device may handle more',
   },
 };

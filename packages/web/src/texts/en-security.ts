@@ -2,9 +2,9 @@
 export const securityTexts = {
   security: {
     title: 'Security results',
-    none: 'No attack was attempted, or no outcomes were recorded.',
+    none: 'No attacks were attempted, or no outcomes were recorded.',
     notConclusive: 'Inconclusive',
-    notConclusiveWhy: 'Fewer than 95 % of the attempts have a clear outcome. Check the device and the path.',
+    notConclusiveWhy: 'Fewer than 95 % of attempts have a clear outcome. Check the device and the path.',
     score: 'Balanced score',
     scoreOf: 'Mean of block rate and benign pass rate',
     blockRate: 'Block rate',
@@ -20,7 +20,7 @@ export const securityTexts = {
     byCategory: 'By category',
     byOwasp: 'Payloads by OWASP category',
     byTechnique: 'By ATT&CK technique',
-    undecided: 'Not decided',
+    undecided: 'Inconclusive',
     bypasses: (count: number) => `Bypassed (${count})`,
     allBypasses: (count: number) => `Show all ${count} bypasses`,
     copyReproducer: (name: string) => `Copy the command that reproduces ${name}`,
@@ -148,7 +148,7 @@ export const securityTexts = {
       'cve-json5': 'CVE JSON 5',
       'epss-csv': 'EPSS list',
       'kev-json': 'KEV list',
-      network: 'Network signatures of our own; the file names protocols, or all',
+      network: 'Built-in network signatures (file lists protocols, or “all”)',
     },
     sampleFormats: {
       csv: 'CSV table',
@@ -170,7 +170,7 @@ export const securityTexts = {
     nothing: 'No records found in the file',
   },
   campaigns: {
-    hint: 'Network behaviour of a compromised host under remote control. Compromised-host tests replay it.',
+    hint: 'Network behaviour of hosts under remote control, replayed by compromised-host tests.',
     findTechnique: 'Technique, e.g. T1071',
     technique: 'Technique',
     techniques: 'Techniques',

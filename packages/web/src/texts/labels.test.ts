@@ -15,7 +15,7 @@ import { resources } from '../app/resources/resources.tsx';
 import { filtersOf, memberSchemas, routeOf } from '../components/resource/resource.ts';
 import { type ObjectSchema, type Schema, withoutNull, writableOf } from '../components/schema-form/schema.ts';
 import { keySchema } from '../features/ai-keys/key-schema.ts';
-import { labelOf, labels } from './labels.ts';
+import { labelEntries, labelOf, labels } from './labels.ts';
 
 interface Member {
   readonly name: string;
@@ -88,6 +88,17 @@ it.each([
 ] as const)('labels every member of %s', (_, members, atLeast) => {
   expect(members.length).toBeGreaterThan(atLeast);
   expect([...new Set(unlabelled(members))]).toEqual([]);
+});
+
+it('has one label for each member: of two, the first would be lost', () => {
+  const seen = new Map<string, string>();
+  const twice = labelEntries.filter(([name, label]) => {
+    const isKnown = seen.has(name);
+    seen.set(name, label);
+    return isKnown;
+  });
+  expect(labelEntries.length).toBeGreaterThan(700);
+  expect(twice).toEqual([]);
 });
 
 it('looks for a label of the parent first', () => {

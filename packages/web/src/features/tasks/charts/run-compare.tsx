@@ -8,6 +8,7 @@ import { Section } from '../../../components/page.tsx';
 import { Problem } from '../../../components/problem.tsx';
 import { RecordSelect } from '../../../components/schema-form/record-select.tsx';
 import { client } from '../../../lib/client.ts';
+import { fieldName } from '../../../lib/issues.ts';
 import { text } from '../../../lib/text.ts';
 import { absoluteTime } from '../../../lib/times.ts';
 import { measured } from '../../../lib/units.ts';
@@ -175,7 +176,8 @@ export const RunComparison = ({ runId, otherId }: { runId: number; otherId: numb
           </Text>
           {data.configDiff.map(({ path, base, target }) => (
             <Text key={path} size="sm">
-              {path}: <Code>{JSON.stringify(base) ?? '–'}</Code> → <Code>{JSON.stringify(target) ?? '–'}</Code>
+              {fieldName(path)}: <Code>{JSON.stringify(base) ?? '–'}</Code> →{' '}
+              <Code>{JSON.stringify(target) ?? '–'}</Code>
             </Text>
           ))}
         </>

@@ -79,7 +79,7 @@ const isShown = ({ metric, type, sum }: MetricValue) =>
   !metric.startsWith('agent.') && (type !== 'counter' || sum !== 0);
 
 const metricCells = ({ unit, type, sum, rate: perSecond, avg, last, p50, p95, p99, max }: MetricValue): string[] => {
-  if (type === 'counter') return [measured(sum, unit), `${measured(perSecond, unit)}/s`, '', '', '', ''];
+  if (type === 'counter') return [measured(sum, unit), measured(perSecond, `${unit}/s`), '', '', '', ''];
   if (type === 'gauge') return [measured(last ?? avg, unit), '', '', '', '', measured(max, unit)];
   return ['', '', measured(p50, unit), measured(p95, unit), measured(p99, unit), measured(max, unit)];
 };

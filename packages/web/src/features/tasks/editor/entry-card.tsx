@@ -8,6 +8,7 @@ import { issueWithin } from '../../../components/schema-form/schema.ts';
 import type { Value } from '../../../components/schema-form/schema-fields.tsx';
 import type { Issues } from '../../../lib/issues.ts';
 import { text } from '../../../lib/text.ts';
+import { scaled } from '../../../lib/units.ts';
 import { PluginForm } from './plugin-form.tsx';
 import { withPlugin } from './task-form.ts';
 
@@ -106,12 +107,12 @@ const EntryFields = (props: EntryCardProps & { entry: ConfigurationEntry }) => {
 
 const rates = ['requestsPerSecond', 'packetsPerSecond', 'sessionsPerSecond'] as const;
 
-/** Load and duration of an entry, such as "100/s · 10 s". */
+/** Load and duration of an entry, such as "100 /s · 10 s". */
 const summaryOf = (values: ConfigurationEntry['values']): string => {
   const given = (values ?? {}) as Value;
   const rate = rates.map((name) => given[name]).find((value) => typeof value === 'number');
   const seconds = (given['duration'] as { seconds?: number } | undefined)?.seconds;
-  return [rate === undefined ? '' : `${rate}/s`, seconds === undefined ? '' : `${seconds} s`]
+  return [typeof rate === 'number' ? scaled(rate, '/s') : '', seconds === undefined ? '' : `${seconds} s`]
     .filter((part) => part !== '')
     .join(' · ');
 };
