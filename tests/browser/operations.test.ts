@@ -186,7 +186,14 @@ describe('a new test', () => {
   it('takes a network by its name, refuses an emptied field, and keeps name and device', async () => {
     await lab.system.client.networks.create({ body: { name: 'Clients of the lab', subnet: '127.1.0.0/18' } as never });
     const { page, problems, context } = await lab.signedIn('/new');
+    const fastest = page.getByRole('heading', { name: 'How fast is it?' });
+    await fastest.waitFor();
+    const question = page.getByRole('button', { name: 'Does it stop attacks?' });
+    await question.click();
     await page.getByRole('heading', { name: 'Does it stop attacks?' }).waitFor();
+    expect(await fastest.count()).toBe(0);
+    await question.click();
+    await fastest.waitFor();
     await page.getByLabel('Search test types').fill('client addresses');
     await page.getByLabel('Name', { exact: true }).fill('Ten thousand');
     await page.getByRole('combobox', { name: 'Device under test' }).fill('fw-2');

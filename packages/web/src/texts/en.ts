@@ -199,6 +199,7 @@ export const en = {
     testWith: 'Test with this',
     find: 'Search test types',
     fromScratch: 'Build from scratch',
+    question: 'Question',
     questions: {
       performance: 'How fast is it?',
       scale: 'How many can it handle?',

@@ -4,6 +4,8 @@ import type { Line, Mark, Shown, Span } from './chart.ts';
 
 /** Charts with the same key share the cursor position. */
 const syncKey = 'time';
+/** Canvases do not inherit the font of the page. */
+const fontOf = (px: number) => `${px}px "Figtree Variable", system-ui, sans-serif`;
 /** Narrower selections are clicks. */
 const minZoomPx = 8;
 
@@ -45,6 +47,7 @@ const optionsOf = (options: PlotOptions): UPlot.Options => {
   const { lines, width, height, isRelative, isLogarithmic, isDark, shown, onCursor } = options;
   const ink = isDark ? '#c9c9c9' : '#495057';
   const grid = { stroke: isDark ? '#3b3b3b' : '#e9ecef', width: 1 };
+  const axis = { stroke: ink, grid, ticks: grid, font: fontOf(12) };
   const label = (value: number | null) => (value === null ? '' : shown.current.format(value));
   return {
     width: Math.max(width, 100),
@@ -57,8 +60,8 @@ const optionsOf = (options: PlotOptions): UPlot.Options => {
     },
     scales: scalesOf(options),
     axes: [
-      { stroke: ink, grid, ticks: grid, space: 72, values: (_, ticks) => ticks.map(isRelative ? clock : timeOfDay) },
-      { stroke: ink, grid, ticks: grid, size: 82, values: (_, ticks) => ticks.map(label) },
+      { ...axis, space: 72, values: (_, ticks) => ticks.map(isRelative ? clock : timeOfDay) },
+      { ...axis, size: 82, values: (_, ticks) => ticks.map(label) },
     ],
     series: [
       {},
@@ -102,7 +105,7 @@ const zoomTo = (plot: UPlot, onZoom: Shown['onZoom']) => {
 
 const drawSpans = ({ ctx, bbox, valToPos }: UPlot, spans: readonly Span[]) => {
   ctx.save();
-  ctx.font = `${11 * devicePixelRatio}px sans-serif`;
+  ctx.font = fontOf(11 * devicePixelRatio);
   ctx.textAlign = 'left';
   for (const { from, to, label, color } of spans) {
     const left = Math.max(bbox.left, valToPos(from / 1000, 'x', true));
@@ -120,7 +123,7 @@ const drawSpans = ({ ctx, bbox, valToPos }: UPlot, spans: readonly Span[]) => {
 const drawMarks = ({ ctx, bbox, valToPos }: UPlot, marks: readonly Mark[]) => {
   ctx.save();
   ctx.setLineDash([3, 3]);
-  ctx.font = `${11 * devicePixelRatio}px sans-serif`;
+  ctx.font = fontOf(11 * devicePixelRatio);
   let nextFreeX = 0;
   for (const { at, label, color } of marks) {
     const x = valToPos(at / 1000, 'x', true);

@@ -31,10 +31,13 @@ interface TemplateChoiceProps {
 /** All templates by the question they answer. */
 export const TemplateChoice = ({ templates, selected, onSelect }: TemplateChoiceProps) => {
   const [typed, setTyped] = useState('');
+  const [asked, setAsked] = useState<Question>();
   const may = useMay();
   if (templates === undefined) return <Skeleton height={200} mt="md" />;
   if (templates.length === 0) return <EmptyState title={words.noTemplates} />;
-  const found = templates.filter((template) => matches(template, typed));
+  const found = templates.filter(
+    (template) => matches(template, typed) && (asked === undefined || questionOf(template) === asked),
+  );
   return (
     <Stack mt="md">
       <Group justify="space-between">
@@ -53,8 +56,9 @@ export const TemplateChoice = ({ templates, selected, onSelect }: TemplateChoice
           </Button>
         )}
       </Group>
+      <QuestionButtons templates={templates} asked={asked} onAsk={setAsked} />
       {found.length === 0 && <EmptyState title={text.table.noneFound} />}
-      {[...questions, 'other' as const].map((question) => (
+      {(asked === undefined ? allQuestions : [asked]).map((question) => (
         <QuestionGroup
           key={question}
           question={question}
@@ -66,6 +70,36 @@ export const TemplateChoice = ({ templates, selected, onSelect }: TemplateChoice
     </Stack>
   );
 };
+
+interface QuestionButtonsProps {
+  templates: readonly TaskTemplate[];
+  asked: Question | undefined;
+  onAsk: (question: Question | undefined) => void;
+}
+
+/** Leaves the test types of one question; pressed again, all of them. */
+const QuestionButtons = ({ templates, asked, onAsk }: QuestionButtonsProps) => {
+  const answered = new Set(templates.map(questionOf));
+  return (
+    <Group gap="xs" role="group" aria-label={words.question}>
+      {allQuestions
+        .filter((question) => answered.has(question))
+        .map((question) => (
+          <Button
+            key={question}
+            size="compact-sm"
+            variant={question === asked ? 'filled' : 'default'}
+            aria-pressed={question === asked}
+            onClick={() => onAsk(question === asked ? undefined : question)}
+          >
+            {words.questions[question]}
+          </Button>
+        ))}
+    </Group>
+  );
+};
+
+const allQuestions = [...questions, 'other'] as const;
 
 const matches = ({ name, description, tags }: TaskTemplate, typed: string) =>
   [name, description, tags].join(' ').toLowerCase().includes(typed.trim().toLowerCase());

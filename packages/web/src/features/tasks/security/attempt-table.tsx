@@ -47,7 +47,7 @@ const factsOf = (attempt: ReportedAttempt): (readonly [string, string])[] => {
   const { client, server, signature } = attempt;
   return [
     [security.facts.reason, attempt.reason],
-    [security.facts.variant, attempt.variant],
+    [security.facts.variant, choicesText(attempt.variant, 'encoders')],
     [security.facts.techniques, attempt.techniques.map(techniqueName).join(', ')],
     [security.facts.expected, attempt.expected],
     [security.facts.confidence, attempt.confidence],

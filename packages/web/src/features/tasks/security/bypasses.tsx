@@ -5,6 +5,7 @@ import { type DataColumn, DataTable } from '../../../components/data-table.tsx';
 import { Section } from '../../../components/page.tsx';
 import { text } from '../../../lib/text.ts';
 import { usePageSearch } from '../../../lib/use-page-search.ts';
+import { choicesText } from '../../../texts/choices.ts';
 import { judgementOf } from './attempt-filter.ts';
 import { payloadOf, reproducerOf } from './reproducer.ts';
 import { type ReportedAttempt, useSecurityReport } from './security-report.ts';
@@ -52,7 +53,7 @@ const columns: readonly DataColumn<ReportedAttempt>[] = [
       </Code>
     ),
   },
-  { header: security.columns.variant, isMinor: true, cell: ({ variant }) => variant },
+  { header: security.columns.variant, isMinor: true, cell: ({ variant }) => choicesText(variant, 'encoders') },
   {
     header: security.reproduce,
     isMinor: true,
