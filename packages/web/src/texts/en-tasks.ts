@@ -1,6 +1,7 @@
 import { tryJourney } from './en-exchanges.ts';
 import { goals } from './en-goals.ts';
 import { runColumns } from './en-run-columns.ts';
+import { runEvents } from './en-run-events.ts';
 import { sessionDelays, sessionSteps } from './en-session-steps.ts';
 import { transfer } from './en-transfer.ts';
 
@@ -232,25 +233,7 @@ export const tasks = {
     saturated: (seconds: number) => `Agent saturated for ${seconds} s`,
     level: 'Level',
     noEvents: 'No events yet',
-    events: {
-      status: 'Status',
-      loadChanged: 'Load changed',
-      goalStarted: 'Search started',
-      goalCalibrated: 'Calibrated',
-      goalTrialBegun: 'Trial started',
-      goalTrial: 'Trial ended',
-      goalEnded: 'Search ended',
-      agentLost: 'Agent lost',
-      agentSuspect: 'Agent not responding',
-      agentBack: 'Agent reconnected',
-      thresholdBreached: 'Threshold failed',
-      engineError: 'Engine error',
-      recovering: 'Controller restarted',
-      abort: 'Aborted',
-      lateResults: 'Late results',
-      note: 'Note',
-      progress: 'Event',
-    } as Readonly<Record<string, string>>,
+    events: runEvents,
   },
   rows: {
     title: 'Sessions and neighbours',

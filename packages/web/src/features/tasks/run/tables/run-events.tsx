@@ -6,6 +6,7 @@ import { type DataColumn, DataTable } from '../../../../components/data-table.ts
 import { client } from '../../../../lib/client.ts';
 import { text } from '../../../../lib/text.ts';
 import { absoluteTime } from '../../../../lib/times.ts';
+import { labelOf } from '../../../../texts/labels.ts';
 
 const { run } = text;
 const maxRows = 100;
@@ -20,7 +21,8 @@ export const useRunEvents = (id: number, runId: number) =>
 
 const chartColors: Record<RunEvent['severity'], string> = { info: '#868e96', warning: '#e8590c', error: '#e03131' };
 const textColors: Record<RunEvent['severity'], string> = { info: 'inherit', warning: 'orange', error: 'red' };
-const nameOf = (type: string) => run.events[type] ?? type;
+/** Events of routers have the name of their protocol. */
+const nameOf = (type: string) => run.events[type] ?? labelOf(type);
 
 /** A search has many: its beginning, the beginnings of its trials and its end are enough. */
 const unmarked = new Set(['note', 'goalCalibrated', 'goalTrial']);
