@@ -62,7 +62,7 @@ export const seriousViolations = (page: Page) => violationsOf(page, cheap);
 export const contrastViolations = (page: Page) => violationsOf(page, { ...cheap, runOnly: ['color-contrast'] });
 
 export const signIn = async (page: Page, { email, password }: { email: string; password: string }) => {
-  const form = page.getByLabel('Email');
+  const form = page.getByRole('textbox', { name: 'Email' });
   const explained = (what: string) => async (cause: unknown) => {
     const shown = (await page.locator('body').textContent()) ?? '';
     throw new Error(`${what} at ${page.url()}: ${shown.slice(0, 500)}`, { cause });

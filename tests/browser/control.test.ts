@@ -57,8 +57,8 @@ describe('schedules', () => {
     await dialog.getByLabel(/^Start time( \*)?$/).fill(await page.evaluate(localText, next.getTime() + 300_000));
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText('Saved, with conflicts').waitFor();
-    const { data: saved } = await system.client.tasks.schedules({ query: { count: 10 } as never });
-    expect(saved.find(({ task }) => task.id === tasks[1])).toMatchObject({ enabled: true });
+    const { data: saved } = await system.client.tasks.schedules({ query: { count: 10 } });
+    expect(saved.find(({ taskID }) => taskID === tasks[1])).toMatchObject({ enabled: true });
     await dialog.getByText(/lab-client is also reserved by Nightly/).waitFor();
     await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
     await page.goto(`${system.url}/schedules?month=${next.toISOString().slice(0, 7)}`);

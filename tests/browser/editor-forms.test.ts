@@ -46,7 +46,7 @@ describe('a field of the editor', () => {
     const duration = form.locator('[data-pointer$="/duration/seconds"]');
     await duration.getByText('Duration (s)', { exact: true }).waitFor();
     const help = form.locator('[data-pointer$="/requestsPerSecond"] [tabindex="0"]').first();
-    await help.focus();
+    await help.hover();
     await page.getByRole('tooltip').filter({ visible: true }).first().waitFor();
     await page.keyboard.press('Escape');
     const defaults = form.locator('input[placeholder]');

@@ -26,8 +26,8 @@ describe('"Test with this"', () => {
       ...{ safety: 'benign', enabled: true },
     };
     const { data: signature } = await client.cve.create({ body: probe as never });
-    const { data: samples } = await client.malware.list({ query: { count: 10, offset: 0 } as never });
-    const [sample] = samples as readonly { id: number; name: string }[];
+    const { data: samples } = await client.malware.list({ query: { count: 10 } });
+    const [sample] = samples;
     const { data: campaigns } = await client.compromisedHost.list({ query: { count: 10 } });
     const campaign = campaigns[0]?.name ?? '';
     const network = demo.networks[0] ?? 0;
