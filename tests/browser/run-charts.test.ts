@@ -103,7 +103,9 @@ describe('the runs of a task', () => {
     await page.goto(`${lab.system.url}/tasks/${id}?with=${result.id}&withTask=${id}`);
     await page.getByRole('heading', { name: 'Run 2 compared with Run 1' }).waitFor();
     const cells = (metric: string) => page.getByRole('row', { name: metric }).first().locator('td').allTextContents();
-    expect((await cells('achievedLoad')).slice(1, 3).join(' ')).toMatch(/^[2-5]\d(\.\d+)? \/s (\d|1\d|20)(\.\d+)? \/s$/);
+    expect((await cells('achievedLoad')).slice(1, 3).join(' ')).toMatch(
+      /^[2-5]\d(\.\d+)? \/s (\d|1\d|20)(\.\d+)? \/s$/,
+    );
     expect((await cells('http.latency')).slice(1, 3).join(' ')).toMatch(/^[\d.]+ (µs|ms|s) [\d.]+ (µs|ms|s)$/);
     // What says how busy the agents were decides nothing, and comes last.
     const metrics = await page

@@ -38,4 +38,10 @@ it('counts attacks and harmless requests apart', () => {
 it('counts the rows that are up', () => {
   const tables = [{ name: 'sessions', rows: 10, states: { Established: 8, failed: 2 } }] as RunResult['tables'];
   expect(planeKpis(tables)).toEqual([{ label: 'Sessions', value: '10', note: '8 up' }]);
+  // The table has both ends of a session.
+  const steps = [
+    { label: 'up', count: 3, kind: 'up' as const },
+    { label: 'LCP', count: 2, kind: 'setup' as const },
+  ];
+  expect(planeKpis(tables, steps)).toEqual([{ label: 'Sessions', value: '5', note: '3 up' }]);
 });

@@ -2,6 +2,7 @@ import type { MetricValue, RunResult } from '@rushhour/contract';
 import { text } from '../../../lib/text.ts';
 import { clock, duration, howMany, scaled } from '../../../lib/units.ts';
 import type { RunSeries } from '../charts/run-series.ts';
+import type { SessionStep } from '../charts/session-steps.ts';
 
 const { run } = text;
 
@@ -111,18 +112,28 @@ export const securityKpis = (summary: Summary): Kpi[] => {
 
 const upStates = ['up', 'established', 'full', 'bound', 'open', 'installed', 'active'];
 
+const total = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
+
+/** All and those that are up. The table of sessions has both ends of each: sessions are counted by their steps. */
+const countsOf = ({ name, rows, states }: Table, steps: readonly SessionStep[]) => {
+  const sessions = name === 'sessions' ? total(steps.map(({ count }) => count)) : 0;
+  if (sessions > 0) return [sessions, total(steps.flatMap(({ kind, count }) => (kind === 'up' ? count : [])))] as const;
+  const up = Object.entries(states).filter(([state]) => upStates.includes(state.toLowerCase()));
+  return [rows, total(up.map(([, count]) => count))] as const;
+};
+
+type Table = RunResult['tables'][number];
+
 /** Sessions, routes and tunnels of a run, and how many of them are up. */
-export const planeKpis = (tables: RunResult['tables'] = []): Kpi[] =>
+export const planeKpis = (tables: readonly Table[] = [], steps: readonly SessionStep[] = []): Kpi[] =>
   tables
     .filter(({ rows }) => rows > 0)
-    .map(({ name, rows, states }) => {
-      const up = Object.entries(states)
-        .filter(([state]) => upStates.includes(state.toLowerCase()))
-        .reduce((sum, [, count]) => sum + count, 0);
+    .map((table) => {
+      const [all, up] = countsOf(table, steps);
       return {
-        label: text.rows.tables[name],
-        value: howMany(rows),
-        ...(up > 0 && { note: run.kpis.up(howMany(up)), ...(up === rows && { tone: 'good' as const }) }),
+        label: text.rows.tables[table.name],
+        value: howMany(all),
+        ...(up > 0 && { note: run.kpis.up(howMany(up)), ...(up === all && { tone: 'good' as const }) }),
       };
     });
 

@@ -24,6 +24,7 @@ import { spansOf } from '../charts/run-spans.ts';
 import { RunRfc2544, RunSummary } from '../charts/run-tables.tsx';
 import { SessionDelays } from '../charts/session-delays.tsx';
 import { SessionStepBar } from '../charts/session-step-bar.tsx';
+import { sessionStepsOf } from '../charts/session-steps.ts';
 import { Bypasses } from '../security/bypasses.tsx';
 import { SecurityPanel } from '../security/security-panel.tsx';
 import { isSecurityTest } from '../security/security-report.ts';
@@ -204,7 +205,8 @@ const Charts = (props: ChartsProps) => {
 const kpisOf = ({ task, latency, result, newest }: ChartsProps, series: RunSeries): Kpi[] => {
   if (isSecurityTest(task)) return newest ? securityKpis(newest.summary) : [];
   if (result?.rfc2544) return rfc2544Kpis(result.rfc2544);
-  return [...planeKpis(newest?.tables), ...trafficKpis({ series, latency, result })];
+  const steps = sessionStepsOf(newest?.summary ?? []);
+  return [...planeKpis(newest?.tables, steps), ...trafficKpis({ series, latency, result })];
 };
 
 /** Updates the series and the queries that an event of the stream concerns. */
