@@ -42,9 +42,9 @@ describe('"Test with this"', () => {
       ],
       [`/resources/networks/${network}`, 'Client network', 'Clients', { sources: [{ network: { id: network } }] }],
       [
-        `/resources/certificates/${demo.certificates.leaf}`,
-        ...(['Certificate', 'shop.example.test'] as const),
-        { tlsParams: { certificateID: demo.certificates.leaf } },
+        `/resources/certificates/${demo.certificates.expired}`,
+        ...(['Certificate', 'Expired on purpose'] as const),
+        { tlsParams: { certificateID: demo.certificates.expired } },
       ],
     ];
     const { page, problems, context } = await lab.signedIn('/');
