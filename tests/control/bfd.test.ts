@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { linkLocalOf } from '../engines/namespaces.ts';
 import { useCable } from '../engines/use-cable.ts';
 import { startBird } from './bird.ts';
 import { startFrr } from './frr.ts';
@@ -87,6 +88,38 @@ it.each([
   const rows = rowsOf(totals, 'neighbours');
   expect(rows.find(({ cells }) => cells['protocol'] === 'bfd')).toMatchObject({ state: 'down' });
   expect(rows.find(({ cells }) => cells['protocol'] === protocol)).toMatchObject({
+    cells: { flaps: 1, lastError: 'BFD session down' },
+  });
+});
+
+it('BFD between link-local addresses ends the adjacency of OSPF version 3', async () => {
+  const frr = await startFrr(
+    cable.right,
+    ['bfdd', 'ospf6d'],
+    `interface ${cable.right.device}
+      ipv6 ospf6 area 0.0.0.0
+      ipv6 ospf6 hello-interval 1
+      ipv6 ospf6 dead-interval 600
+      ipv6 ospf6 network point-to-point
+      ipv6 ospf6 bfd
+     router ospf6
+      ospf6 router-id 10.99.0.2`,
+  );
+  const session = { localAddress: '10.99.0.10', peerAddress: linkLocalOf(cable.right) };
+  const instance = { version: 3, routerId: '192.0.2.1' };
+  const job = await startRouters(cable.left, {
+    bfd: [profileOf('bfd', { session })],
+    ospf: [profileOf('ospf', { instance, interface: { helloSec: 1, deadSec: 600, bfd: true } })],
+  });
+  await expect.poll(() => frr.show('show ipv6 ospf6 neighbor'), { timeout: 60_000 }).toMatch(/Full/);
+  await expect.poll(() => frr.show('show bfd peers'), { timeout: 60_000 }).toMatch(/peer fe80::a63:a [\s\S]*Status: up/);
+  cable.right.run('nft', 'add table ip6 lost');
+  cable.right.run('nft', 'add chain ip6 lost out { type filter hook output priority 0; policy drop; }');
+  // The state of the session follows the headers of IPv6 and UDP and one byte.
+  await packetFrom(cable.right, 'ip6 src fe80::a63:a and udp dst port 3784 and ip6[49] & 0xc0 = 0x40');
+  const rows = rowsOf(await job.stop(), 'neighbours');
+  expect(rows.find(({ cells }) => cells['protocol'] === 'bfd')).toMatchObject({ state: 'down' });
+  expect(rows.find(({ cells }) => cells['protocol'] === 'ospf')).toMatchObject({
     cells: { flaps: 1, lastError: 'BFD session down' },
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Side } from '../engines/namespaces.ts';
+import { linkLocalOf, type Side } from '../engines/namespaces.ts';
 import { useCable } from '../engines/use-cable.ts';
 import { startBird } from './bird.ts';
 import { startFrr } from './frr.ts';
@@ -81,6 +81,28 @@ describe('OSPF', () => {
   });
 
   it.each([
+    ['secret', 'full'],
+    ['other', 'down'],
+  ] as const)('of version 3 proves to BIRD who it is with the key %s: %s', async (key, state) => {
+    const neighbours = await signedBird(cable.right);
+    const profile = profileOf('ospf', {
+      instance: { version: 3, routerId: '192.0.2.1' },
+      interface: { helloSec: 1, deadSec: 4 },
+      authentication: { kind: 'hmac-sha-256', keyId: 7, key },
+      topology: { kind: 'tree', nodes: 20 },
+    });
+    const job = await startRouters(cable.left, { ospf: [profile] });
+    if (state === 'full') await expect.poll(neighbours, { interval: 200 }).toMatch(/Full/);
+    else {
+      // Longer than an adjacency with the right key takes.
+      await new Promise((resolve) => setTimeout(resolve, 5000));
+      expect(await neighbours()).not.toMatch(/Full|Init|ExStart/i);
+    }
+    const totals = await job.stop();
+    expect(totals.gauge('control.sessionsUp')).toBe(state === 'full' ? 1 : 0);
+  });
+
+  it.each([
     ['non-broadcast', 'nonbroadcast'],
     ['point-to-multipoint', 'ptmp'],
   ] as const)('of version 3 floods a network of routers to BIRD over a %s link', async (network, type) => {
@@ -148,11 +170,15 @@ describe('OSPF', () => {
   );
 });
 
-/** Address that the kernel has given the device itself. */
-const linkLocalOf = (side: Side): string => {
-  const [, address = ''] =
-    /inet6 (fe80::[0-9a-f:]+)/.exec(side.run('ip', '-6', 'addr', 'show', 'dev', side.device)) ?? [];
-  return address;
+/** BIRD with a key; its list of neighbours. */
+const signedBird = async (side: Side) => {
+  const bird = await startBird(
+    side,
+    `router id 10.99.0.2;
+     protocol ospf v3 { ipv6 { }; area 0 { interface "${side.device}" { type ptp; hello 1; dead 4;
+       authentication cryptographic; password "secret" { id 7; algorithm hmac sha256; }; }; }; }`,
+  );
+  return () => bird.show('show ospf neighbors');
 };
 
 const prefix6 = (start: string, index: number): string =>

@@ -109,6 +109,12 @@ export interface JobProcess {
   stop(): Promise<Totals>;
 }
 
+/** The link-local address that the kernel has given the device itself. */
+export const linkLocalOf = ({ device, run }: Side): string => {
+  const [, address = ''] = /inet6 (fe80::[0-9a-f:]+)/.exec(run('ip', '-6', 'addr', 'show', 'dev', device)) ?? [];
+  return address;
+};
+
 /** Starts a job in a namespace, wrapped by the programs in `behind`; resolves once it is started. */
 export const startJobIn = (side: Side, options: JobOptions, behind: readonly string[] = []): Promise<JobProcess> =>
   startJobProcess(options, [...inside(side), ...behind]);

@@ -107,6 +107,7 @@ export { OspfRouter } from './control/ospf/router.ts';
 export { ospfVersion2 } from './control/ospf/version2/format.ts';
 export { Version2Area } from './control/ospf/version2/generated-area.ts';
 export type { OspfAuthentication } from './control/ospf/version2/packet.ts';
+export type { Version3Authentication } from './control/ospf/version3/authentication.ts';
 export { ospfVersion3 } from './control/ospf/version3/format.ts';
 export { Version3Area } from './control/ospf/version3/generated-area.ts';
 export { pimProtocol } from './control/pim/message.ts';

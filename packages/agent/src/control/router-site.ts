@@ -183,7 +183,7 @@ export class Site {
 
   #addBfd(options: InstanceOptions<BfdProfile>) {
     const instance = this.#bfd.add(options);
-    this.#ttls.set(`${options.host} ${instance.port}`, instance.ttl);
+    this.#ttls.set(`${instance.host} ${instance.port}`, instance.ttl);
     this.instances.push(instance);
     return instance;
   }
@@ -327,7 +327,7 @@ export class Site {
   /** Adjacencies end with the BFD sessions of their router (RFC 5882, section 4.1). */
   #watchAdjacencies(instance: WatchedInstance): void {
     const { address } = instance.router;
-    const sessions = this.#bfd.sessionsOf(address);
+    const sessions = this.#bfd.sessionsOf(instance.router);
     if (sessions.length === 0)
       throw new RangeError(`${instance.protocol} of ${address} is watched by BFD: give its router a profile of BFD`);
     for (const { peer, dependents } of sessions) dependents.push((now) => instance.lose(peer, now));

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { PlaneCommand } from '@rushhour/protocol';
 import { BfdSession, BfdSigner, copyAddress, FlapSchedule, parseAddress, parseBfd } from '@rushhour/wire';
 import { sendDatagramFrame } from '../routers/datagram-frame.ts';
+import { isLinkLocalAddress } from '../routers/plan-routers.ts';
 import type { BfdProfile } from '../routers/profiles.ts';
 import type {
   InstanceCounters,
@@ -49,6 +50,9 @@ export class BfdInstance implements ProtocolInstance {
   readonly echo: BfdEcho | undefined;
   readonly router: Router;
   readonly peer: string;
+  /** Own address: the link-local one with a neighbour that has such an address. */
+  readonly address: string;
+  readonly host: number;
   readonly port: number;
   readonly ttl: number;
   /** Other protocols that end with the session. */
@@ -57,7 +61,6 @@ export class BfdInstance implements ProtocolInstance {
   readonly #flaps: FlapSchedule;
   readonly #signer: BfdSigner | undefined;
   readonly #key = new Int32Array(9);
-  readonly #host: number;
   #startedAt = 0;
 
   constructor({ profile, router, host }: InstanceOptions<BfdProfile>, context: PlaneContext) {
@@ -65,15 +68,17 @@ export class BfdInstance implements ProtocolInstance {
     if (kind === 'seamless') throw new RangeError('seamless BFD is not supported');
     if (peerAddress === undefined)
       throw new RangeError(`BFD of ${router.address} has no neighbour: set session.peerAddress`);
-    if (router.isMachine)
+    const isLinkLocal = isLinkLocalAddress(peerAddress);
+    this.address = (isLinkLocal ? router.linkLocal : undefined) ?? router.address;
+    if (router.isMachine && this.address === router.address)
       throw new RangeError(`BFD of ${router.address}: the machine has this address; set session.localAddress`);
     this.router = router;
     this.peer = peerAddress;
     this.port = bfdPorts[kind];
     this.ttl = ttl;
-    this.#host = host;
+    this.host = this.address === router.address ? host : context.layers.hostOf(parseAddress(this.address));
     this.#context = context;
-    copyAddress(parseAddress(router.address), 0, this.#key, 0);
+    copyAddress(parseAddress(this.address), 0, this.#key, 0);
     copyAddress(parseAddress(peerAddress), 0, this.#key, 4);
     this.#key[8] = ((firstSourcePort + (router.index % sourcePorts)) << 16) | this.port;
     const { intervalSec, downSec, count } = profile.flaps;
@@ -81,7 +86,8 @@ export class BfdInstance implements ProtocolInstance {
     const discriminator = ((router.index + 1) * 8 + Object.keys(bfdPorts).indexOf(kind)) >>> 0;
     const options = { discriminator, txMs, rxMs, multiplier, isPassive: passive, random: Math.random };
     this.#signer = signerOf(profile);
-    this.echo = echoMs === 0 ? undefined : new BfdEcho({ context, host, local: router.address, peer: peerAddress });
+    this.echo =
+      echoMs === 0 ? undefined : new BfdEcho({ context, host: this.host, local: this.address, peer: peerAddress });
     this.session = new BfdSession(
       { ...options, echoMs, isDemand: demand },
       {
@@ -162,13 +168,13 @@ export class BfdInstance implements ProtocolInstance {
 
   #send(bytes: Uint8Array): void {
     const { layers } = this.#context;
-    if (this.port !== bfdPorts.micro) layers.group.udp.send(this.#key, this.#host, bytes);
+    if (this.port !== bfdPorts.micro) layers.group.udp.send(this.#key, this.host, bytes);
     else sendDatagramFrame(this.#context, { ...this.#ends, mac: microBfdMac, ports: this.#key[8] as number }, bytes);
     layers.scheduleFlush();
   }
 
   get #ends() {
-    return { host: this.#host, source: this.#key.subarray(0, 4), destination: this.#key.subarray(4, 8), ttl: this.ttl };
+    return { host: this.host, source: this.#key.subarray(0, 4), destination: this.#key.subarray(4, 8), ttl: this.ttl };
   }
 
   #onChange(isUp: boolean, reason: string, silentMs: number): void {

@@ -1,6 +1,6 @@
 import { copyOf, formatAddress, type Memory, type Packet, parseAddress, type UdpHandler } from '@rushhour/wire';
 import type { BfdProfile } from '../routers/profiles.ts';
-import type { InstanceOptions, PlaneContext } from '../routers/router.ts';
+import type { InstanceOptions, PlaneContext, Router } from '../routers/router.ts';
 import { type BfdEcho, bfdEchoPort } from './bfd-echo.ts';
 import { BfdInstance, bfdPorts } from './bfd-instance.ts';
 
@@ -19,7 +19,7 @@ export class BfdSite {
 
   add(options: InstanceOptions<BfdProfile>): BfdInstance {
     const instance = new BfdInstance(options, this.#context);
-    const { address } = options.router;
+    const { address } = instance;
     const key = `${instance.port} ${pairOf(address, instance.peer)}`;
     if (this.#sessions.has(key)) throw new RangeError(`two BFD sessions between ${address} and ${instance.peer}`);
     this.#sessions.set(key, instance);
@@ -33,8 +33,8 @@ export class BfdSite {
     return all.find((one) => one !== undefined);
   }
 
-  sessionsOf(address: string): BfdInstance[] {
-    return [...this.#sessions.values()].filter(({ router }) => router.address === address);
+  sessionsOf(router: Router): BfdInstance[] {
+    return [...this.#sessions.values()].filter((one) => one.router.index === router.index);
   }
 
   /** Takes the packets of the sessions. */
@@ -67,7 +67,8 @@ export class BfdSite {
     onDatagram: (key, { ttl }: Packet, memory, start, end) => {
       const [local, source] = [formatAddress(key, 0), formatAddress(key, 4)];
       const payload = copyOf(memory.bytes, start, end);
-      const sessions = this.sessionsOf(local).filter(({ echo }) => echo !== undefined);
+      const all = [...this.#sessions.values()];
+      const sessions = all.filter(({ address, echo }) => echo !== undefined && address === local);
       if (source === local) for (const { session } of sessions) session.receiveEcho(payload, performance.now());
       else sessions.find(({ peer }) => peer === source)?.echo?.answer(payload, ttl);
       return sessions.length > 0;

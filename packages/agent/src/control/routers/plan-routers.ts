@@ -73,11 +73,14 @@ const addressFor = (name: string, profiles: readonly RouterProfile[]): string =>
   return own.address;
 };
 
+export const isLinkLocalAddress = (address: string): boolean => /^fe[89ab][0-9a-f]:/i.test(address);
+
 const linkLocalNetwork = 'fe80::/64';
 
 const needsLinkLocal = ({ protocol, config }: RouterProfile, address: string): boolean => {
-  const { instance, joins } = config as Addressed;
+  const { instance, joins, session } = config as Addressed;
   const version = instance?.version;
+  if (protocol === 'bfd') return isLinkLocalAddress(session?.peerAddress ?? '');
   if (protocol === 'mld' || protocol === 'mld-querier') return true;
   if (protocol === 'pim') return isV6(joins?.groupStart ?? address);
   return (protocol === 'ospf' && version === 3) || (protocol === 'rip' && version === 'ng');

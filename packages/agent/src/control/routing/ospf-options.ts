@@ -8,6 +8,7 @@ import {
   parseAddress,
   Version2Area,
   Version3Area,
+  type Version3Authentication,
 } from '@rushhour/wire';
 import { ipv4Word } from '../routers/ipv4-word.ts';
 import type { OspfProfile } from '../routers/profiles.ts';
@@ -32,6 +33,17 @@ const authenticationOf = ({ kind, keyId, key }: OspfProfile['authentication']): 
   const secret = bytes.length > sha256Bytes ? createHash('sha256').update(bytes).digest() : bytes;
   const digest = (packet: Uint8Array) => createHmac('sha256', secret).update(packet).update(apad).digest();
   return { kind: 'digest', keyId, length: sha256Bytes, digest };
+};
+
+/** RFC 7166: the key is followed by the number of the protocol. */
+const cryptographicProtocol = Buffer.of(0, 1);
+
+const version3AuthenticationOf = ({ kind, keyId, key }: OspfProfile['authentication']): Version3Authentication => {
+  if (kind === 'none') return { kind };
+  const own = Buffer.concat([Buffer.from(key), cryptographicProtocol]);
+  const secret = own.length > sha256Bytes ? createHash('sha256').update(own).digest() : own;
+  const digest = (packet: Uint8Array) => createHmac('sha256', secret).update(packet).digest();
+  return { kind: 'digest', keyId, length: sha256Bytes, epoch: Math.floor(Date.now() / 1000), digest };
 };
 
 const linkLocalBits = 64;
@@ -87,8 +99,9 @@ const version3Of = ({ profile, router }: InstanceOptions<OspfProfile>, generated
   words.fill(0, 2);
   const prefix = isGlobal ? { words, bits: linkLocalBits } : undefined;
   const ownAddress = isGlobal ? { words: own, bits: 128, isOwn: true } : undefined;
-  const addresses = { linkLocal, prefix, ownAddress };
-  const format = ospfVersion3({ ...linkOf(profile, generated), ...addresses, instanceId, priority, area });
+  const authentication = version3AuthenticationOf(profile.authentication);
+  const own3 = { linkLocal, prefix, ownAddress, authentication };
+  const format = ospfVersion3({ ...linkOf(profile, generated), ...own3, instanceId, priority, area });
   return { area, format };
 };
 

@@ -38,9 +38,11 @@ const ospfNeighbourRefusals = (config: ProtocolConfig<'ospf'>): Refusal[] => {
 };
 
 const ospfRefusals = (config: ProtocolConfig<'ospf'>): Refusal[] => {
-  const { instance, authentication, topology, ...more } = config;
+  const { instance, authentication, topology } = config;
   const isVersion3 = instance.version === 3;
-  const hasKey = authentication.kind !== 'none';
+  const { kind, keyId } = authentication;
+  const hasKey = kind !== 'none';
+  const maxKeyId = isVersion3 ? 65_535 : 255;
   return asked([
     [!isVersion3 && instance.instanceId !== 0, '/instance/instanceId', 'version 2 has no instances'],
     [
@@ -48,8 +50,8 @@ const ospfRefusals = (config: ProtocolConfig<'ospf'>): Refusal[] => {
       '/topology/prefixesPerNode',
       `routers of version 2 announce ${maxPrefixesPerNode} at most`,
     ],
-    [isVersion3 && more.interface.bfd, '/interface/bfd', 'version 3 cannot be watched yet'],
-    [isVersion3 && hasKey, '/authentication/kind', 'version 3 cannot be authenticated yet'],
+    [isVersion3 && hasKey && kind !== 'hmac-sha-256', '/authentication/kind', 'version 3 has hmac-sha-256'],
+    [hasKey && kind !== 'simple' && keyId > maxKeyId, '/authentication/keyId', `${maxKeyId} is the most`],
   ]).concat(ospfNeighbourRefusals(config));
 };
 

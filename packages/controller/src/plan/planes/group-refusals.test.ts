@@ -35,6 +35,8 @@ it.each([
       [{ network: 'non-broadcast', neighbours: ['2001:db8::1'] }, 'must be IPv4 addresses'],
     ] as const
   ).map(([given, message]) => ['ospf', { interface: given }, [`/interface/neighbours: ${message}`]] as const),
+  ['ospf', { authentication: { kind: 'md5', keyId: 300 } }, ['/authentication/keyId: 255 is the most']],
+  ['ospf', { instance: { version: 3 }, authentication: { kind: 'hmac-sha-256', keyId: 300 } }, []],
   ['mld', { host: { groupStart: 'ff02::1:3' } }, []],
   ['mld', { host: { groupStart: 'ff01::5' } }, ['/host/groupStart: is no multicast group that hosts report']],
   ['mld', { host: { groupStart: '2001:db8::1' } }, ['/host/groupStart: is no multicast group that hosts report']],

@@ -297,7 +297,6 @@ it('protocols and values that emulated routers cannot do are refused with their 
   expect(plan.issues.map(({ path, message }) => `${path} ${message}`)).toEqual([
     '/controlPlane/0/mpls-tp/0 profile 12: /protection/kind cannot be done yet: leave it out',
     '/controlPlane/0/bfd/0 emulated routers need /session/peerAddress of the profile',
-    '/controlPlane/0/ospf/0 /interface/bfd: version 3 cannot be watched yet',
   ]);
 });
 
@@ -314,7 +313,7 @@ it('members of routers that contradict others are refused with their pointers', 
     '/controlPlane/0/igmp-querier/0 /querier/lastMemberMs: version 1 has no field for it',
     '/controlPlane/0/igmp-querier/1 /querier/responseMs: version 2 has 25500 at most',
     '/controlPlane/0/igmp-querier/1 /querier/responseMs: must be less than the time between queries',
-    '/controlPlane/0/ospf/0 /authentication/kind: version 3 cannot be authenticated yet',
+    '/controlPlane/0/ospf/0 /authentication/kind: version 3 has hmac-sha-256',
     '/controlPlane/0/ospf/1 /instance/instanceId: version 2 has no instances',
     '/controlPlane/0/ospf/1 /topology/prefixesPerNode: routers of version 2 announce 5000 at most',
     '/controlPlane/0/ospf/1 /interface/bfd: needs a profile of BFD in the entry',

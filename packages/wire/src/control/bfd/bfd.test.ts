@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOfHex, hexOfBytes } from '../../bytes/memory.ts';
+import { mutationRuns } from '../../testing/mutation-runs.ts';
 import { createRandom } from '../../testing/random.ts';
 import { BfdSigner, bfdAuthentication } from './authentication.ts';
 import { bfdState, parseBfd, writeBfd } from './packet.ts';
@@ -143,7 +144,7 @@ describe('BFD', () => {
             });
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: mutationRuns(5000) },
     );
   });
 
@@ -154,7 +155,7 @@ describe('BFD', () => {
         for (const [at, value] of changes) bytes[at] = value;
         parseBfd(bytes, 0, bytes.length);
       }),
-      { numRuns: 5000 },
+      { numRuns: mutationRuns(5000) },
     );
   });
 });

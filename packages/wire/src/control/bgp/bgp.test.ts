@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOfHex, hexOfBytes } from '../../bytes/memory.ts';
+import { mutationRuns } from '../../testing/mutation-runs.ts';
 import { createBgpPair, sourceOf } from '../testing/bgp-pair.ts';
 import { Announcer } from './announcer.ts';
 import { familyOf } from './families.ts';
@@ -279,6 +280,6 @@ it('changed messages end with a NOTIFICATION or are accepted, never with another
         }
       },
     ),
-    { numRuns: 20_000 },
+    { numRuns: mutationRuns(20_000) },
   );
 });

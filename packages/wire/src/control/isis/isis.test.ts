@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { mutationRuns } from '../../testing/mutation-runs.ts';
 import type { IsisAuthentication } from './authentication.ts';
 import { IsisNetwork, systemIdAfter } from './generated-network.ts';
 import { adjacencyState, type IsisOptions } from './options.ts';
@@ -203,7 +204,7 @@ describe('IS-IS', () => {
           router.advance(link.now());
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: mutationRuns(2000) },
     );
   });
 });

@@ -101,6 +101,8 @@ export interface OspfFormat {
   ): Uint8Array;
   /** Reads a packet; undefined where it is to be discarded. */
   parse(bytes: Uint8Array, ends: PacketEnds): ReceivedOspf | undefined;
+  /** A neighbour is gone: what was known about its packets no longer holds. */
+  forget(routerId: number): void;
   /** `hello` without what the version adds by itself. */
   writeHello(hello: Omit<Hello, 'mask' | 'interfaceId' | 'options'>): Write;
   readHello(packet: ReceivedOspf): Hello | undefined;

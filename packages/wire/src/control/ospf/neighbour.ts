@@ -68,6 +68,7 @@ export class OspfNeighbour {
     const before = this.state;
     this.state = state;
     if (state < neighbourState.exStart) this.#forget();
+    if (state === neighbourState.down) this.#context.format.forget(this.routerId);
     this.#context.onState(this, before, reason);
   }
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOfHex, hexOfBytes } from '../../bytes/memory.ts';
 import { formatAddress, parseAddress } from '../../ip/address.ts';
+import { mutationRuns } from '../../testing/mutation-runs.ts';
 import { createRandom } from '../../testing/random.ts';
 import type { MessageWriter } from '../message-writer.ts';
 import type { TopologyKind } from '../topology.ts';
@@ -41,8 +42,15 @@ const createFormat = (version: number, side: number, options: PairOptions, gener
   const area = new Version3Area({ ...generated, areaKind, address: undefined });
   const prefix = { words: parseAddress(`2001:db8:${side + 1}::`), bits: 64 };
   const ownAddress = { words: parseAddress(`2001:db8:${side + 1}::1`), bits: 128, isOwn: true };
-  const own = { instanceId: 3, linkLocal: addresses[3][side] as Int32Array, prefix, ownAddress, priority: 1, area };
-  return { area, format: ospfVersion3({ ...link, ...own }) };
+  const own = {
+    authentication: none,
+    linkLocal: addresses[3][side] as Int32Array,
+    prefix,
+    ownAddress,
+    priority: 1,
+    area,
+  };
+  return { area, format: ospfVersion3({ ...link, ...own, instanceId: 3 }) };
 };
 
 const addresses = {
@@ -247,7 +255,7 @@ describe('OSPF packets', () => {
             : writeOspf3({ type, ...header }, 3, { ends, write });
         receive(fixed, ends, pair.now);
       }),
-      { numRuns: 5000 },
+      { numRuns: mutationRuns(5000) },
     );
     // LSAs are protected by checksums of their own: these are right, and what they say is not.
     const lsas = [...left.lsdb.values()].map(({ bytes }) => bytes);
@@ -267,7 +275,7 @@ describe('OSPF packets', () => {
         pair.now += 10;
         right.advance(pair.now);
       }),
-      { numRuns: 2000 },
+      { numRuns: mutationRuns(2000) },
     );
   });
 });

@@ -32,6 +32,7 @@ export const ospfVersion2 = (options: Version2Options): OspfFormat => {
     nameOf: (_, source) => (source[3] as number) >>> 0,
     encode: (header, write, { sequence }) => writeOspf(header, authentication, { sequence, write }),
     parse: (bytes) => parseOspf(bytes, authentication),
+    forget() {},
     writeHello: (hello) => writeHello({ ...hello, mask, options: areaOptions }),
     readHello,
     isHelloAccepted: (hello) =>

@@ -1,4 +1,5 @@
 import type { AreaKind, OspfNetwork } from '../format.ts';
+import type { Version3Authentication } from './authentication.ts';
 import type { Version3Area } from './generated-area.ts';
 import type { Prefix } from './lsa.ts';
 
@@ -16,6 +17,7 @@ export interface Version3Options {
   readonly priority: number;
   readonly cost: number;
   readonly isOverloaded: boolean;
+  readonly authentication: Version3Authentication;
   readonly area: Version3Area;
 }
 

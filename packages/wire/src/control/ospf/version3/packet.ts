@@ -31,24 +31,36 @@ const sumOf = (bytes: Uint8Array, { source, destination }: PacketEnds): number =
 export const writeOspf = (
   { type, routerId, areaId }: OspfHeader,
   instanceId: number,
-  { ends, write }: { readonly ends: PacketEnds; readonly write: (writer: MessageWriter) => void },
+  more: {
+    readonly ends: PacketEnds;
+    readonly write: (writer: MessageWriter) => void;
+    /** Packets with a trailer have no checksum (RFC 7166, section 4.5). */
+    readonly hasTrailer?: boolean;
+  },
 ): Uint8Array => {
+  const { ends, write, hasTrailer = false } = more;
   const writer = new MessageWriter(128);
   writer.u8(version).u8(type).u16(0).u32(routerId).u32(areaId).u16(0).u8(instanceId).u8(0);
   write(writer);
   writer.view.setUint16(2, writer.length);
   const packet = writer.take();
-  new DataView(packet.buffer).setUint16(checksumAt, checksumOf(sumOf(packet, ends)));
+  if (!hasTrailer) new DataView(packet.buffer).setUint16(checksumAt, checksumOf(sumOf(packet, ends)));
   return packet;
 };
 
 /** Reads a packet; undefined where it is to be discarded. */
-export const parseOspf = (bytes: Uint8Array, instanceId: number, ends: PacketEnds): ReceivedOspf | undefined => {
+export const parseOspf = (
+  bytes: Uint8Array,
+  instanceId: number,
+  ends: PacketEnds,
+  hasTrailer = false,
+): ReceivedOspf | undefined => {
   if (bytes.length < headerBytes) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const length = view.getUint16(2);
   if (bytes[0] !== version || length < headerBytes || length > bytes.length) return undefined;
-  if (bytes[14] !== instanceId || !isSumValid(sumOf(copyOf(bytes, 0, length), ends))) return undefined;
+  if (bytes[14] !== instanceId) return undefined;
+  if (!hasTrailer && !isSumValid(sumOf(copyOf(bytes, 0, length), ends))) return undefined;
   const type = bytes[1] as number;
   return { type, routerId: view.getUint32(4), areaId: view.getUint32(8), view, start: headerBytes, end: length };
 };
