@@ -59,6 +59,42 @@ describe('IS-IS', () => {
     },
   );
 
+  it.each(['point-to-point', 'broadcast'] as const)(
+    'has a topology of its own for IPv6, which FRR takes routes from: %s',
+    async (network) => {
+      const frr = await startFrr(
+        cable.right,
+        ['isisd'],
+        `router isis test
+          is-type level-2-only
+          net 49.0001.0000.0000.0002.00
+          topology ipv6-unicast
+          lsp-gen-interval 1
+          spf-interval 1
+         interface ${cable.right.device}
+          ip router isis test
+          ipv6 router isis test
+          isis hello-interval 1
+          isis hello-multiplier 4
+          ${network === 'point-to-point' ? 'isis network point-to-point' : 'isis priority 100'}`,
+      );
+      const profile = profileOf('isis', {
+        instance: { protocols: ['ipv4', 'ipv6'], multiTopology: true },
+        interface: { network, helloSec: 1, holdMultiplier: 4, csnpSec: 2 },
+        topology: { ...topology, nodes: 20, ipv6Start: '2001:db8:6000::/64' },
+      });
+      await startRouters(cable.left, { isis: [profile] });
+      const learnt = async () => {
+        const text = await frr.show('show isis route');
+        return new Set(text.match(/2001:db8:6000:\S*\/64/g) ?? []).size;
+      };
+      await expect.poll(learnt, { interval: 300 }).toBe(40);
+      const database = await frr.show('show isis database detail rushhour-2.00-00');
+      expect(database).toMatch(/MT Reachability: \S+ \(Metric: 10\) ipv6-unicast/);
+      expect(database).toMatch(/MT IPv6 Reachability: 2001:db8:6000::\/64 \(Metric: 10\) ipv6-unicast/);
+    },
+  );
+
   it('is the designated router of a network with FRR, at both levels', async () => {
     const frr = await startFrr(
       cable.right,

@@ -5,19 +5,23 @@ import { aborted } from '../net/loop/aborted.ts';
 import { openHostNetwork } from '../stack/host-network.ts';
 import { checkStack } from '../stack/ports/open-stack.ts';
 import { ControlPlane } from './control-plane.ts';
-import { planRouters } from './routers/plan-routers.ts';
+import { isLinkLocalAddress, planRouters } from './routers/plan-routers.ts';
 import { readRouteTables } from './routers/route-files.ts';
 
 /** Time for the last messages to reach the neighbours. */
 const closeGraceMs = 300;
 
+/** Whom routers speak to on purpose. Link-local neighbours are on the link, as all that hear the groups of a protocol. */
 const neighboursOf = ({ profiles }: ControlPlaneConfig): string[] => {
   const configs = Object.values(profiles).flat() as {
     session?: { peerAddress?: string };
     targeted?: { peers: string[] };
+    interface?: { neighbours?: string[] };
   }[];
-  const all = configs.flatMap(({ session, targeted }) => [session?.peerAddress ?? [], targeted?.peers ?? []].flat());
-  return [...new Set(all)];
+  const all = configs.flatMap(({ session, targeted, interface: link }) =>
+    [session?.peerAddress ?? [], targeted?.peers ?? [], link?.neighbours ?? []].flat(),
+  );
+  return [...new Set(all)].filter((address) => !isLinkLocalAddress(address));
 };
 
 const prepare = async (context: EngineContext<ControlPlaneConfig>): Promise<PreparedEngine & Commandable> => {

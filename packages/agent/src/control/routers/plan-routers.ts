@@ -22,8 +22,8 @@ export interface RouterSite {
 }
 
 interface Addressed {
-  /** Versions of OSPF and RIP. */
-  readonly instance?: { readonly version?: unknown };
+  /** Versions of OSPF and RIP; protocols of IS-IS. */
+  readonly instance?: { readonly version?: unknown; readonly protocols?: readonly string[] };
   /** The rendezvous point of PIM, which registers go to. */
   readonly rendezvous?: { readonly address?: string };
   /** The first group of PIM. */
@@ -83,6 +83,7 @@ const needsLinkLocal = ({ protocol, config }: RouterProfile, address: string): b
   if (protocol === 'bfd') return isLinkLocalAddress(session?.peerAddress ?? '');
   if (protocol === 'mld' || protocol === 'mld-querier') return true;
   if (protocol === 'pim') return isV6(joins?.groupStart ?? address);
+  if (protocol === 'isis') return instance?.protocols?.includes('ipv6') === true;
   return (protocol === 'ospf' && version === 3) || (protocol === 'rip' && version === 'ng');
 };
 

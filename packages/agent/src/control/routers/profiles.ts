@@ -113,6 +113,7 @@ export interface IsisProfile {
     readonly routerId?: string | undefined;
     readonly hostName: string;
     readonly protocols: readonly ('ipv4' | 'ipv6')[];
+    readonly multiTopology: boolean;
     readonly overload: boolean;
     readonly lspLifetimeSec: number;
     readonly lspRefreshSec: number;

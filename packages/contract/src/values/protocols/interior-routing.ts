@@ -46,7 +46,7 @@ export const isis = profile('IS-IS (ISO 10589, RFC 5305, RFC 5308)', {
     routerId: optionalRouterId('First router id; the address of the interface when left out'),
     hostName: numbered('Host name', 'rushhour-{n}'),
     protocols: subset('Network protocols', ['ipv4', 'ipv6'], ['ipv4', 'ipv6']),
-    multiTopology: ignored(flag('A topology of its own for IPv6 (RFC 5120)')),
+    multiTopology: flag('A topology of its own for IPv6 (RFC 5120)'),
     overload: flag('Set the overload bit'),
     lspLifetimeSec: whole('Life of a link state packet', 1200, [330, 65_535]),
     lspRefreshSec: whole('Time between refreshes', 900, [1, 65_235]),

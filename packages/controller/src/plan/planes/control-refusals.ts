@@ -55,6 +55,15 @@ const ospfRefusals = (config: ProtocolConfig<'ospf'>): Refusal[] => {
   ]).concat(ospfNeighbourRefusals(config));
 };
 
+const isisRefusals = ({ instance }: ProtocolConfig<'isis'>): Refusal[] =>
+  asked([
+    [
+      instance.multiTopology && !instance.protocols.includes('ipv6'),
+      '/instance/multiTopology',
+      'needs ipv6 in protocols',
+    ],
+  ]);
+
 /** Version 2 has a byte for tenths of seconds. */
 const maxResponseMs = 25_500;
 /** What hosts of version 1 are given, and what they have no messages for. */
@@ -196,6 +205,7 @@ const refusals: Readonly<Record<string, (config: never, entry: EntryOfRouters) =
   fec129: overLdpRefusals.fec129,
   igmp: igmpRefusals,
   'igmp-querier': querierRefusals,
+  isis: isisRefusals,
   ldp: signatureRefusals,
   'link-oam': linkOamRefusals,
   mld: mldRefusals,

@@ -35,6 +35,12 @@ it.each([
       [{ network: 'non-broadcast', neighbours: ['2001:db8::1'] }, 'must be IPv4 addresses'],
     ] as const
   ).map(([given, message]) => ['ospf', { interface: given }, [`/interface/neighbours: ${message}`]] as const),
+  ['isis', { instance: { multiTopology: true } }, []],
+  [
+    'isis',
+    { instance: { multiTopology: true, protocols: ['ipv4'] } },
+    ['/instance/multiTopology: needs ipv6 in protocols'],
+  ],
   ['ospf', { authentication: { kind: 'md5', keyId: 300 } }, ['/authentication/keyId: 255 is the most']],
   ['ospf', { instance: { version: 3 }, authentication: { kind: 'hmac-sha-256', keyId: 300 } }, []],
   ['mld', { host: { groupStart: 'ff02::1:3' } }, []],

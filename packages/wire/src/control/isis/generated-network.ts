@@ -2,14 +2,13 @@ import { MessageWriter } from '../message-writer.ts';
 import { PrefixSequence } from '../prefix-sequence.ts';
 import { createTopology, type TopologyOptions } from '../topology.ts';
 import { bytesOfHex, packedTlvs, systemIdBytes, type Tlv, tlvOf, tlvType } from './pdu.ts';
+import { ipv6Tlvs, systemsTlvs, type Topologies, topologyTlvs } from './topologies.ts';
 
-export interface GeneratedNetwork {
+export interface GeneratedNetwork extends Topologies {
   /** Hexadecimal system id of the emulated router; those of the generated ones follow. */
   readonly systemId: string;
   readonly areas: readonly Uint8Array[];
   readonly routerId: number;
-  readonly hasIpv4: boolean;
-  readonly hasIpv6: boolean;
   /** Host name of router `n` behind the emulated one, which is 0. */
   hostNameOf(n: number): string;
   /** Index of the first prefix of all. */
@@ -83,7 +82,7 @@ export class IsisNetwork {
   }
 
   /** TLVs that every system has; `n` is 0 for the emulated router itself. */
-  commonTlvs(n: number): Tlv[] {
+  commonTlvs(n: number, isOverloaded = false): Tlv[] {
     const { areas, hasIpv4, hasIpv6, hostNameOf, routerId } = this.#options;
     const protocols = [...(hasIpv4 ? [protocolIds.ipv4] : []), ...(hasIpv6 ? [protocolIds.ipv6] : [])];
     return [
@@ -93,6 +92,7 @@ export class IsisNetwork {
       tlvOf(tlvType.protocols, (writer) => {
         for (const protocol of protocols) writer.u8(protocol);
       }),
+      ...topologyTlvs(this.#options, isOverloaded),
       ...(hasIpv4 ? [tlvOf(tlvType.routerId, (writer) => writer.u32(routerId + n))] : []),
       ...(hostNameOf(n) === '' ? [] : [{ type: tlvType.hostName, value: new TextEncoder().encode(hostNameOf(n)) }]),
     ];
@@ -116,12 +116,12 @@ export class IsisNetwork {
     );
     return [
       ...this.commonTlvs(node + 1),
-      ...packedTlvs(
-        tlvType.reachableSystems,
+      ...systemsTlvs(
+        this.#options,
         systems.map((system) => systemReachability(`${system}00`, metric)),
       ),
       ...packedTlvs(tlvType.reachableIpv4, ipv4),
-      ...packedTlvs(tlvType.reachableIpv6, ipv6),
+      ...ipv6Tlvs(this.#options, ipv6),
     ];
   }
 }

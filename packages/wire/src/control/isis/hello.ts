@@ -13,6 +13,7 @@ import {
   valuesOf,
   writePdu,
 } from './pdu.ts';
+import { readTopologies, topologyTlvs } from './topologies.ts';
 
 const llcBytes = 3;
 const maxPadding = 255;
@@ -33,6 +34,7 @@ export interface Hello {
   readonly heard: readonly string[];
   /** IPv4 addresses of the interface. */
   readonly addresses: readonly number[];
+  readonly topologies: readonly number[];
   readonly handshake: { readonly state: number; readonly neighbour: string } | undefined;
 }
 
@@ -67,6 +69,7 @@ export const readHello = (pdu: ReceivedPdu): Hello => {
     lanId: isLan ? hexOf(bytes.subarray(20, 27)) : '',
     heard: valuesOf(pdu, tlvType.lanNeighbours).flatMap(macsIn),
     addresses: valuesOf(pdu, tlvType.addresses).flatMap(wordsIn),
+    topologies: readTopologies(pdu),
     handshake: handshake && {
       state: handshake[0] ?? adjacencyState.down,
       neighbour: handshake.length >= 11 ? hexOf(handshake.subarray(5, 11)) : '',
@@ -74,8 +77,13 @@ export const readHello = (pdu: ReceivedPdu): Hello => {
   };
 };
 
+const ipv6AddressTlv = (address: Int32Array): Tlv =>
+  tlvOf(tlvType.ipv6Addresses, (writer) => {
+    for (const word of address) writer.u32(word);
+  });
+
 const commonTlvs = (options: IsisOptions): Tlv[] => {
-  const { areas, hasIpv4, hasIpv6, address, authentication } = options;
+  const { areas, hasIpv4, hasIpv6, address, linkLocal, authentication } = options;
   const protocols = Uint8Array.of(...(hasIpv4 ? [ipv4Protocol] : []), ...(hasIpv6 ? [ipv6Protocol] : []));
   return [
     ...authenticationTlvs(authentication),
@@ -84,6 +92,8 @@ const commonTlvs = (options: IsisOptions): Tlv[] => {
     }),
     { type: tlvType.protocols, value: protocols },
     ...(hasIpv4 ? [tlvOf(tlvType.addresses, (writer) => writer.u32(address))] : []),
+    ...(hasIpv6 && linkLocal !== undefined ? [ipv6AddressTlv(linkLocal)] : []),
+    ...topologyTlvs(options),
   ];
 };
 

@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { hexOfBytes } from '../../bytes/memory.ts';
+import { parseAddress } from '../../ip/address.ts';
 import { mutationRuns } from '../../testing/mutation-runs.ts';
 import type { IsisAuthentication } from './authentication.ts';
 import { IsisNetwork, systemIdAfter } from './generated-network.ts';
@@ -18,6 +20,7 @@ const optionsOf = (index: number, nodes: number, more: Partial<IsisOptions> = {}
     routerId: 0x0a000001,
     hasIpv4: true,
     hasIpv6: true,
+    isMultiTopology: more.isMultiTopology ?? false,
     hostNameOf: (n) => `r-${n}`,
     firstPrefix: 0,
     topology: {
@@ -40,6 +43,8 @@ const optionsOf = (index: number, nodes: number, more: Partial<IsisOptions> = {}
     mac: `02000000000${index}`,
     hasIpv4: true,
     hasIpv6: true,
+    isMultiTopology: false,
+    linkLocal: parseAddress('fe80::1'),
     isBroadcast: false,
     helloSec: 10,
     holdMultiplier: 3,
@@ -181,6 +186,32 @@ describe('IS-IS', () => {
     expect([...(ipv4 ?? [])].slice(0, 8)).toEqual([0, 0, 0, 10, 24, 10, 64, 3]);
     const [ipv6] = valuesOf({ tlvs: network.tlvsOf(1) }, tlvType.reachableIpv6);
     expect([...(ipv6 ?? [])].slice(0, 14)).toEqual([0, 0, 0, 10, 0, 64, 0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 3]);
+  });
+
+  it('has a topology of its own for IPv6, byte for byte as RFC 5120 defines it', () => {
+    const link = linkOf(optionsOf(1, 2, { isMultiTopology: true }), optionsOf(2, 0, { isMultiTopology: true }));
+    link.start();
+    link.run(1000);
+    const own = link.routers[0].databaseOf(2)?.lsps.get('0100000027110000')?.bytes as Uint8Array;
+    const { tlvs } = parsePdu(own) as NonNullable<ReturnType<typeof parsePdu>>;
+    const hex = (type: number) => valuesOf({ tlvs }, type).map((value) => hexOfBytes(value));
+    expect(hex(229)).toEqual(['00000002']);
+    const neighbours = ['010000004e210000000a00', '010000002712000000 0a00'.replace(' ', '')].join('');
+    expect([hex(22), hex(222)]).toEqual([[neighbours], [`0002${neighbours}`]]);
+    const { network } = optionsOf(1, 4, { isMultiTopology: true });
+    expect(valuesOf({ tlvs: network.tlvsOf(0) }, tlvType.reachableIpv6)).toEqual([]);
+    const [prefixes] = valuesOf({ tlvs: network.tlvsOf(0) }, 237);
+    expect(hexOfBytes(prefixes?.subarray(0, 16) as Uint8Array)).toBe('00020000000a004020010db800000000');
+  });
+
+  it('leaves a neighbour without the topology of IPv6 out of it', () => {
+    const link = linkOf(optionsOf(1, 0, { isMultiTopology: true, isOverloaded: true }), optionsOf(2, 0));
+    link.start();
+    link.run(1000);
+    const own = link.routers[0].databaseOf(2)?.lsps.get('0100000027110000')?.bytes as Uint8Array;
+    const { tlvs } = parsePdu(own) as NonNullable<ReturnType<typeof parsePdu>>;
+    const hex = (type: number) => valuesOf({ tlvs }, type).map((value) => hexOfBytes(value));
+    expect([hex(22).length, hex(222), hex(229)]).toEqual([1, [], ['80008002']]);
   });
 
   it('survives whatever arrives', () => {

@@ -1,12 +1,13 @@
 import type { IsisAuthentication } from './authentication.ts';
 import type { IsisNetwork } from './generated-network.ts';
 import type { Level } from './pdu.ts';
+import type { Topologies } from './topologies.ts';
 
 /** States of an adjacency as the three-way handshake writes them (RFC 5303). */
 export const adjacencyState = { up: 0, init: 1, down: 2 } as const;
 export type AdjacencyState = (typeof adjacencyState)[keyof typeof adjacencyState];
 
-export interface IsisOptions {
+export interface IsisOptions extends Topologies {
   /** Twelve hexadecimal digits. */
   readonly systemId: string;
   readonly levels: readonly Level[];
@@ -14,10 +15,10 @@ export interface IsisOptions {
   /** Own address and its network on the link. */
   readonly address: number;
   readonly prefixBits: number;
+  /** Next hop of IPv6. */
+  readonly linkLocal: Int32Array | undefined;
   /** Twelve hexadecimal digits. */
   readonly mac: string;
-  readonly hasIpv4: boolean;
-  readonly hasIpv6: boolean;
   readonly isBroadcast: boolean;
   readonly helloSec: number;
   readonly holdMultiplier: number;
@@ -48,6 +49,7 @@ export interface IsisAdjacency {
   upAt: number;
   priority: number;
   lanId: string;
+  topologies: readonly number[];
   /** IPv4 addresses of its interface. */
   addresses: readonly number[];
 }

@@ -26,8 +26,11 @@ export const tlvType = {
   routerId: 134,
   reachableIpv4: 135,
   hostName: 137,
+  topologySystems: 222,
+  topologies: 229,
   ipv6Addresses: 232,
   reachableIpv6: 236,
+  topologyIpv6: 237,
   handshake: 240,
 } as const;
 
@@ -127,13 +130,13 @@ export const tlvOf = (type: number, write: (writer: MessageWriter) => void): Tlv
   return { type, value: writer.take() };
 };
 
-/** Items one after another in as many TLVs as they need. */
-export const packedTlvs = (type: number, items: readonly Uint8Array[]): Tlv[] => {
+/** Items one after another in as many TLVs as they need; each begins with `head`. */
+export const packedTlvs = (type: number, items: readonly Uint8Array[], head: Uint8Array = new Uint8Array(0)): Tlv[] => {
   const tlvs: Tlv[] = [];
-  let writer = new MessageWriter(maxTlvBytes);
+  let writer = new MessageWriter(maxTlvBytes).copy(head);
   const flush = () => {
-    if (writer.length > 0) tlvs.push({ type, value: writer.take() });
-    writer = new MessageWriter(maxTlvBytes);
+    if (writer.length > head.length) tlvs.push({ type, value: writer.take() });
+    writer = new MessageWriter(maxTlvBytes).copy(head);
   };
   for (const item of items) {
     if (writer.length + item.length > maxTlvBytes) flush();

@@ -11,6 +11,7 @@ import {
   type IsisOptions,
 } from './options.ts';
 import { hexOf, type Level, packedTlvs, parsePdu, pduType, type ReceivedPdu, type Tlv, tlvOf, tlvType } from './pdu.ts';
+import { systemsTlvs, topologyId } from './topologies.ts';
 
 const never = Number.POSITIVE_INFINITY;
 const ownPseudonode = '01';
@@ -181,11 +182,12 @@ export class IsisRouter {
     adjacency.priority = hello.priority;
     adjacency.lanId = hello.lanId;
     adjacency.addresses = hello.addresses;
+    adjacency.topologies = hello.topologies;
     this.#setState(adjacency, isBroadcast ? this.#lanState(hello) : this.#linkState(hello, adjacency.state));
     if (isBroadcast && isMoved && adjacency.state === adjacencyState.up) this.#elect(this.#stateOf(common[0] as Level));
   }
 
-  #add(key: string, { systemId, priority, lanId, addresses }: Hello, mac: string): IsisAdjacency {
+  #add(key: string, { systemId, priority, lanId, addresses, topologies }: Hello, mac: string): IsisAdjacency {
     const times = { heardAt: this.#now, holdMs: 0, upAt: 0 };
     const adjacency: IsisAdjacency = {
       systemId,
@@ -195,6 +197,7 @@ export class IsisRouter {
       priority,
       lanId,
       addresses,
+      topologies,
       ...times,
     };
     this.adjacencies.set(key, adjacency);
@@ -284,16 +287,19 @@ export class IsisRouter {
   }
 
   #originateOwn({ level, database, lanId }: LevelState): void {
-    const { network, address, prefixBits, metric, systemId, isBroadcast, hasIpv4 } = this.#options;
+    const { network, address, prefixBits, metric, systemId, isBroadcast, isOverloaded, hasIpv4 } = this.#options;
     const up = this.#adjacenciesOf(level, adjacencyState.up);
-    const neighbours = isBroadcast ? (lanId === '' ? [] : [lanId]) : up.map((one) => `${one.systemId}00`);
-    const systems = neighbours.map((node) => systemReachability(node, metric));
-    if (network.nodes > 0) systems.push(systemReachability(`${network.systemIdOf(0)}00`, metric));
+    const systemsIn = (topology: number) => {
+      const shared = up.filter(({ topologies }) => topologies.includes(topology));
+      const nodes = isBroadcast ? (lanId === '' ? [] : [lanId]) : shared.map((one) => `${one.systemId}00`);
+      if (network.nodes > 0) nodes.push(`${network.systemIdOf(0)}00`);
+      return nodes.map((node) => systemReachability(node, metric));
+    };
     const prefix = prefixBits === 0 ? 0 : address & (-1 << (32 - prefixBits));
     const tlvs = [
-      ...network.commonTlvs(0),
+      ...network.commonTlvs(0, isOverloaded),
       ...(hasIpv4 ? [tlvOf(tlvType.addresses, (writer) => writer.u32(address))] : []),
-      ...packedTlvs(tlvType.reachableSystems, systems),
+      ...systemsTlvs(this.#options, systemsIn(topologyId.standard), systemsIn(topologyId.ipv6)),
       ...(hasIpv4 ? packedTlvs(tlvType.reachableIpv4, [ipv4Reachability(prefix, prefixBits, metric)]) : []),
     ];
     database.originate(`${systemId}00`, tlvs, this.#now);
