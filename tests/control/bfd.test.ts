@@ -112,7 +112,9 @@ it('BFD between link-local addresses ends the adjacency of OSPF version 3', asyn
     ospf: [profileOf('ospf', { instance, interface: { helloSec: 1, deadSec: 600, bfd: true } })],
   });
   await expect.poll(() => frr.show('show ipv6 ospf6 neighbor'), { timeout: 60_000 }).toMatch(/Full/);
-  await expect.poll(() => frr.show('show bfd peers'), { timeout: 60_000 }).toMatch(/peer fe80::a63:a [\s\S]*Status: up/);
+  await expect
+    .poll(() => frr.show('show bfd peers'), { timeout: 60_000 })
+    .toMatch(/peer fe80::a63:a [\s\S]*Status: up/);
   cable.right.run('nft', 'add table ip6 lost');
   cable.right.run('nft', 'add chain ip6 lost out { type filter hook output priority 0; policy drop; }');
   // The state of the session follows the headers of IPv6 and UDP and one byte.
