@@ -137,6 +137,7 @@ export {
 export { type GptpMessage, gptpGroupMac, gptpType, maxGptpBytes, writeGptp } from './gptp/message.ts';
 export { TimePort, type TimePortOptions } from './gptp/time-port.ts';
 export { flowMix, groupOfFlow } from './host-group/flow-share.ts';
+export { GtpPaths, gtpControlPort } from './host-group/gtp-paths.ts';
 export {
   HostGroup,
   type HostGroupOptions,
@@ -237,7 +238,6 @@ export {
 } from './ipsec/ike/peer.ts';
 export { createGeneve, type GeneveOption } from './links/geneve.ts';
 export { createGre, type GreOptions } from './links/gre.ts';
-export { GtpPaths, gtpControlPort } from './links/gtp-paths.ts';
 export { createGtpu, type GtpuOptions, writeGtpuEchoRequest } from './links/gtpu.ts';
 export { createIpip } from './links/ipip.ts';
 export { createL2tpv3, type L2tpv3Options } from './links/l2tpv3.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TlsClientSettings } from '@rushhour/protocol';
-import type { DialedSocket, SecureDialer, SessionStore, TlsOffer } from '../secure-dialer.ts';
 import { helloSettings, offerOf } from '../tls/client-offer.ts';
+import type { DialedSocket, SecureDialer, SessionStore, TlsOffer } from '../tls/dialer.ts';
 import { ConnectionDuplex, closeWhenWritten } from '../transport/connection-duplex.ts';
 import { GivenConnection } from '../transport/given-sockets.ts';
 import type { ConnectionEvents } from '../transport/transport.ts';

@@ -5,7 +5,7 @@ import type { ClientObservation, TlsHello } from '@rushhour/protocol';
 import type { SegmentShape } from '@rushhour/wire';
 import { errorCodeOf } from '../../../net/metrics/count-error.ts';
 import { isLocalSocketError } from '../../../net/metrics/generator-load-metrics.ts';
-import type { DialedSocket, SecureDialer, SessionStore, TlsOffer } from '../../../net/secure-dialer.ts';
+import type { DialedSocket, SecureDialer, SessionStore, TlsOffer } from '../../../net/tls/dialer.ts';
 import { dialSocket } from '../../../net/transport/dial-socket.ts';
 import type { Dialer } from '../../../net/transport/transport.ts';
 

@@ -1,6 +1,6 @@
 import { findClientHello, ja3Of, ja4Of } from '@rushhour/pcap';
 import type { TlsFingerprint } from '@rushhour/protocol';
-import type { SecureDialer, TlsOffer } from '../../../net/secure-dialer.ts';
+import type { SecureDialer, TlsOffer } from '../../../net/tls/dialer.ts';
 
 /** The fingerprints of the first message of a connection; undefined if it is none, or not whole. */
 export const fingerprintIn = (bytes: Buffer): TlsFingerprint | 'incomplete' | undefined => {

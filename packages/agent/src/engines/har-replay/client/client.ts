@@ -5,8 +5,9 @@ import { prepareSources, type SourcePool } from '../../../net/addresses/source-a
 import { ClientLifecycle } from '../../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../../net/load/load-driver.ts';
 import { generatorLoadMetrics } from '../../../net/metrics/generator-load-metrics.ts';
-import { createSecureDialer, type SecureDialer, type SessionStore } from '../../../net/secure-dialer.ts';
+import { createSecureDialer } from '../../../net/secure-dialer.ts';
 import { tlsObserver } from '../../../net/secure-path.ts';
+import type { SecureDialer, SessionStore } from '../../../net/tls/dialer.ts';
 import { HostMeters, ReplayMeters } from '../meters.ts';
 import { dial } from './dial.ts';
 import { dialH3 } from './h3-connection.ts';

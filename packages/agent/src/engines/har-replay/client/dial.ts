@@ -2,7 +2,7 @@ import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { HarOrigin } from '@rushhour/protocol';
 import { errorCodeOf } from '../../../net/metrics/count-error.ts';
-import type { DialedSocket, SecureDialer, SessionStore } from '../../../net/secure-dialer.ts';
+import type { DialedSocket, SecureDialer, SessionStore } from '../../../net/tls/dialer.ts';
 import { dialSocket } from '../../../net/transport/dial-socket.ts';
 import type { Route } from '../../../net/transport/transport.ts';
 import { H1Connection } from './h1-connection.ts';

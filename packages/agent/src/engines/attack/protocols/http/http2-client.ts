@@ -2,7 +2,7 @@ import { type ClientHttp2Session, connect as connectHttp2, constants, type Incom
 import type { Duplex } from 'node:stream';
 import { errorCodeOf } from '../../../../net/metrics/count-error.ts';
 import { isLocalSocketError } from '../../../../net/metrics/generator-load-metrics.ts';
-import type { TlsOffer } from '../../../../net/secure-dialer.ts';
+import type { TlsOffer } from '../../../../net/tls/dialer.ts';
 import { dialSocket } from '../../../../net/transport/dial-socket.ts';
 import type { AttackRoute, ClientContext, ClientOutcome } from '../../driver.ts';
 import { connectOf, endOf, startTls } from '../../transport/client-connection.ts';

@@ -1,6 +1,6 @@
 import type { Memory } from '../bytes/memory.ts';
-import type { UdpLayer } from '../host-group/udp-layer.ts';
 import { copyAddress } from '../ip/address.ts';
+import type { UdpLayer } from './udp-layer.ts';
 
 /** UDP port of GTP-C. */
 export const gtpControlPort = 2123;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { bytesOfHex, copyOf, hexOfBytes, Memory } from '../bytes/memory.ts';
-import type { Packet } from '../host-group/packet.ts';
-import type { UdpHandler } from '../host-group/udp-layer.ts';
 import { GtpPaths, gtpControlPort } from './gtp-paths.ts';
+import type { Packet } from './packet.ts';
+import type { UdpHandler } from './udp-layer.ts';
 
 /** Addresses of the two ends: local and remote of the first. */
 const addresses = Int32Array.of(0, 0, 0xffff, 0x0a000001, 0, 0, 0xffff, 0x0a000002);
