@@ -218,6 +218,7 @@ describe('an upgrade', () => {
     await act('upgrade', { params: { fileId } });
     const failures = async () => (await notified('agent.upgrade')).filter(({ severity }) => severity === 'error');
     await expect.poll(failures).toMatchObject([{ message: expect.stringContaining('bad signature') }]);
-    expect((await administrator.client.agents.get({ params: { id: agent.agentId } })).data.status).toBe(1);
+    const status = async () => (await administrator.client.agents.get({ params: { id: agent.agentId } })).data.status;
+    await expect.poll(status).toBe(1);
   });
 });

@@ -1,5 +1,5 @@
 import { Alert, Button, Code, Group, MultiSelect, NumberInput, Stack, Text, TextInput } from '@mantine/core';
-import type { AccessToken } from '@rushhour/contract';
+import type { AccessToken, Permission } from '@rushhour/contract';
 import { IconTrash } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -81,7 +81,7 @@ interface Draft {
 }
 
 const createToken = async ({ name, ttlDays, scopes }: Draft) => {
-  const limited = scopes.length > 0 && { scopes: scopes as (keyof typeof permissions)[] };
+  const limited = scopes.length > 0 && { scopes: scopes as Permission[] };
   const body = { createToken: { name: name.trim(), ttlDays, ...limited } };
   return (await client.users.updateMe({ body })).data.token;
 };

@@ -115,14 +115,14 @@ const upStates = ['up', 'established', 'full', 'bound', 'open', 'installed', 'ac
 const total = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
 
 /** All and those that are up. The table of sessions has both ends of each: sessions are counted by their steps. */
-const countsOf = ({ name, rows, states }: Table, steps: readonly SessionStep[]) => {
+const countsOf = ({ name, rows, states }: Table, steps: readonly SessionStep[]): readonly [all: number, up: number] => {
   const sessions = name === 'sessions' ? total(steps.map(({ count }) => count)) : 0;
-  if (sessions > 0) return [sessions, total(steps.flatMap(({ kind, count }) => (kind === 'up' ? count : [])))] as const;
+  if (sessions > 0) return [sessions, total(steps.flatMap(({ kind, count }) => (kind === 'up' ? count : [])))];
   const up = Object.entries(states).filter(([state]) => upStates.includes(state.toLowerCase()));
-  return [rows, total(up.map(([, count]) => count))] as const;
+  return [rows, total(up.map(([, count]) => count))];
 };
 
-type Table = RunResult['tables'][number];
+type Table = NonNullable<RunResult['tables']>[number];
 
 /** Sessions, routes and tunnels of a run, and how many of them are up. */
 export const planeKpis = (tables: readonly Table[] = [], steps: readonly SessionStep[] = []): Kpi[] =>
