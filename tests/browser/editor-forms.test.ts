@@ -39,6 +39,29 @@ describe('the form of a plugin', () => {
   });
 });
 
+describe('a field of the editor', () => {
+  it('has its help behind an icon, its unit and its default inside, and the rest folded', async () => {
+    const { page, problems, context } = await lab.signedIn('/tasks/new');
+    const form = await add(page, 'HTTP');
+    const duration = form.locator('[data-pointer$="/duration/seconds"]');
+    await duration.getByText('Duration (s)', { exact: true }).waitFor();
+    const help = form.locator('[data-pointer$="/requestsPerSecond"] [tabindex="0"]').first();
+    await help.hover();
+    await page.getByRole('tooltip').filter({ visible: true }).first().waitFor();
+    await page.keyboard.press('Escape');
+    const defaults = form.locator('input[placeholder]');
+    const shown = await defaults.evaluateAll((all) => all.map((input) => input.getAttribute('placeholder') ?? ''));
+    expect(shown.filter((text) => text.startsWith('Default: ')).length).toBeGreaterThan(0);
+    const more = form.getByRole('button', { name: /^More settings \(\d+\)$/ });
+    const [before, fields] = [await more.count(), await form.locator('[data-pointer]').count()];
+    expect(before).toBeGreaterThan(0);
+    await more.last().click();
+    await expect.poll(() => form.locator('[data-pointer]').count()).toBeGreaterThan(fields + 4);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
 describe('the fields of a row', () => {
   it('are equally high, whatever is entered there', async () => {
     const { page, problems, context } = await lab.signedIn('/tasks/new');

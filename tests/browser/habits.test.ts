@@ -30,6 +30,39 @@ describe('the first load', () => {
   });
 });
 
+describe('the theme', () => {
+  it('is chosen on the profile page, also that of the system', async () => {
+    const { page, problems, context } = await lab.signedIn('/profile');
+    const shown = () => page.evaluate(() => document.documentElement.dataset['mantineColorScheme']);
+    const choose = (name: string) => page.getByRole('radiogroup', { name: 'Theme' }).getByText(name).click();
+    await page.emulateMedia({ colorScheme: 'light' });
+    await choose('Dark');
+    await expect.poll(shown).toBe('dark');
+    await choose('System');
+    await expect.poll(shown).toBe('light');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(shown).toBe('dark');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Profile' }).waitFor();
+    await expect.poll(shown).toBe('dark');
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('the account menu', () => {
+  it('leads to the guide and the documentation of the API', async () => {
+    const { page, context } = await overview();
+    await page.getByRole('button', { name: /^Account of/ }).click();
+    for (const name of ['Guide', 'API documentation']) {
+      const path = await page.getByRole('menuitem', { name }).getAttribute('href');
+      const answer = await page.request.get(`${lab.system.url}${path}`);
+      expect([name, answer.status(), (await answer.text()).length > 1000]).toEqual([name, 200, true]);
+    }
+    await context.close();
+  });
+});
+
 describe('the keyboard', () => {
   it('opens the command palette, which finds pages and records', async () => {
     await lab.system.client.networks.create({ body: { name: 'Zanzibar office', subnet: '10.66.0.0/24' } });

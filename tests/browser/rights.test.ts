@@ -60,6 +60,13 @@ describe('a viewer', () => {
     expect(rejected).toEqual([]);
   });
 
+  it('is told that a page needs another permission', async () => {
+    await page.goto(`${system.url}/tasks/new`);
+    await page.getByRole('heading', { name: "You don't have permission to view this page" }).waitFor();
+    await page.getByRole('link', { name: 'Go to the overview' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  });
+
   it('cannot open a form by its URL', async () => {
     await page.goto(`${system.url}/resources/networks?edit=new`);
     await page.getByRole('heading', { name: 'Networks' }).waitFor();

@@ -257,6 +257,9 @@ it('the page of a run of access sessions shows how many are in which step', asyn
   await expect.poll(counts).toMatchObject({ up: 3, LCP: 0 });
   const all = Object.values(await counts()).reduce((sum, count) => sum + count, 0);
   expect(all).toBe(5);
+  const figures = page.getByRole('region', { name: 'Key figures' });
+  await figures.getByText('Sessions', { exact: true }).waitFor();
+  await figures.getByText('3 up', { exact: true }).waitFor();
   await client.tasks.stop({ params: { id } });
   await untilStatus(client, id, [7, 8, 9]);
   await steps.waitFor({ state: 'detached' });

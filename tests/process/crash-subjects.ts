@@ -224,7 +224,8 @@ export const approvalSubject = (agentId: () => number | undefined): Subject => {
         data: { id: number; state: string }[];
       };
       const stored = new Map(data.map(({ id, state }) => [id, state]));
-      return known.countLost(what, async (id, { state }) => stored.get(id) !== state, pageSize);
+      // The page also has those whose answers were lost with the controller.
+      return known.countLost(what, async (id, { state }) => stored.get(id) !== state, pageSize / 2);
     },
   };
 };
