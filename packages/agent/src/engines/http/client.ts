@@ -78,6 +78,8 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
   readonly #sessions: LoadDriver;
   readonly #requests: LoadDriver;
   readonly #active = new IndexedSet<Slot>();
+  /** Those whose server takes no more requests. */
+  readonly #leaving = new Set<Slot>();
   readonly #carrier: HttpPath;
   /** By slot; connections on their way are not open. */
   readonly #isOpen: Uint8Array;
@@ -169,14 +171,21 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
     else {
       const { session } = slot;
       this.lifecycle.schedule(requestIntervalMs, () => {
-        if (slot.session === session && this.#active.has(slot)) this.#requests.offer(slot.index, performance.now());
+        const isUsable = slot.session === session && this.#active.has(slot) && !this.#leaving.has(slot);
+        if (isUsable) this.#requests.offer(slot.index, performance.now());
       });
     }
     this.lifecycle.settle();
   }
 
+  onLeave(slot: Slot): void {
+    this.#leaving.add(slot);
+    this.#requests.recall(slot.index);
+  }
+
   onEnd(slot: Slot, hasFailed: boolean, now: number): void {
     this.#active.delete(slot);
+    this.#leaving.delete(slot);
     this.#openCount -= this.#isOpen[slot.index] as number;
     this.#isOpen[slot.index] = 0;
     this.#requests.withdraw(slot.index);

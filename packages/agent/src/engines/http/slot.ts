@@ -43,6 +43,8 @@ export interface SlotOwner {
   onOpen(slot: Slot, room: number, now: number): void;
   /** A request has ended; another can be sent. */
   onRoom(slot: Slot, now: number): void;
+  /** The server takes no more requests on this connection; those under way go on. */
+  onLeave(slot: Slot): void;
   /** The connection is closed or failed; all its requests have been counted. */
   onEnd(slot: Slot, hasFailed: boolean, now: number): void;
 }

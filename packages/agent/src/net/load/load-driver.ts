@@ -170,6 +170,11 @@ export class LoadDriver {
   /** Withdraws an offered slot that no longer exists. */
   withdraw(slot: number): void {
     this.#busyLimit?.forget(slot);
+    this.recall(slot);
+  }
+
+  /** Takes back what a slot has offered; its events under way go on. */
+  recall(slot: number): void {
     if (this.#nextFree === this.#free.length) return;
     this.#free = this.#free.slice(this.#nextFree).filter((candidate) => candidate !== slot);
     this.#nextFree = 0;

@@ -202,6 +202,7 @@ export class H2Slot implements Slot, ConnectionEvents, H2Events {
 
   onGoaway(): void {
     this.#isRetiringConnection = true;
+    this.#deps.owner.onLeave(this);
     if (this.inFlight === 0) this.#close();
   }
 

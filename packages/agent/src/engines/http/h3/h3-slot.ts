@@ -5,6 +5,7 @@ import { H3Carrier } from '../../../net/quic/h3-carrier.ts';
 import { PacketObserver } from '../../../net/quic/packet-observer.ts';
 import type { QuicConnection, QuicConnectionEvents, QuicStream } from '../../../net/quic/quic.ts';
 import type { QuicClient } from '../../../net/quic/quic-client.ts';
+import { isWatched } from '../../../net/quic/quic-meters.ts';
 import type { Expectation } from '../expectation.ts';
 import type { HttpMeters } from '../meters.ts';
 import { requestHeaders } from '../request.ts';
@@ -23,9 +24,6 @@ export interface H3SlotDeps {
   readonly quic: QuicClient;
   readonly owner: SlotOwner;
 }
-
-/** Watching packets costs time, so that only every tenth connection is watched. */
-const slotsPerObserver = 10;
 
 /** HTTP/3 on consecutive connections, with up to `maxStreams` requests in flight. */
 export class H3Slot implements Slot, QuicConnectionEvents, H3Events {
@@ -125,7 +123,7 @@ export class H3Slot implements Slot, QuicConnectionEvents, H3Events {
     const connection = this.#connection as QuicConnection;
     this.#meters.quicHandshake((now - this.#connectAt) * 1000);
     if (connection.handshake().isResumed) this.#meters.resumed();
-    if (this.index % slotsPerObserver === 0) this.#observer = new PacketObserver(connection, this.#meters.packets());
+    if (isWatched(this.index)) this.#observer = new PacketObserver(connection, this.#meters.packets());
     this.#carrier = new H3Carrier(connection, {
       isServer: false,
       events: this,
@@ -175,6 +173,7 @@ export class H3Slot implements Slot, QuicConnectionEvents, H3Events {
 
   onGoaway(): void {
     this.#isLeaving = true;
+    this.#deps.owner.onLeave(this);
     if (this.inFlight === 0) this.#close();
   }
 
