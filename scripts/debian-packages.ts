@@ -20,6 +20,8 @@ export const packages: Record<string, string> = {
   wrk: 'wrk',
   ab: 'apache2-utils',
   h2load: 'nghttp2-client',
+  gtlsclient: 'ngtcp2-client',
+  gtlsserver: 'ngtcp2-server',
   dig: 'bind9-dnsutils',
   kdig: 'knot-dnsutils',
   protoc: 'protobuf-compiler',

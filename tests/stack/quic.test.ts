@@ -66,6 +66,28 @@ describe('emulated hosts with QUIC', () => {
     expect(client.counter('stack.rxFrames')).toBeGreaterThan((400 * text.length) / 1500);
   });
 
+  it('go on from other ports, and follow clients there', async () => {
+    const server = await startJobIn(cable.right, {
+      engine: 'http',
+      config: { role: 'server', listen: [{ host: '0.0.0.0', port: 8443 }], version: '3', tls: { ...identity } },
+      duration: untilStopped,
+      stack: servers(),
+    });
+    const moving = { portChangeMs: 400, load: { rate: 100 }, connections: 4 };
+    const client = await runJobIn(cable.left, {
+      engine: 'http',
+      config: { role: 'client', version: '3', targets: targets(8443), tls, ...moving },
+      duration: { mode: 'time', seconds: 2 },
+      stack: clients(),
+    });
+    const served = await server.stop();
+    expect([client.outcome.error, served.outcome.error]).toEqual([undefined, undefined]);
+    expect([client.counter('http.ok'), client.counter('http.ko')]).toEqual([client.counter('http.requests'), 0]);
+    expect(client.counter('http.connections')).toBe(4);
+    expect(client.counter('http.quicMoves')).toBeGreaterThanOrEqual(4 * 3);
+    expect(served.counter('http.quicMoves')).toBeGreaterThanOrEqual(4 * 3);
+  });
+
   it('ask by DNS over QUIC, and are asked by kdig', async () => {
     requireProgram('kdig');
     const server = await startJobIn(cable.right, {

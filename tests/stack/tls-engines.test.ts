@@ -98,6 +98,56 @@ it('emulated hosts replay an application over TLS', async () => {
   expect(client.counter('stack.rxFrames')).toBeGreaterThan(24);
 });
 
+it.each(['dot', 'doh'])('emulated hosts ask and answer DNS by TLS: %s', async (transport) => {
+  const server = await startJobIn(cable.right, {
+    engine: 'dns',
+    config: {
+      role: 'server',
+      listen: [{ host: '0.0.0.0', port: 8853, transport }],
+      tls: { ...identity },
+      answers: [{ name: 'www.example.test', type: 'A', data: '192.0.2.10' }],
+    },
+    duration: untilStopped,
+    stack: servers(),
+  });
+  const asking = { transport, targets: [{ host: serverHost, port: 8853 }], names: ['www.example.test'], sockets: 3 };
+  const client = await runJobIn(cable.left, {
+    engine: 'dns',
+    config: { role: 'client', ...asking, tls: { ...tls, sni: 'a.test' }, concurrency: 20, timeoutMs: 10_000 },
+    duration: { mode: 'count', count: 300 },
+    stack: clients(),
+  });
+  const served = await server.stop();
+  expect([client.outcome.error, served.outcome.error]).toEqual([undefined, undefined]);
+  expect([client.counter('dns.rcode.NOERROR'), client.counter('dns.connections')]).toEqual([300, 3]);
+  expect(served.counter('dns.answered')).toBe(300);
+});
+
+const callForm = { method: 'POST', headers: [{ name: 'content-type', value: 'application/grpc' }] };
+it.each([
+  ['WebSockets', { webSocket: { isCompressed: true, message: { type: 'text', data: 'hello' } } }, {}],
+  ['gRPC calls', { version: '2', grpc: { call: 'bidirectional', messages: 3 } }, callForm],
+])('emulated hosts carry %s over TLS', async (_, mode, form) => {
+  const server = await startJobIn(cable.right, {
+    engine: 'http',
+    config: { role: 'server', listen: [{ host: '0.0.0.0', port: 8443 }], tls: { ...identity }, ...mode },
+    duration: untilStopped,
+    stack: servers(),
+  });
+  const common = { targets: [{ host: serverHost, port: 8443 }], connections: 3, tls: { ...tls, sni: 'a.test' } };
+  const client = await runJobIn(cable.left, {
+    engine: 'http',
+    config: { role: 'client', ...common, ...mode, ...form },
+    duration: { mode: 'count', count: 120 },
+    stack: clients(),
+  });
+  const served = await server.stop();
+  expect([client.outcome.error, served.outcome.error]).toEqual([undefined, undefined]);
+  const messages = 'grpc' in mode ? 360 : 120;
+  expect(client.counter('http.messagesReceived')).toBe(messages);
+  expect(served.counter('http.messagesReceived')).toBe(messages);
+});
+
 const attempt = (id: number, version: '1.1' | '2', more: object = {}): Attempt => {
   const headers = [{ name: 'Host', value: 'a.test' }];
   const request = { method: 'POST', path: `/${id}`, version, headers, body: { data: 'eA==' } };

@@ -1,4 +1,5 @@
 import { createSelfSigned } from '@rushhour/agent';
+import type { RowsRecord } from '@rushhour/protocol';
 import { describe, expect, it } from 'vitest';
 import { harOf } from '../../../packages/controller/src/assets/har/testing/har-fixture.ts';
 import { freePort } from '../../process/free-port.ts';
@@ -47,6 +48,43 @@ describe('a recording of HTTP/3', () => {
     const served = await server.stop();
     expect(run.counter('http.ok')).toBe(20);
     expect(served.counter('har-replay.served')).toBe(20);
+  });
+
+  it('has the same keys on both sides', async () => {
+    const identity = createSelfSigned(['a.test']);
+    const { script, answers } = compiledFiles(harOf({ url: 'https://a.test/x', version: 'h3', text: 'abc' }), exact);
+    const port = await freePort();
+    const listen = [{ host: '127.0.0.1', port }];
+    const config = { listen, names: ['a.test'], http3: true, tls: identity, answers };
+    const server = await startServer('har-replay', config, { writesKeys: true });
+    const targets = [{ host: '127.0.0.1', port, place: 0 }];
+    const client = await runJob({
+      engine: 'har-replay',
+      config: { role: 'client', targets, script, http3: true },
+      duration: { mode: 'continuous' },
+      writesKeys: true,
+    });
+    const [ours, theirs] = [client, await server.stop()].map(({ summaries }) => {
+      const records = summaries.flatMap((summary) => (summary.records ?? []) as Partial<RowsRecord>[]);
+      const rows = records.flatMap(({ table, rows: reported = [] }) => (table === 'keys' ? reported : []));
+      return rows.map(({ cells }) => String(cells['line'])).toSorted();
+    });
+    expect(client.counter('har-replay.ok')).toBe(1);
+    expect(ours).toHaveLength(4);
+    expect(theirs).toEqual(ours);
+  });
+
+  it('counts alerts of QUIC on both sides', async () => {
+    const site = harOf({ url: 'https://a.test/x', version: 'h3', text: 'abc' });
+    const { port, script, server } = await serve(site);
+    const targets = [{ host: '127.0.0.1', port, place: 0 }];
+    const tls = { verify: true, ca: createSelfSigned(['a.test']).certificate };
+    const config = { role: 'client', targets, script, http3: true, tls };
+    const run = await runJob({ engine: 'har-replay', config, duration: { mode: 'continuous' } });
+    const served = await server.stop();
+    expect(run.counter('har-replay.ok')).toBe(0);
+    expect(run.counter('har-replay.alerts.sent.unknownCa')).toBe(1);
+    expect(served.counter('har-replay.alerts.received.unknownCa')).toBe(1);
   });
 
   it('carries bodies larger than what a stream holds, beside entries of other versions', async () => {

@@ -347,6 +347,8 @@ describe('journeys over HTTP/3', () => {
     expect(result.counter('http.iterations')).toBe(20);
     expect(served.counter('http.served')).toBe(62);
     expect(served.counter('http.accepted')).toBe(2);
+    expect(result.histogram('http.quicRtt').count).toBeGreaterThan(0);
+    expect(result.counter('http.quicPackets')).toBeGreaterThan(5);
     const [first, ...others] = exchangesOf(result).filter(({ cells }) => cells['user'] === 0);
     expect(first?.cells).toMatchObject({ step: 'login', extracted: '{"token":"abc"}' });
     for (const { cells } of others) expect(cells['request']).toMatch(/:path: \/abc\/\d\r\n[\s\S]*cookie: sid=1/);

@@ -51,5 +51,8 @@ it('DNS over QUIC: queries of the client are answered, more at the same time tha
   expect(run.counter('dns.rcode.NXDOMAIN')).toBe(1000);
   expect(run.counter('dns.mismatched')).toBe(0);
   expect(run.counter('dns.connections')).toBe(2);
+  expect(run.histogram('dns.quicRtt').count).toBeGreaterThan(0);
+  expect(run.counter('dns.quicPackets')).toBeGreaterThan(10);
+  expect(run.counter('dns.quicLost')).toBeLessThan(run.counter('dns.quicPackets'));
   expect(served.counter('dns.answered')).toBe(2000);
 });

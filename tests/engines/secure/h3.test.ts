@@ -72,6 +72,18 @@ describe('HTTP/3', () => {
     expect(served.counter('http.status.404')).toBe(900);
   });
 
+  it('goes on from other ports, as behind a NAT that forgets connections', async () => {
+    const server = await startH3();
+    const config = clientOf(server.port, { portChangeMs: 400, load: { rate: 100 } });
+    const run = await runJob({ engine: 'http', config, duration: { mode: 'time', seconds: 2 } });
+    const served = await server.stop();
+    expect([run.counter('http.ok'), run.counter('http.ko')]).toEqual([run.counter('http.requests'), 0]);
+    expect(run.counter('http.connections')).toBe(3);
+    expect(run.counter('http.quicMoves')).toBeGreaterThanOrEqual(3 * 3);
+    expect(served.counter('http.quicMoves')).toBeGreaterThanOrEqual(3 * 3);
+    expect(served.counter('http.accepted')).toBe(3);
+  });
+
   it('opens a connection for each request, and resumes sessions', async () => {
     const server = await startH3({ responses: [{ body: { type: 'text', data: 'x' } }] });
     const tls = { verify: false, resumption: 'psk' };

@@ -67,3 +67,20 @@ it.each(['1.1', '3'])(
     expect(await run(false)).toEqual([[], []]);
   },
 );
+
+it('keys of all that a server speaks are kept, of HTTP/3 beside HTTP/1.1 too', async () => {
+  const { port, stop } = await serve({ altSvc: true });
+  const reported: string[] = [];
+  for (const version of ['1.1', '3', '1.1']) {
+    const config = { role: 'client', targets: [{ host: '127.0.0.1', port }], version, tls: {}, connections: 2 };
+    const client = await runJob({
+      engine: 'http',
+      config,
+      duration: { mode: 'count', count: 20 },
+      writesKeys: true,
+    });
+    reported.push(...keysOf(client));
+  }
+  expect(reported).toHaveLength(3 * 2 * 4);
+  expect(keysOf(await stop())).toEqual(sorted(reported));
+});

@@ -111,6 +111,30 @@ describe('TLS with OpenSSL', () => {
       });
     }));
 
+  it('does not renegotiate when s_server asks for it', () =>
+    withFiles(async ({ cert, key }) => {
+      const port = await freePort();
+      requireProgram('openssl');
+      const args = ['s_server', '-accept', `127.0.0.1:${port}`, '-cert', cert, '-key', key, '-tls1_2', '-naccept', '1'];
+      const server = spawn('openssl', args);
+      let printed = '';
+      for (const stream of [server.stdout, server.stderr]) stream.on('data', (text) => (printed += String(text)));
+      await expect.poll(() => printed).toContain('ACCEPT');
+      const config = {
+        role: 'client',
+        targets: [{ host: '127.0.0.1', port }],
+        connections: 1,
+        tls: {},
+        totalSessions: 1,
+      };
+      const running = runJob({ engine: 'http', config, duration: { mode: 'time', seconds: 3 } });
+      await expect.poll(() => printed).toContain('GET / HTTP/1.1');
+      server.stdin.write('R\n');
+      await expect.poll(() => printed).toContain('no renegotiation');
+      server.kill('SIGKILL');
+      expect((await running).counter('http.connections')).toBe(1);
+    }));
+
   it('lets s_client resume, renegotiate nothing and send early data', () =>
     withFiles(async ({ folder }) => {
       const served = await withSecureServer({ tls: { ...identity, earlyData: true } }, async (port) => {
@@ -146,7 +170,7 @@ describe('TLS with OpenSSL', () => {
   });
 
   it('keeps records as small as asked for', async () => {
-    await withSecureServer({ tls: { ...identity, recordBytes: 512 } }, async (port) => {
+    await withSecureServer({ tls: { ...identity, recordSizeLimit: 512 } }, async (port) => {
       const trace = `printf 'GET / HTTP/1.0\\r\\n\\r\\n' | openssl s_client -connect 127.0.0.1:${port} -ign_eof -msg 2>&1`;
       const { stdout } = await execute('bash', ['-c', trace]);
       const lengths = [...stdout.matchAll(/<<< .*RecordHeader \[length 0005\]\s+17 03 03 (\w\w) (\w\w)/g)];

@@ -4,6 +4,7 @@ import type { TlsObserver } from './openssl/tls-connection.ts';
 import { fallbackReason } from './secure-path.ts';
 import type { SecureDialer } from './tls/dialer.ts';
 import { NodeDialer } from './tls/node-dialer.ts';
+import { remarkOnNodeTls } from './tls/tls-options.ts';
 
 export interface SecureDialerOptions extends TlsObserver {
   readonly note: (remark: string) => void;
@@ -13,6 +14,6 @@ export interface SecureDialerOptions extends TlsObserver {
 export const createSecureDialer = (settings: TlsClientSettings, options: SecureDialerOptions): SecureDialer => {
   const reason = fallbackReason(undefined);
   if (reason === undefined) return new OpensslDialer(settings, options);
-  options.note(`TLS by node:tls: ${reason}`);
+  options.note(remarkOnNodeTls(reason, settings));
   return new NodeDialer(settings);
 };

@@ -6,7 +6,7 @@ import { findOpenssl } from './openssl/library.ts';
 import type { TlsObserver } from './openssl/tls-connection.ts';
 import { createTlsClientTransport, createTlsServerTransport } from './openssl/tls-transport.ts';
 import { createStartTls } from './tls/start-tls.ts';
-import { serverTlsOptions, withCertificate } from './tls/tls-options.ts';
+import { remarkOnNodeTls, serverTlsOptions, withCertificate } from './tls/tls-options.ts';
 import { createNodeTlsTransport } from './transport/node-transport.ts';
 import type { ConnectionOptions, Transport } from './transport/transport.ts';
 
@@ -30,13 +30,17 @@ const maxKeyLines = 20_000;
 /** Rows before these are those of IPsec. */
 const firstKeyRow = 100_000;
 
+/** Key lines of each job: its transports share the rows. */
+const keyLines = new WeakMap<Observed['putRow'], number>();
+
 /** Reports secrets as rows of the table `keys`, those of each core in rows of their own. */
 const createKeyReport = ({ host, putRow, core }: Observed): TlsObserver['onKeyLine'] => {
   if (!host.writesKeys) return undefined;
-  let lines = 0;
   return (line) => {
+    const lines = keyLines.get(putRow) ?? 0;
     if (lines >= maxKeyLines || line.startsWith('EXPORTER_SECRET')) return;
-    putRow('keys', { index: firstKeyRow + lines++ * core.count + core.index, state: 'tls', cells: { line } });
+    keyLines.set(putRow, lines + 1);
+    putRow('keys', { index: firstKeyRow + lines * core.count + core.index, state: 'tls', cells: { line } });
   };
 };
 
@@ -59,8 +63,8 @@ export interface SecurePath extends PathOptions, TlsObserver {
   readonly alpn: readonly string[];
 }
 
-const noteFallback = (path: SecurePath, { tuning }: ConnectionOptions, reason: string): void => {
-  path.note(`TLS by node:tls: ${reason}`);
+const noteFallback = (path: SecurePath, { tuning }: ConnectionOptions, remark: string): void => {
+  path.note(remark);
   noteIgnoredTuning(path.note, tuning);
 };
 
@@ -75,7 +79,7 @@ export const createSecureClient = (
   if (reason === undefined) {
     return createTlsClientTransport(createStreamTransport(path, options), { ...path, settings });
   }
-  noteFallback(path, options, reason);
+  noteFallback(path, options, remarkOnNodeTls(reason, settings));
   return createNodeTlsTransport({ startTls: createStartTls(settings, alpn), hostNetwork });
 };
 
@@ -91,7 +95,7 @@ export const createSecureServer = (
     const certified = withCertificate(settings, listen);
     return createTlsServerTransport(createStreamTransport(path, options), { ...path, settings: certified });
   }
-  noteFallback(path, options, reason);
+  noteFallback(path, options, remarkOnNodeTls(reason, settings));
   return createNodeTlsTransport({
     server: serverTlsOptions(settings, listen, alpn),
     hostNetwork,

@@ -6,7 +6,7 @@ import { errorCodeOf } from './metrics/count-error.ts';
 import type { TlsConnection, TlsObserver } from './openssl/tls-connection.ts';
 import { createTlsServerTransport } from './openssl/tls-transport.ts';
 import { fallbackReason } from './secure-path.ts';
-import { serverTlsOptions, withCertificate } from './tls/tls-options.ts';
+import { remarkOnNodeTls, serverTlsOptions, withCertificate } from './tls/tls-options.ts';
 import { ConnectionDuplex } from './transport/connection-duplex.ts';
 import { createGivenSockets, type GivenConnection } from './transport/given-sockets.ts';
 import type { Connection } from './transport/transport.ts';
@@ -65,7 +65,7 @@ export const createSecureSockets = (
   const { listen, alpn, note, onHandshakeError } = options;
   const reason = fallbackReason(undefined);
   if (reason !== undefined) {
-    note(`TLS by node:tls: ${reason}`);
+    note(remarkOnNodeTls(reason, settings));
     const server = createServer(serverTlsOptions(settings, listen, alpn), onSecure);
     server.on('tlsClientError', (error) => onHandshakeError?.(errorCodeOf(error)));
     return { take: (socket) => void server.emit('connection', socket), close: async () => {} };

@@ -151,7 +151,7 @@ peerSessionId: Peer session ID | peerSessionIdStep: Peer session ID step | peerT
 pendingApprovals: Pending approvals | permissions: Permissions | pfs: Perfect forward secrecy (PFS)
 pipelining: Pipelined requests | pkcs12: PKCS #12 | place: Placement | placeholders: Injection points
 platform: Platform | plugin: Traffic type | pluginID: Traffic type | policy: Policy | port: Port
-portMode: Server port mode | ports: Ports | ppsPerConnection: Packets per second per connection
+portChangeMs: Port change every (ms) | portMode: Server port mode | ports: Ports | ppsPerConnection: Packets per second per connection
 ppsUnlimited: Unlimited rate | prefix: Prefix | prepareTimeoutSec: Preparation timeout (s) | presharedKey: Pre-shared key
 preventSelfApproval: Prevent self-approval | priority: Priority | private: Private key | privateKey: Private key
 probe: Health probe | problem: Problem | product: Product | project: Project | projectID: Project | projectIDs: Projects
@@ -161,7 +161,7 @@ query: Query parameters | queueTimeoutSec: Queue timeout (s) | quote: Quote char
 R2: Traffic (R2) | R3: Hazards and deletion (R3) | rampDownSec: Ramp-down (s) | rampUpSec: Ramp-up (s)
 randomPrefix: Random name prefix | rate: Requests per minute per session | rateBps: Bit rate (bit/s)
 rateGbps: Bit rate (Gbit/s) | ratePerSecond: Rate per second | rateReduceMinUs: Minimum reduction interval (µs)
-ratio: Background share | raw: Original template | realName: Name | reason: Reason | record: Recorded cases
+ratio: Background share | raw: Original template | realName: Name | reason: Reason | record: Recorded cases | recordSizeLimit: Record size limit (bytes)
 recoveryGraceSec: Recovery grace period (s) | recoverySeconds: Recovery time limit (s) | recursion: Recursion desired (RD)
 redactSecrets: Redact credentials | references: References | refreshTtlSec: Refresh token lifetime (s)
 refuseCommon: Reject common passwords | regex: Regular expression | rekeyTime: Rekey interval (s)

@@ -8,6 +8,7 @@ import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import type { QuicClient } from '../../net/quic/quic-client.ts';
+import { isWatched, packetMeters } from '../../net/quic/quic-meters.ts';
 import { createQuicPath } from '../../net/quic/quic-path.ts';
 import { createSecureClient, tlsObserver } from '../../net/secure-path.ts';
 import type { Transport } from '../../net/transport/transport.ts';
@@ -166,7 +167,10 @@ const transportFor = async (target: Target, index: number, deps: TransportDeps):
   const { channel, sources, context, datagrams, queryBytes, streams, quic } = deps;
   const { config } = context;
   const route = () => ({ address: context.addressOf(target.host), port: target.port, ...sources.next(index) });
-  if (quic !== undefined) return new DoqTransport(route, quic, channel);
+  if (quic !== undefined) {
+    const packets = isWatched(index) ? packetMeters(context.samples, 'dns') : undefined;
+    return new DoqTransport(route, { quic, events: channel, packets });
+  }
   if (streams === undefined) {
     const sendBatch = { count: queriesAtOnce, bytes: queryBytes };
     return openUdpTransport(datagrams, route(), { sendBatch, events: channel });

@@ -1,3 +1,4 @@
+import { type PacketMeters, PacketObserver } from '../../net/quic/packet-observer.ts';
 import type { QuicConnection, QuicConnectionEvents, QuicStreamEvents } from '../../net/quic/quic.ts';
 import type { QuicClient } from '../../net/quic/quic-client.ts';
 import type { Route } from '../../net/transport/transport.ts';
@@ -16,6 +17,8 @@ class DoqConnection implements QuicConnectionEvents {
   readonly #beganAt = performance.now();
   readonly #events: MessageTransportEvents;
   readonly #onLeave: (connection: DoqConnection) => void;
+  readonly #packets: PacketMeters | undefined;
+  #observer: PacketObserver | undefined;
   /** Queries that wait for the handshake, or until the server allows another stream. */
   readonly #waiting: Query[] = [];
   readonly #pending = new Set<number>();
@@ -24,9 +27,14 @@ class DoqConnection implements QuicConnectionEvents {
 
   constructor(
     connect: (events: QuicConnectionEvents) => QuicConnection,
-    deps: { readonly events: MessageTransportEvents; readonly onLeave: (connection: DoqConnection) => void },
+    deps: {
+      readonly events: MessageTransportEvents;
+      readonly packets: PacketMeters | undefined;
+      readonly onLeave: (connection: DoqConnection) => void;
+    },
   ) {
     this.#events = deps.events;
+    this.#packets = deps.packets;
     this.#onLeave = deps.onLeave;
     this.connection = connect(this);
   }
@@ -38,6 +46,7 @@ class DoqConnection implements QuicConnectionEvents {
 
   onOpen(now: number): void {
     this.#events.onConnect({ ms: now - this.#beganAt, isResumed: this.connection.handshake().isResumed });
+    if (this.#packets !== undefined) this.#observer = new PacketObserver(this.connection, this.#packets);
     this.onRoom();
   }
 
@@ -54,6 +63,7 @@ class DoqConnection implements QuicConnectionEvents {
   }
 
   onClose(code: string | undefined): void {
+    this.#observer?.close();
     this.#onLeave(this);
     const lost = [...this.#pending, ...this.#waiting.splice(0).map(({ token }) => token)];
     this.#pending.clear();
@@ -99,12 +109,18 @@ export class DoqTransport implements MessageTransport {
   readonly #route: () => Route;
   readonly #quic: QuicClient;
   readonly #events: MessageTransportEvents;
+  readonly #packets: PacketMeters | undefined;
   #current: DoqConnection | undefined;
 
-  constructor(route: () => Route, quic: QuicClient, events: MessageTransportEvents) {
+  /** `packets`: those of its connections are watched. */
+  constructor(
+    route: () => Route,
+    { quic, events, packets }: { quic: QuicClient; events: MessageTransportEvents; packets: PacketMeters | undefined },
+  ) {
     this.#route = route;
     this.#quic = quic;
     this.#events = events;
+    this.#packets = packets;
   }
 
   send(message: Buffer, token: number): void {
@@ -121,6 +137,7 @@ export class DoqTransport implements MessageTransport {
   #open(): DoqConnection {
     return new DoqConnection((events) => this.#quic.connect(this.#route(), events), {
       events: this.#events,
+      packets: this.#packets,
       onLeave: (connection) => {
         if (this.#current === connection) this.#current = undefined;
       },

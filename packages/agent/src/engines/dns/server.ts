@@ -4,6 +4,7 @@ import { createDatagramTransport, createStreamTransport } from '../../net/data-p
 import type { DatagramEvents, DatagramSocket } from '../../net/datagram/datagram-transport.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { countError } from '../../net/metrics/count-error.ts';
+import { countMoves } from '../../net/quic/quic-meters.ts';
 import { createQuicPath } from '../../net/quic/quic-path.ts';
 import { createSecureServer, tlsObserver } from '../../net/secure-path.ts';
 import type { Connection, ConnectionEvents, Listener, Transport } from '../../net/transport/transport.ts';
@@ -93,7 +94,11 @@ const openQuic = async (context: Context, resolver: Resolver, opened: Opened): P
   const wanted = config.listen.filter(({ transport }) => transport === 'doq');
   if (wanted.length === 0) return;
   const onError = (code: string) => countError(samples, 'dns', code);
-  const observer = { ...tlsObserver(context, 'dns'), onHandshakeError: onError };
+  const observer = {
+    ...tlsObserver(context, 'dns'),
+    onHandshakeError: onError,
+    onMove: countMoves(samples, 'dns'),
+  };
   const server = createQuicPath(context).createServer(config.tls, {
     ...observer,
     alpn: ['doq'],

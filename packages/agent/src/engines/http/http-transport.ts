@@ -2,6 +2,7 @@ import type { HttpClientConfig } from '@rushhour/protocol';
 import type { EngineContext } from '../../engine.ts';
 import { createStreamTransport } from '../../net/data-path.ts';
 import type { QuicClient } from '../../net/quic/quic-client.ts';
+import { countMoves } from '../../net/quic/quic-meters.ts';
 import { createQuicPath } from '../../net/quic/quic-path.ts';
 import { createSecureClient, tlsObserver } from '../../net/secure-path.ts';
 import type { Transport } from '../../net/transport/transport.ts';
@@ -33,6 +34,8 @@ export type HttpPath =
 export const createHttpPath = (context: EngineContext<HttpClientConfig>): HttpPath => {
   const { config } = context;
   if (config.version !== '3') return { kind: 'tcp', transport: createHttpTransport(context) };
-  const quic = createQuicPath(context).createClient(config.tls, ['h3'], tlsObserver(context, 'http'));
+  const { portChangeMs: moveMs } = config;
+  const observer = { ...tlsObserver(context, 'http'), onMove: countMoves(context.samples, 'http') };
+  const quic = createQuicPath(context).createClient(config.tls, ['h3'], { ...observer, moveMs });
   return { kind: 'quic', transport: quic };
 };

@@ -2,6 +2,7 @@ import type { Histogram } from '@rushhour/protocol';
 import type { Counter, Gauge, Samples } from '../../engine.ts';
 import { countError } from '../../net/metrics/count-error.ts';
 import type { PacketMeters } from '../../net/quic/packet-observer.ts';
+import { packetMeters } from '../../net/quic/quic-meters.ts';
 
 /** Server metrics. */
 export class ServerMeters {
@@ -91,14 +92,7 @@ export class HttpMeters {
   }
 
   packets(): PacketMeters {
-    const sent = this.#samples.counter('http.quicPackets');
-    const lost = this.#samples.counter('http.quicLost');
-    const roundTrip = this.#samples.histogram('http.quicRtt');
-    return {
-      onSent: () => sent.add(1),
-      onLost: (count) => lost.add(count),
-      onRoundTrip: (microseconds) => roundTrip.record(microseconds),
-    };
+    return packetMeters(this.#samples, 'http');
   }
 
   unanswered(count: number): void {

@@ -4,6 +4,7 @@ import { createStreamTransport } from '../../net/data-path.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { IndexedSet } from '../../net/loop/indexed-set.ts';
+import { countMoves } from '../../net/quic/quic-meters.ts';
 import { createQuicPath } from '../../net/quic/quic-path.ts';
 import { createSecureServer, tlsObserver } from '../../net/secure-path.ts';
 import type { Connection, ConnectionEvents, Listener, Transport } from '../../net/transport/transport.ts';
@@ -98,7 +99,11 @@ const createTcpService = (context: Context, meters: ServerMeters): Service => {
 
 const createQuicService = (context: Context, meters: ServerMeters): Service => {
   const { config } = context;
-  const observer = { ...tlsObserver(context, 'http'), onHandshakeError: (code: string) => meters.error(code) };
+  const observer = {
+    ...tlsObserver(context, 'http'),
+    onHandshakeError: (code: string) => meters.error(code),
+    onMove: countMoves(context.samples, 'http'),
+  };
   const server = createQuicPath(context).createServer(config.tls, {
     ...observer,
     alpn: ['h3'],

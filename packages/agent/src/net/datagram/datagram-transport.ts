@@ -21,6 +21,8 @@ export interface DatagramEvents {
 }
 
 export interface DatagramSocket {
+  /** The port that it is bound to, where the kernel has it. */
+  readonly port?: number;
   /** For connected sockets. Copies the bytes before it returns. */
   send(bytes: Uint8Array, token: number): void;
   /** Replies to the sender; only while the datagram is being handled. */

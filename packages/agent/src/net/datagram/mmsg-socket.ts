@@ -1,7 +1,7 @@
 import { type EpollPoller, epollEvent, type Watcher } from '../epoll/epoll-poller.ts';
 import { errno, errnoName } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
-import { closeSocket } from '../kernel/socket.ts';
+import { closeSocket, localEndpoint } from '../kernel/socket.ts';
 import type { Datagram, DatagramEvents, DatagramSocket } from './datagram-transport.ts';
 import type { MessageBatch } from './message-batch.ts';
 
@@ -55,6 +55,10 @@ export class MmsgSocket implements DatagramSocket, Watcher {
     this.#tokens = new Int32Array(deps.sendBatch.sizes.count);
     this.#sentTokens = new Int32Array(deps.sendBatch.sizes.count);
     this.#datagram = { bytes: deps.receiveBatch.bytes, start: 0, end: 0, now: 0, from: 0, index: 0 };
+  }
+
+  get port(): number {
+    return localEndpoint(this.fd).port;
   }
 
   send(bytes: Uint8Array, token: number): void {

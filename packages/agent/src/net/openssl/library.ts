@@ -27,6 +27,8 @@ const declarations = {
   SSL_CTX_add_client_CA: 'int SSL_CTX_add_client_CA(uintptr_t context, uintptr_t certificate)',
   SSL_CTX_set_max_early_data: 'int SSL_CTX_set_max_early_data(uintptr_t context, uint32_t bytes)',
   SSL_CTX_set_keylog_callback: 'void SSL_CTX_set_keylog_callback(uintptr_t context, uintptr_t callback)',
+  SSL_CTX_add_custom_ext:
+    'int SSL_CTX_add_custom_ext(uintptr_t context, uint type, uint messages, uintptr_t add, uintptr_t free, uintptr_t addData, uintptr_t parse, uintptr_t parseData)',
   SSL_get_SSL_CTX: 'uintptr_t SSL_get_SSL_CTX(uintptr_t session)',
   SSL_new: 'uintptr_t SSL_new(uintptr_t context)',
   SSL_free: 'void SSL_free(uintptr_t session)',

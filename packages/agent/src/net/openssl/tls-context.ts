@@ -5,12 +5,12 @@ import { scratch } from '../kernel/memory.ts';
 import type { ClientOffer } from '../tls/client-offer.ts';
 import { forgetKeys, listenForKeys, type OnKeyLine } from './key-log.ts';
 import { type Openssl, requireOpenssl } from './library.ts';
+import { forgetLimit, limitRecords, maxRecordBytes } from './record-limit.ts';
 
 const control = {
   extraChainCertificate: 14,
   mode: 33,
   sessionCache: 44,
-  maxSendFragment: 52,
   ticketKeys: 59,
   statusType: 65,
   groups: 92,
@@ -97,6 +97,8 @@ export class TlsContext {
     this.address = openssl.SSL_CTX_new(methodOf(openssl, isServer, options.isQuic ?? false));
     try {
       this.#setProtocol();
+      const { recordSizeLimit = isServer ? maxRecordBytes : undefined } = settings;
+      if (recordSizeLimit !== undefined && !options.isQuic) limitRecords(this.address, recordSizeLimit);
       if (options.allowsLegacyServers) openssl.SSL_CTX_set_options(this.address, option.legacyServers);
       if (options.offer !== undefined) this.#setOffer(options.offer);
       if (options.identity !== undefined) this.#setIdentity(options.identity);
@@ -115,6 +117,7 @@ export class TlsContext {
     if (this.#isReleased) return;
     this.#isReleased = true;
     forgetKeys(this.address);
+    forgetLimit(this.address);
     this.#openssl.SSL_CTX_free(this.address);
   }
 
@@ -130,10 +133,9 @@ export class TlsContext {
     openssl.SSL_CTX_ctrl(address, control.maxVersion, wireVersion[versions.at(-1) as TlsVersion], 0);
     openssl.SSL_CTX_ctrl(address, control.mode, mode, 0);
     openssl.SSL_CTX_set_options(address, option.noRenegotiation);
-    const { groups, ciphers, recordBytes } = settings;
+    const { groups, ciphers } = settings;
     if (groups !== undefined)
       this.#require(openssl.contextControl(address, control.groups, 0, groups), `groups ${groups}`);
-    if (recordBytes !== undefined) openssl.SSL_CTX_ctrl(address, control.maxSendFragment, recordBytes, 0);
     if (ciphers === undefined) return;
     const names = ciphers.split(':');
     const suites = names.filter((name) => name.startsWith('TLS_'));

@@ -14,12 +14,14 @@ export interface CarriedEndpoint extends Watcher {
   onCarrierError(code: string): void;
 }
 
-/** Carries the datagrams of an endpoint: a socket of the kernel, or emulated hosts. */
+/** Carries the datagrams of an endpoint: a socket that OpenSSL uses itself, or one of a transport of datagrams. */
 export interface QuicCarrier {
   /** Gives an object of OpenSSL what it reads and writes, and begins to receive for its endpoint. */
   attach(endpoint: CarriedEndpoint, ssl: number): void;
   /** Sends what OpenSSL has written. True if it may have stopped for want of room. */
   drain(): boolean;
+  /** Goes on from another port of the same address, as behind a NAT that has forgotten the one before. */
+  move(): void;
   /** Afterwards nothing is received. */
   close(): void;
 }
@@ -30,6 +32,8 @@ interface Endpoint {
 }
 
 const [familyAt, portAt] = [0, 2] as const;
+/** BIO_C_SET_FD. */
+const setDescriptor = 104;
 
 const setPeer = (ssl: number, peer: Endpoint): void => {
   const openssl = requireOpenssl();
@@ -47,22 +51,38 @@ const setPeer = (ssl: number, peer: Endpoint): void => {
 /** OpenSSL reads and writes the socket itself. */
 export class SocketCarrier implements QuicCarrier {
   readonly #poller: EpollPoller;
-  readonly #fd: number;
-  readonly #peer: Endpoint | undefined;
+  readonly #openSocket: (isFirst: boolean) => number;
+  readonly #peer: Endpoint;
+  #fd: number;
+  #bio = 0;
+  #endpoint: CarriedEndpoint | undefined;
 
-  /** With a peer for a connection. */
-  constructor(poller: EpollPoller, fd: number, peer?: Endpoint) {
+  /** Sockets after the first have another port. */
+  constructor(poller: EpollPoller, openSocket: (isFirst: boolean) => number, peer: Endpoint) {
     this.#poller = poller;
-    this.#fd = fd;
+    this.#openSocket = openSocket;
     this.#peer = peer;
+    this.#fd = openSocket(true);
   }
 
   attach(endpoint: CarriedEndpoint, ssl: number): void {
     const openssl = requireOpenssl();
-    const bio = openssl.BIO_new_dgram(this.#fd, 0);
-    openssl.SSL_set_bio(ssl, bio, bio);
-    if (this.#peer !== undefined) setPeer(ssl, this.#peer);
+    this.#endpoint = endpoint;
+    this.#bio = openssl.BIO_new_dgram(this.#fd, 0);
+    openssl.SSL_set_bio(ssl, this.#bio, this.#bio);
+    setPeer(ssl, this.#peer);
     this.#poller.add(this.#fd, epollEvent.in, endpoint);
+  }
+
+  move(): void {
+    if (this.#endpoint === undefined) return;
+    const fd = this.#openSocket(false);
+    const memory = scratch();
+    memory.bytes.writeInt32LE(fd, 0);
+    requireOpenssl().BIO_ctrl(this.#bio, setDescriptor, 0, memory.addressOf(0, 4));
+    this.close();
+    this.#fd = fd;
+    this.#poller.add(fd, epollEvent.in, this.#endpoint);
   }
 
   drain(): boolean {

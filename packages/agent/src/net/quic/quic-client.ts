@@ -4,13 +4,14 @@ import { bindSocket, configureOrClose, openSocket, option, socketType, trySetOpt
 import { family, familyOf } from '../kernel/socket-address.ts';
 import type { CreateAlarm } from '../loop/alarm.ts';
 import { kernelEventLoop } from '../loop/kernel-event-loop.ts';
+import { errorCodeOf } from '../metrics/count-error.ts';
 import { TicketStore } from '../openssl/ticket-store.ts';
 import type { TlsObserver } from '../openssl/tls-connection.ts';
 import { identityOf, TlsContext } from '../openssl/tls-context.ts';
 import { createSessionPreparer } from '../openssl/tls-transport.ts';
 import type { Route } from '../transport/transport.ts';
 import { type CloseReason, closeReasonOf } from './close-reason.ts';
-import { HostCarrier } from './host-carrier.ts';
+import { DatagramCarrier } from './datagram-carrier.ts';
 import type { QuicConnection, QuicConnectionEvents } from './quic.ts';
 import { type QuicCarrier, SocketCarrier } from './quic-carrier.ts';
 import { EndpointGroup, QuicEndpoint } from './quic-endpoint.ts';
@@ -32,6 +33,9 @@ export interface QuicClientOptions extends TlsObserver {
   readonly alpn: readonly string[];
   /** Emulated hosts that the connections come from. */
   readonly hostNetwork?: HostNetwork | undefined;
+  /** Time after which a connection goes on from another port, again and again. */
+  readonly moveMs?: number | undefined;
+  readonly onMove?: (() => void) | undefined;
 }
 
 interface ClientDeps {
@@ -42,6 +46,9 @@ interface ClientDeps {
   readonly tickets: TicketStore | undefined;
   readonly prepare: (session: number, address: string) => void;
 }
+
+/** The route with a port that the system chooses. */
+const fromAnyPort = (route: Route): Route => ({ ...route, localPort: 0 });
 
 const openClientSocket = ({ address, localAddress, localPort = 0 }: Route): number =>
   configureOrClose(openSocket(familyOf(address), socketType.datagram), (fd) => {
@@ -57,6 +64,7 @@ class ClientEndpoint extends QuicEndpoint implements SessionHost {
   readonly #endpoint: string;
   readonly #offered: number;
   #lacksTicket: boolean;
+  protected override wakeAt = Number.POSITIVE_INFINITY;
 
   constructor(deps: ClientDeps, route: Route, events: QuicConnectionEvents) {
     const carrier = deps.openCarrier(route);
@@ -84,10 +92,12 @@ class ClientEndpoint extends QuicEndpoint implements SessionHost {
   protected override advance(now: number): void {
     if (this.session.isOpen) {
       if (this.#lacksTicket) this.#lacksTicket = this.#deps.tickets?.take(this.#endpoint, this.root) !== true;
+      if (now >= this.wakeAt) this.#move(now);
       return;
     }
     const result = this.openssl.SSL_do_handshake(this.root);
     if (result === 1) {
+      this.wakeAt = now + (this.#deps.options.moveMs ?? Number.POSITIVE_INFINITY);
       this.session.opened(now);
       return;
     }
@@ -98,6 +108,17 @@ class ClientEndpoint extends QuicEndpoint implements SessionHost {
 
   onCarrierError(code: string): void {
     this.session.end({ code, isLocal: false });
+  }
+
+  #move(now: number): void {
+    const { moveMs = Number.POSITIVE_INFINITY, onMove } = this.#deps.options;
+    this.wakeAt = now + moveMs;
+    try {
+      this.carrier.move();
+      onMove?.();
+    } catch (error) {
+      this.onCarrierError(errorCodeOf(error as Error));
+    }
   }
 
   onEnd(session: QuicSession, { code, alert, isLocal }: CloseReason): void {
@@ -112,10 +133,15 @@ const connectedOptions = { sendBatch: { count: 1, bytes: 2048 }, receiveBufferBy
 
 const createCarriers = ({ hostNetwork }: QuicClientOptions, { poller }: EndpointGroup) => {
   const datagrams = hostNetwork?.createDatagrams();
-  const open = (route: Route): QuicCarrier =>
-    datagrams === undefined
-      ? new SocketCarrier(poller, openClientSocket(route), route)
-      : new HostCarrier({ isServer: false, open: (events) => datagrams.connect(route, connectedOptions, events) });
+  const open = (route: Route): QuicCarrier => {
+    const routeOf = (isFirst: boolean) => (isFirst ? route : fromAnyPort(route));
+    if (datagrams === undefined)
+      return new SocketCarrier(poller, (isFirst) => openClientSocket(routeOf(isFirst)), route);
+    return new DatagramCarrier({
+      isServer: false,
+      open: (events, isFirst) => datagrams.connect(routeOf(isFirst), connectedOptions, events),
+    });
+  };
   return { open, close: async () => datagrams?.close() };
 };
 

@@ -55,7 +55,7 @@ export abstract class QuicEndpoint implements CarriedEndpoint, Flushable {
   readonly set = new PollSet();
   protected readonly openssl = requireOpenssl();
   readonly #group: EndpointGroup;
-  readonly #carrier: QuicCarrier;
+  protected readonly carrier: QuicCarrier;
   #isScheduled = false;
   #isIterating = false;
   #isTouched = false;
@@ -63,7 +63,7 @@ export abstract class QuicEndpoint implements CarriedEndpoint, Flushable {
 
   constructor(group: EndpointGroup, carrier: QuicCarrier) {
     this.#group = group;
-    this.#carrier = carrier;
+    this.carrier = carrier;
     group.endpoints.add(this);
   }
 
@@ -71,6 +71,9 @@ export abstract class QuicEndpoint implements CarriedEndpoint, Flushable {
   abstract get root(): number;
 
   abstract onCarrierError(code: string): void;
+
+  /** When `advance` has to be called in any case. */
+  protected readonly wakeAt: number = Number.POSITIVE_INFINITY;
 
   /** Called after the network was looked at. */
   protected abstract advance(now: number): void;
@@ -103,9 +106,9 @@ export abstract class QuicEndpoint implements CarriedEndpoint, Flushable {
       this.openssl.SSL_handle_events(this.root);
       this.advance(now);
       if (this.root !== 0) this.set.dispatch(now);
-      if (!this.#carrier.drain() && !this.#isTouched) break;
+      if (!this.carrier.drain() && !this.#isTouched) break;
     }
-    this.#carrier.drain();
+    this.carrier.drain();
     this.#isIterating = false;
     this.openssl.ERR_clear_error();
     if (this.root === 0) this.release();
@@ -119,8 +122,8 @@ export abstract class QuicEndpoint implements CarriedEndpoint, Flushable {
     this.#isReleased = true;
     this.due = Number.POSITIVE_INFINITY;
     this.#group.endpoints.delete(this);
-    this.#carrier.drain();
-    this.#carrier.close();
+    this.carrier.drain();
+    this.carrier.close();
     this.set.release();
   }
 
@@ -133,6 +136,7 @@ export abstract class QuicEndpoint implements CarriedEndpoint, Flushable {
     this.due = bytes.readInt32LE(16) === 0 ? performance.now() + ms : Number.POSITIVE_INFINITY;
     if (this.openssl.SSL_net_write_desired(this.root) === 1)
       this.due = Math.min(this.due, performance.now() + blockedRetryMs);
+    this.due = Math.min(this.due, this.wakeAt);
     this.#group.arm(this.due);
   }
 }

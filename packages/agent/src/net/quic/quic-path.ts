@@ -2,10 +2,9 @@ import type { DataPath, Listen, TlsClientSettings, TlsServerSettings } from '@ru
 import { PathUnavailable } from '../data-path.ts';
 import type { HostNetwork } from '../host-network.ts';
 import { findOpenssl } from '../openssl/library.ts';
-import type { TlsObserver } from '../openssl/tls-connection.ts';
 import { probeEpoll } from '../path-probe.ts';
 import { withCertificate } from '../tls/tls-options.ts';
-import { createQuicClient, type QuicClient } from './quic-client.ts';
+import { createQuicClient, type QuicClient, type QuicClientOptions } from './quic-client.ts';
 import { createQuicServer, type QuicServer, type QuicServerOptions } from './quic-server.ts';
 
 /** Why there is no QUIC on this machine; undefined if there is. It has no fallback. */
@@ -26,7 +25,11 @@ interface QuicContext {
 }
 
 interface QuicPath {
-  createClient(settings: TlsClientSettings | undefined, alpn: readonly string[], observer: TlsObserver): QuicClient;
+  createClient(
+    settings: TlsClientSettings | undefined,
+    alpn: readonly string[],
+    options: Omit<QuicClientOptions, 'settings' | 'alpn' | 'hostNetwork'>,
+  ): QuicClient;
   createServer(
     settings: TlsServerSettings | undefined,
     options: Omit<QuicServerOptions, 'settings' | 'hostNetwork'> & { readonly listen: readonly Listen[] },
@@ -43,8 +46,8 @@ export const createQuicPath = ({ config, hostNetwork }: QuicContext): QuicPath =
     return settings;
   };
   return {
-    createClient: (settings, alpn, observer) =>
-      createQuicClient({ ...observer, alpn, hostNetwork, settings: required(settings) }),
+    createClient: (settings, alpn, options) =>
+      createQuicClient({ ...options, alpn, hostNetwork, settings: required(settings) }),
     createServer: (settings, { listen, ...options }) =>
       createQuicServer({ ...options, hostNetwork, settings: withCertificate(required(settings), listen) }),
   };

@@ -1,31 +1,20 @@
-import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
 import type { Listen, TlsServerSettings } from '@rushhour/protocol';
-import type { DatagramTransport } from '../datagram/datagram-transport.ts';
+import type { DatagramOptions, DatagramTransport } from '../datagram/datagram-transport.ts';
+import { createMmsgTransport } from '../datagram/mmsg-transport.ts';
 import type { HostNetwork } from '../host-network.ts';
-import {
-  bindSocket,
-  configureOrClose,
-  localEndpoint,
-  openSocket,
-  option,
-  setOption,
-  socketType,
-  trySetOption,
-} from '../kernel/socket.ts';
-import { family, familyOf } from '../kernel/socket-address.ts';
 import type { TlsObserver } from '../openssl/tls-connection.ts';
 import { identityOf, TlsContext } from '../openssl/tls-context.ts';
 import type { Listener } from '../transport/transport.ts';
 import type { CloseReason } from './close-reason.ts';
-import { HostCarrier } from './host-carrier.ts';
+import { DatagramCarrier } from './datagram-carrier.ts';
 import { type Polled, pollEvent } from './poll-set.ts';
 import type { QuicConnection, QuicConnectionEvents } from './quic.ts';
-import { type QuicCarrier, SocketCarrier } from './quic-carrier.ts';
+import type { QuicCarrier } from './quic-carrier.ts';
 import { EndpointGroup, QuicEndpoint } from './quic-endpoint.ts';
 import { QuicSession, type SessionHost } from './quic-session.ts';
 
 const socketBufferBytes = 4 << 20;
+const socketBatch = 128;
 const listenerFlag = { doesNotValidate: 2 } as const;
 const doesNotBlock = 1;
 
@@ -37,6 +26,8 @@ export interface QuicServerOptions extends TlsObserver {
   readonly sendsRetry: boolean;
   /** Emulated hosts that listen. */
   readonly hostNetwork?: HostNetwork | undefined;
+  /** A client goes on from another address. */
+  readonly onMove?: (() => void) | undefined;
 }
 
 /** Called when the handshake of a connection has ended well. */
@@ -48,17 +39,6 @@ export interface QuicServer {
   close(): Promise<void>;
 }
 
-const openServerSocket = (where: { address: string; port: number; isShared: boolean }): number =>
-  configureOrClose(openSocket(familyOf(where.address), socketType.datagram), (fd) => {
-    if (where.isShared) setOption(fd, option.reusePort, 1);
-    if (familyOf(where.address) === family.inet6) setOption(fd, option.v6Only, 0);
-    for (const name of ['receiveBuffer', 'sendBuffer'] as const) {
-      if (!trySetOption(fd, option[`${name}Forced`], socketBufferBytes))
-        trySetOption(fd, option[name], socketBufferBytes);
-    }
-    bindSocket(fd, where, 'listen');
-  });
-
 interface Bound {
   readonly carrier: QuicCarrier;
   readonly port: number;
@@ -66,21 +46,28 @@ interface Bound {
 
 type Where = Listen & { readonly isShared: boolean };
 
-const bindSocketAt = async ({ poller }: EndpointGroup, { host, port, isShared }: Where): Promise<Bound> => {
-  const address = isIP(host) === 0 ? (await lookup(host)).address : host;
-  const fd = openServerSocket({ address, port, isShared });
-  return { carrier: new SocketCarrier(poller, fd), port: localEndpoint(fd).port };
-};
+const optionsOf = (isEmulated: boolean): DatagramOptions => ({
+  sendBatch: { count: isEmulated ? 1 : socketBatch, bytes: 2048 },
+  receiveBufferBytes: isEmulated ? 0 : socketBufferBytes,
+});
 
-const boundOptions = { sendBatch: { count: 1, bytes: 2048 }, receiveBufferBytes: 0 };
-
-const bindHosts = async (datagrams: DatagramTransport, where: Where): Promise<Bound> => {
-  const carrier = new HostCarrier({
+const bindAt = async (
+  datagrams: DatagramTransport,
+  where: Where,
+  { hostNetwork, onMove }: QuicServerOptions,
+): Promise<Bound> => {
+  let port = where.port;
+  const carrier = new DatagramCarrier({
     isServer: true,
-    open: (events) => datagrams.bind(where, boundOptions, () => events),
+    onMove,
+    open: async (events) => {
+      const socket = await datagrams.bind(where, optionsOf(hostNetwork !== undefined), () => events);
+      port = socket.port ?? port;
+      return socket;
+    },
   });
   await carrier.opened();
-  return { carrier, port: where.port };
+  return { carrier, port };
 };
 
 /** Events until the handshake is complete. */
@@ -180,17 +167,17 @@ export const createQuicServer = (options: QuicServerOptions): QuicServer => {
     true,
   );
   const group = new EndpointGroup();
-  const datagrams = options.hostNetwork?.createDatagrams();
+  const datagrams = options.hostNetwork?.createDatagrams() ?? createMmsgTransport();
   return {
     async listen(where, accept) {
-      const bound = await (datagrams === undefined ? bindSocketAt(group, where) : bindHosts(datagrams, where));
+      const bound = await bindAt(datagrams, where, options);
       const endpoint = new ServerEndpoint(group, bound, { context, options, accept });
       return { port: endpoint.port, close: async () => endpoint.close() };
     },
     async close() {
       for (const endpoint of group.endpoints) (endpoint as ServerEndpoint).close();
       group.close();
-      await datagrams?.close();
+      await datagrams.close();
       context.release();
     },
   };

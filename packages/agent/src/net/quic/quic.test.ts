@@ -46,6 +46,19 @@ describe('QUIC', () => {
     expect(String(await echo(connection, Buffer.from('again')))).toBe('again');
   });
 
+  it('goes on from other ports, where the server follows', async () => {
+    const moves = { client: 0, server: 0 };
+    const server = keep(await listenForEchoes({ onMove: () => void moves.server++ }));
+    const client = keep(createClient({}, { moveMs: 200, onMove: () => void moves.client++ }));
+    const connection = await open(client, server.port);
+    const bytes = Buffer.alloc(20_000, 'abc');
+    for (const end = performance.now() + 1100; performance.now() < end; )
+      expect((await echo(connection, bytes)).equals(bytes)).toBe(true);
+    expect(moves.client).toBeGreaterThanOrEqual(4);
+    expect(moves.client - moves.server).toBeLessThanOrEqual(1);
+    expect(server.closed).toEqual([]);
+  });
+
   it('resumes sessions', async () => {
     const server = keep(await listenForEchoes());
     const client = keep(createClient({ resumption: 'psk' }));

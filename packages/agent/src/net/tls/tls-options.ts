@@ -5,6 +5,15 @@ import { createSelfSigned } from './self-signed.ts';
 
 const versionName = { '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const;
 
+/** What is asked for and cannot be had from node:tls, as a remark. */
+export const remarkOnNodeTls = (reason: string, settings: TlsClientSettings | TlsServerSettings): string => {
+  const missing = [
+    ...(settings.earlyData === true ? ['early data'] : []),
+    ...(settings.recordSizeLimit !== undefined ? ['limit of records'] : []),
+  ];
+  return `TLS by node:tls: ${reason}${missing.length > 0 ? `; it has no ${missing.join(' and ')}` : ''}`;
+};
+
 const contextOptions = (settings: TlsClientSettings | TlsServerSettings): SecureContextOptions => {
   const versions = settings.versions.toSorted() as TlsVersion[];
   return {

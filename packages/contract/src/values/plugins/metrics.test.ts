@@ -20,6 +20,11 @@ const metricsIn = (source: string, prefix: string) => {
 };
 const writtenBy = (engine: string) => metricsIn(sourceOf(engine), engine);
 
+/** Those that engines with QUIC have from the code they share. */
+const sharedOfQuic = [
+  ...readFileSync(join(agent, 'net/quic/quic-meters.ts'), 'utf8').matchAll(/\$\{engine\}\.(\w+)/g),
+].map(([, name = '']) => name);
+
 const built = readdirSync(engines, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name)
@@ -47,6 +52,7 @@ it.each(built)('every metric that the engine %s writes is described, and no othe
     'alerts.sent.*',
     'alerts.received.*',
     'earlyData.*',
+    ...sharedOfQuic,
   ].map((name) => `${engine}.${name}`);
   const unwritten = described.filter(
     (name) => !byEveryEngine.includes(name) && !written.some((found) => findMetric(plugin, found)?.name === name),

@@ -43,14 +43,23 @@ export const alertsOf = (engine: string): MetricDescription[] => [
 ];
 
 /** QUIC. Every tenth connection is watched for packets, since that costs time. */
-export const quicMetricsOf = (engine: string): MetricDescription[] => [
-  latency(`${engine}.quicHandshake`, 'QUIC handshakes'),
+export const quicPacketMetricsOf = (engine: string): MetricDescription[] => [
   latency(
     `${engine}.quicRtt`,
     'Smoothed round-trip time of QUIC connections that are watched, at each acknowledgement',
   ),
   counter(`${engine}.quicPackets`, 'QUIC packets sent on connections that are watched'),
   counter(`${engine}.quicLost`, 'QUIC packets lost of those', { better: 'lower' }),
+  counter(
+    `${engine}.quicMoves`,
+    'Times a QUIC connection went on from another port, and times a server followed one there',
+  ),
+];
+
+/** Metrics of QUIC where its handshakes have one of their own. */
+export const quicMetricsOf = (engine: string): MetricDescription[] => [
+  latency(`${engine}.quicHandshake`, 'QUIC handshakes'),
+  ...quicPacketMetricsOf(engine),
 ];
 
 /** Failures of an engine by class. */

@@ -112,7 +112,13 @@ const unsupported: Readonly<Record<string, readonly UnsupportedMember[]>> = {
     { path: 'keepAlive/idleMs', message: 'idle connections are closed over HTTP/1.1 only', when: isMultiplexed },
     { path: 'httpParams/pipelining', message: 'HTTP/3 has streams instead: use maxStreams', when: isHttp3 },
     { path: 'httpParams/retry', message: 'has no effect without HTTP/3', when: hasNoQuic },
+    {
+      path: 'httpParams/portChangeMs',
+      message: 'has no effect: only HTTP/3 goes on from another port',
+      when: (values) => !isHttp3(values),
+    },
     { path: 'tlsParams/earlyData', message: 'early data over QUIC is not supported', when: isHttp3 },
+    { path: 'tlsParams/recordSizeLimit', message: 'has no effect: QUIC has no records', when: isHttp3 },
     { path: 'tcpConfiguration', message: 'HTTP/3 does not use TCP', when: isHttp3 },
     ...['method', 'path', 'url', 'query', 'cookies', 'body'].map((name) =>
       ofJourneys(`httpParams/${name}`, 'has no effect: the steps of the journeys are the requests'),

@@ -6,12 +6,13 @@ export type TlsParams = NonNullable<HttpValues['tlsParams']>;
 type CertificateMember = 'certificateID' | 'clientCertificateID' | 'caCertificateID';
 
 /** What both sides agree on. */
-const commonOf = ({ versions, ciphers, groups, alpn, earlyData }: TlsParams) => ({
+const commonOf = ({ versions, ciphers, groups, alpn, earlyData, recordSizeLimit }: TlsParams) => ({
   versions: versions.length > 0 ? versions : (['1.2', '1.3'] as TlsParams['versions']),
   ...(ciphers !== undefined && { ciphers }),
   ...(groups !== undefined && { groups }),
   alpn,
   ...(earlyData === true && { earlyData }),
+  ...(recordSizeLimit !== undefined && { recordSizeLimit }),
 });
 
 const certificateAt = (scope: PlanScope, params: TlsParams, member: CertificateMember) => {

@@ -99,6 +99,12 @@ export const HttpClientConfig = Type.Object(
       default: 0,
       description: 'Pause between a response and the next request on a connection.',
     }),
+    portChangeMs: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'HTTP/3: connections go on from another port after this time, again and again.',
+      }),
+    ),
     keepAlive: KeepAlive,
   },
   { additionalProperties: false },

@@ -16,8 +16,12 @@ const common = {
   earlyData: Type.Optional(
     Type.Boolean({ description: 'Send, or accept, data in the first flight of a resumed TLS 1.3 session.' }),
   ),
-  recordBytes: Type.Optional(
-    Type.Integer({ minimum: 512, maximum: 16_384, description: 'Largest record to send, in bytes of data.' }),
+  recordSizeLimit: Type.Optional(
+    Type.Integer({
+      minimum: 512,
+      maximum: 16_384,
+      description: 'Largest record to send, and to ask the other end for (RFC 8449), in bytes of data.',
+    }),
   ),
 };
 

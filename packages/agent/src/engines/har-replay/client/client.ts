@@ -55,8 +55,9 @@ class ReplayClient implements PreparedEngine {
     this.#sources = sources;
     this.#meters = new ReplayMeters(samples);
     this.#visitsLeft = duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY;
-    this.#quic = new QuicClients(config.tls, context.hostNetwork);
-    this.#dialer = createSecureDialer(config.tls, { note: context.note, ...tlsObserver(context, 'har-replay') });
+    const observer = tlsObserver(context, 'har-replay');
+    this.#quic = new QuicClients(config.tls, context.hostNetwork, observer);
+    this.#dialer = createSecureDialer(config.tls, { note: context.note, ...observer });
     this.#deps = this.#createDeps(script);
     this.#driver = new LoadDriver({
       duration,

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { HarOrigin, TlsClientSettings } from '@rushhour/protocol';
 import type { HostNetwork } from '../../../net/host-network.ts';
+import type { TlsObserver } from '../../../net/openssl/tls-connection.ts';
 import type { QuicClient } from '../../../net/quic/quic-client.ts';
 import { createQuicPath } from '../../../net/quic/quic-path.ts';
 
@@ -8,10 +9,12 @@ import { createQuicPath } from '../../../net/quic/quic-path.ts';
 export class QuicClients {
   readonly #tls: TlsClientSettings;
   readonly #hostNetwork: HostNetwork | undefined;
+  readonly #observer: TlsObserver;
   readonly #byName = new Map<string | undefined, QuicClient>();
 
-  constructor(tls: TlsClientSettings, hostNetwork: HostNetwork | undefined) {
+  constructor(tls: TlsClientSettings, hostNetwork: HostNetwork | undefined, observer: TlsObserver) {
     this.#tls = tls;
+    this.#observer = observer;
     this.#hostNetwork = hostNetwork;
   }
 
@@ -21,7 +24,7 @@ export class QuicClients {
     if (known !== undefined) return known;
     const path = createQuicPath({ config: {}, hostNetwork: this.#hostNetwork });
     const settings = { ...this.#tls, ...(name !== undefined && { sni: name }) };
-    const client = path.createClient(settings, ['h3'], {});
+    const client = path.createClient(settings, ['h3'], this.#observer);
     this.#byName.set(name, client);
     return client;
   }

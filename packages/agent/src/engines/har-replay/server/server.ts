@@ -49,9 +49,11 @@ interface Deps {
 }
 
 /** HTTP/3 on the same ports; undefined where the recording has none. */
-const openHttp3 = async ({ config, hostNetwork, core }: Context, deps: Deps): Promise<QuicServer | undefined> => {
+const openHttp3 = async (context: Context, deps: Deps): Promise<QuicServer | undefined> => {
+  const { config, hostNetwork, core } = context;
   if (!config.http3) return undefined;
   const server = createQuicPath({ config: {}, hostNetwork }).createServer(withNames(config), {
+    ...tlsObserver(context, 'har-replay'),
     alpn: ['h3'],
     listen: config.listen,
     sendsRetry: false,

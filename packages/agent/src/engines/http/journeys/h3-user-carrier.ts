@@ -1,7 +1,9 @@
 import { type H3Events, type Header, h3Error } from '@rushhour/wire';
 import { H3Carrier } from '../../../net/quic/h3-carrier.ts';
+import { PacketObserver } from '../../../net/quic/packet-observer.ts';
 import type { QuicConnection, QuicConnectionEvents, QuicStream } from '../../../net/quic/quic.ts';
 import type { QuicClient } from '../../../net/quic/quic-client.ts';
+import { isWatched } from '../../../net/quic/quic-meters.ts';
 import type { Route } from '../../../net/transport/transport.ts';
 import type { CarrierContext } from './carrier.ts';
 import { StreamCarrier } from './stream-carrier.ts';
@@ -13,10 +15,13 @@ export interface QuicCarrierContext extends CarrierContext {
 /** HTTP/3. */
 export class H3UserCarrier extends StreamCarrier<QuicConnection, H3Carrier> implements QuicConnectionEvents, H3Events {
   readonly #quic: QuicClient;
+  readonly #isWatched: boolean;
+  #observer: PacketObserver | undefined;
 
   constructor({ quic, ...context }: QuicCarrierContext) {
     super(context);
     this.#quic = quic;
+    this.#isWatched = isWatched(context.index);
   }
 
   onOpen(now: number): void {
@@ -26,6 +31,7 @@ export class H3UserCarrier extends StreamCarrier<QuicConnection, H3Carrier> impl
     const connection = this.connection as QuicConnection;
     meters.quicHandshake((now - this.connectAt) * 1000);
     if (connection.handshake().isResumed) meters.resumed();
+    if (this.#isWatched) this.#observer = new PacketObserver(connection, meters.packets());
     const onFail = () => {
       this.failure ??= 'protocol';
     };
@@ -34,6 +40,12 @@ export class H3UserCarrier extends StreamCarrier<QuicConnection, H3Carrier> impl
     meters.connections.add(1);
     this.sendWaiting(now);
     this.closeIfDone();
+  }
+
+  override onClose(code: string | undefined, now: number): void {
+    this.#observer?.close();
+    this.#observer = undefined;
+    super.onClose(code, now);
   }
 
   onStream(stream: QuicStream) {

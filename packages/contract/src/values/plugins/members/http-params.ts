@@ -60,6 +60,10 @@ export const httpMembers = {
   delayMs: milliseconds('Wait of the server before each answer', 0),
   altSvc: flag('The server offers HTTP/3 on the same ports and says so in its answers over HTTP/1.1 and HTTP/2'),
   retry: flag('The server has clients prove their address by a Retry packet; HTTP/3 only'),
+  portChangeMs: milliseconds(
+    'Time after which a connection of HTTP/3 goes on from another port, as behind a NAT that has forgotten it, and again after the same time; 0 for never',
+    0,
+  ),
   responses: listOf('Answers of the server, mixed by weight, instead of `responseSize` and `delayMs`', response, 100),
 };
 

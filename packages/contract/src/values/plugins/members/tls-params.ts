@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { OneOf, optional } from '../../../schema.ts';
 import { choice, flag, section, subset } from '../../protocols/field.ts';
 import { optionalIdOf } from './reference.ts';
-import { ignored, listOf, optionalObject, optionalText } from './values.ts';
+import { ignored, listOf, optionalInteger, optionalObject, optionalText } from './values.ts';
 
 /** TLS parameters of client and server. */
 export const tlsMembers = {
@@ -21,6 +21,10 @@ export const tlsMembers = {
     'psk',
   ]),
   earlyData: ignored(optional.flag('Send data with the first message of TLS 1.3')),
+  recordSizeLimit: optionalInteger(
+    'Largest record of both ends in bytes of data, which each asks of the other by record_size_limit (RFC 8449)',
+    [512, 16_384],
+  ),
   closeNotify: flag('Take leave by close_notify; else reset the connection', true),
 };
 

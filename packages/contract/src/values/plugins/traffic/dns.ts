@@ -5,7 +5,17 @@ import { optionalIdOf } from '../members/reference.ts';
 import { tlsParams } from '../members/tls-params.ts';
 import { socketMembers } from '../members/traffic-members.ts';
 import { address, item, listOf, milliseconds, optionalObject, requestLoad, valuesOf } from '../members/values.ts';
-import { alertsOf, bytes, counter, errorsOf, family, generatorMetrics, latency, loadMetricsOf } from '../metrics.ts';
+import {
+  alertsOf,
+  bytes,
+  counter,
+  errorsOf,
+  family,
+  generatorMetrics,
+  latency,
+  loadMetricsOf,
+  quicPacketMetricsOf,
+} from '../metrics.ts';
 import { definePlugin } from '../plugin.ts';
 
 const recordTypes = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV', 'TXT'] as const;
@@ -85,6 +95,7 @@ export const dns = definePlugin({
     counter('dns.connections', 'Connections opened by TCP, TLS, HTTPS or QUIC'),
     counter('dns.resumed', 'Connections whose TLS session was resumed'),
     latency('dns.connect', 'Opening of connections'),
+    ...quicPacketMetricsOf('dns'),
     latency('dns.latency', 'From the time a query was due to its answer'),
     latency('dns.service', 'From the time a query was sent last to its answer'),
     bytes('dns.txBytes', 'Bytes of messages sent'),

@@ -81,6 +81,8 @@ const reportQuic = (scope: PlanScope, { dnsParams, tlsParams }: DnsValues): void
     scope.issues.error(pointerIn(scope, ...at), 'NOT_SUPPORTED', message);
   if (tlsParams !== undefined && tlsParams.versions.length > 0 && !tlsParams.versions.includes('1.3'))
     refuse('QUIC needs TLS 1.3', 'tlsParams', 'versions');
+  if (tlsParams?.recordSizeLimit !== undefined)
+    refuse('has no effect: QUIC has no records', 'tlsParams', 'recordSizeLimit');
 };
 
 const drawnNames = (scope: PlanScope, { dnsParams: { dictionaryId }, isServer }: DnsValues): PlannedText | undefined =>

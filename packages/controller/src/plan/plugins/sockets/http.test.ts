@@ -44,6 +44,14 @@ describe('an HTTP request', () => {
     expect(http({ httpParams: { url: 'http://10.1.2.3/' } }).client).not.toHaveProperty('tls');
   });
 
+  it('changes ports over HTTP/3, and limits records of TLS on both sides', () => {
+    const quic = http({ httpParams: { version: '3', portChangeMs: 500 } });
+    expect(quic.client).toMatchObject({ version: '3', portChangeMs: 500 });
+    expect(http({ httpParams: { version: '3' } }).client).not.toHaveProperty('portChangeMs');
+    const { client, server } = http({ tlsParams: { recordSizeLimit: 1000 } });
+    expect([client['tls'], server['tls']]).toMatchObject([{ recordSizeLimit: 1000 }, { recordSizeLimit: 1000 }]);
+  });
+
   it('carries a body, and says what a good answer is', () => {
     const expectation = { status: [201], bodyContains: 'ok' };
     const { client } = http({

@@ -181,6 +181,7 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     ...(totalSessions !== undefined && { totalSessions: part.whole(totalSessions) }),
     reopenSessionMs: values.reopenSessionTime,
     requestIntervalMs: values.requestInterval,
+    ...(params.portChangeMs > 0 && { portChangeMs: params.portChangeMs }),
     keepAlive: values.keepAlive,
     ...tuningOf(scope, values),
   };

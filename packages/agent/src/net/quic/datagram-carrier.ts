@@ -3,6 +3,7 @@ import { type Memory, mapMemory, writeAddress } from '../kernel/memory.ts';
 import { family } from '../kernel/socket-address.ts';
 import { requireOpenssl } from '../openssl/library.ts';
 import { type DatagramPair, openDatagramPair } from './datagram-pair.ts';
+import { Flows } from './flows.ts';
 import type { CarriedEndpoint, QuicCarrier } from './quic-carrier.ts';
 
 const maxDatagram = 2048;
@@ -17,9 +18,6 @@ const injectedAt = bytesAt + batch * maxDatagram;
 const injectedPeerAt = injectedAt + maxDatagram;
 const anyPort = 443;
 const theOnlyFlow = 1;
-/** A flow from which nothing came for longer has ended: connections without traffic last half a minute. */
-const forgetAfterMs = 300_000;
-const sweepMs = 60_000;
 
 /** The buffers of one thread: their content does not outlive a call. */
 class Buffers {
@@ -47,43 +45,34 @@ const buffers = (): Buffers => {
   return made;
 };
 
-type Send = (bytes: Uint8Array, token: number) => void;
-
-interface Flow {
-  readonly send: Send;
-  usedAt: number;
-}
-
-interface HostCarrierOptions {
-  /** Opens the socket whose datagrams are those of the endpoint. */
-  open(events: DatagramEvents): Promise<DatagramSocket>;
+interface DatagramCarrierOptions {
+  /** Opens the socket whose datagrams are those of the endpoint; those after the first on another port. */
+  open(events: DatagramEvents, isFirst: boolean): Promise<DatagramSocket>;
   /** Many peers; otherwise the socket is connected. */
   readonly isServer: boolean;
+  /** A peer goes on from another address. */
+  readonly onMove?: (() => void) | undefined;
 }
 
 /**
- * Datagrams of emulated hosts. OpenSSL sees numbers of flows in place of addresses, so that one listener serves all
- * hosts and answers from the one that was asked.
+ * Datagrams of a transport. OpenSSL sees numbers of flows in place of addresses, so that one listener serves all
+ * emulated hosts, answers from the one that was asked, and follows clients to other addresses.
  */
-export class HostCarrier implements QuicCarrier, DatagramEvents {
+export class DatagramCarrier implements QuicCarrier, DatagramEvents {
   readonly #openssl = requireOpenssl();
-  readonly #options: HostCarrierOptions;
-  readonly #flows = new Map<number, Flow>();
+  readonly #options: DatagramCarrierOptions;
+  readonly #flows: Flows;
   readonly #isOpen: Promise<void>;
   #pair: DatagramPair | undefined;
   #endpoint: CarriedEndpoint | undefined;
   #socket: DatagramSocket | undefined;
-  #sweptAt = performance.now();
   #isClosed = false;
 
-  constructor(options: HostCarrierOptions) {
+  constructor(options: DatagramCarrierOptions) {
     this.#options = options;
-    this.#isOpen = options.open(this).then((socket) => {
-      if (this.#isClosed) socket.close();
-      else this.#socket = socket;
-      this.#endpoint?.touch();
-    });
-    this.#isOpen.catch((error: NodeJS.ErrnoException) => this.#endpoint?.onCarrierError(error.code ?? 'error'));
+    this.#flows = new Flows(options.onMove);
+    this.#isOpen = this.#open(true);
+    this.#isOpen.catch((error: unknown) => this.#fail(error));
   }
 
   /** Rejects if the hosts cannot receive. */
@@ -97,6 +86,10 @@ export class HostCarrier implements QuicCarrier, DatagramEvents {
     this.#pair = openDatagramPair(isServer);
     this.#openssl.SSL_set_bio(ssl, this.#pair.inner, this.#pair.inner);
     if (!isServer) this.#openssl.SSL_set1_initial_peer_addr(ssl, this.#peerOf(theOnlyFlow));
+  }
+
+  move(): void {
+    this.#open(false).catch((error: unknown) => this.#fail(error));
   }
 
   drain(): boolean {
@@ -132,7 +125,7 @@ export class HostCarrier implements QuicCarrier, DatagramEvents {
     if (endpoint === undefined || endpoint.root === 0 || this.#isClosed || length > maxDatagram) return;
     const { memory } = buffers();
     memory.bytes.set(datagram.bytes.subarray(datagram.start, datagram.end), injectedAt);
-    const peer = this.#peerOf(this.#options.isServer ? this.#flowOf(datagram) : theOnlyFlow);
+    const peer = this.#peerOf(this.#flowOf(datagram));
     this.#openssl.SSL_inject_net_dgram(endpoint.root, memory.addressOf(injectedAt, length), length, peer, 0);
     endpoint.touch();
   }
@@ -167,22 +160,27 @@ export class HostCarrier implements QuicCarrier, DatagramEvents {
   }
 
   #send(flow: number, bytes: Uint8Array): void {
-    if (this.#options.isServer) this.#flows.get(flow)?.send(bytes, 0);
+    if (this.#options.isServer) this.#flows.send(flow, bytes);
     else this.#socket?.send(bytes, 0);
   }
 
   #flowOf(datagram: Datagram): number {
-    const { from, now } = datagram;
-    const known = this.#flows.get(from);
-    if (known !== undefined) known.usedAt = now;
-    else if (this.#socket !== undefined)
-      this.#flows.set(from, { send: this.#socket.createReply(datagram), usedAt: now });
-    if (now - this.#sweptAt > sweepMs) this.#sweep(now);
-    return from;
+    const socket = this.#socket;
+    return socket === undefined || !this.#options.isServer ? theOnlyFlow : this.#flows.numberOf(datagram, socket);
   }
 
-  #sweep(now: number): void {
-    this.#sweptAt = now;
-    for (const [flow, { usedAt }] of this.#flows) if (now - usedAt > forgetAfterMs) this.#flows.delete(flow);
+  #fail(error: unknown): void {
+    this.#endpoint?.onCarrierError((error as NodeJS.ErrnoException).code ?? 'error');
+  }
+
+  /** A socket takes the place of the one before. */
+  async #open(isFirst: boolean): Promise<void> {
+    const socket = await this.#options.open(this, isFirst);
+    if (this.#isClosed) socket.close();
+    else {
+      this.#socket?.close();
+      this.#socket = socket;
+      this.#endpoint?.touch();
+    }
   }
 }
