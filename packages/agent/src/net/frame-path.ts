@@ -36,15 +36,22 @@ export const checkFrames = async (): Promise<Availability> => {
 export interface FrameSenderOptions extends TxPathOptions {
   readonly path: FramePath | undefined;
   readonly device: Device;
+  /** Frames change after they were written, so that no kernel program can write their time. */
+  readonly isCut?: boolean;
   /** Called with the faster paths that were skipped, and why. */
   readonly note: (remark: string) => void;
 }
 
 /** Opens the requested path, or the fastest that works on this interface. */
-export const openFrameSender = ({ path = 'auto', device, note, ...sizes }: FrameSenderOptions): FrameSender => {
+export const openFrameSender = (options: FrameSenderOptions): FrameSender => {
+  const { path = 'auto', device, note, isCut = false, ...sizes } = options;
   const reasons: string[] = [];
   for (const candidate of candidates) {
     if (path !== 'auto' && candidate.path !== path) continue;
+    if (isCut && candidate.path === 'xdp') {
+      reasons.push('fragments do not leave by XDP live frames');
+      continue;
+    }
     if (path === 'auto' && sizes.isCaptured && candidate.path !== 'af_packet') {
       reasons.push(`captures do not see frames of ${candidate.path}`);
       continue;

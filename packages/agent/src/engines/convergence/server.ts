@@ -48,7 +48,7 @@ class ConvergenceServer implements PreparedEngine, Commandable {
   open(): void {
     const { config, host } = this.#context;
     const [emulated, own] = [new Set(config.listen.map((listen) => listen.host)), new Set(host.addresses)];
-    const filter = trailerProgram(signatureBytes, signatureFilter.value, signatureFilter.mask);
+    const filter = trailerProgram(signatureBytes, signatureFilter);
     const sizes = { blockBytes, retireMs, blocks: Math.ceil(ringBytes / blockBytes / this.#devices.length) };
     for (const name of this.#devices) {
       const source = { device: requireDevice(name), poller: epollPoller() };

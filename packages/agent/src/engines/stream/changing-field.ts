@@ -144,5 +144,18 @@ export const addressFields = (addresses: readonly string[], skipped: 0 | 1): Cha
   }).flatMap(({ field, isChanging }) => (isChanging ? [field] : []));
 };
 
+/** Source MACs by stream, the upper 16 and the lower 32 bits; without the lower ones where something else changes them. */
+export const macFields = (macs: readonly Buffer[], isModified: boolean): ChangingField[] => {
+  const parts = [
+    { at: 6, words: 1, values: Uint32Array.from(macs, (mac) => mac.readUInt16BE(0)) },
+    { at: 8, words: 2, values: Uint32Array.from(macs, (mac) => mac.readUInt32BE(2)) },
+  ] as const;
+  return parts.flatMap(({ at, words, values }) => {
+    const isChanging = !(isModified && words === 2) && values.some((value) => value !== values[0]);
+    const locate: LocateField = (placed) => fieldAt(outer(placed, 'ethernet'), at, words);
+    return isChanging ? [new ChangingField(locate, values)] : [];
+  });
+};
+
 /** Source ports by stream. */
 export const portField = (ports: Uint32Array): ChangingField => new ChangingField(locators.sourcePort, ports);

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamClientConfig } from '@rushhour/protocol';
 import type { Counter, EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
-import { openFrameSender } from '../../net/frame-path.ts';
 import { setV8WorkersIdle } from '../../net/kernel/v8-workers.ts';
 import { changePace, rampsOf } from '../../net/load/load-driver.ts';
 import { LoadProfile, segmentsOf } from '../../net/load/load-profile.ts';
@@ -15,13 +14,13 @@ import { aborted } from '../../net/loop/aborted.ts';
 import type { Alarm } from '../../net/loop/alarm.ts';
 import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
-import { minFrameBytes } from '../../net/packet/frame/frame-template.ts';
 import type { Layer } from '../../net/packet/frame/layer.ts';
-import type { FrameSender } from '../../net/packet/frame-sender.ts';
 import type { TimedFrameSlots } from '../../net/packet/tx-path.ts';
 import { WallClock } from '../../net/packet/wall-clock.ts';
 import { type StreamClientMetrics, streamMetrics } from './client-metrics.ts';
 import { Composer } from './composer.ts';
+import type { FrameOutput } from './fragment-sender.ts';
+import { openOutput } from './frame-output.ts';
 import { layersOf } from './headers.ts';
 import { changingFields, portsOf } from './origins.ts';
 import { planSizes, type SizePlan } from './sizes.ts';
@@ -35,7 +34,6 @@ const askAtStartMs = 3000;
 const sliceMs = 1;
 const gaugeMs = 100;
 const downRetryMs = 5;
-const batchCount = 128;
 // Larger batches would be evicted from the nearer caches before they are sent.
 const maxBatch = 1024;
 // How long in advance frames are handed to a clocked TX path, unless the rate is low.
@@ -49,7 +47,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #context: Context;
   readonly #path: StreamPath;
   readonly #sizes: SizePlan;
-  readonly #sender: FrameSender;
+  readonly #sender: FrameOutput;
   readonly #clock = new WallClock();
   readonly #pacer: Pacer | undefined;
   readonly #again: Alarm;
@@ -88,15 +86,8 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
       const own = samples.target(`${host}:${port}`);
       return { frames: own.counter(metrics.sent), bytes: own.counter(metrics.txBytes) };
     });
-    this.#checkSizes();
-    this.#sender = openFrameSender({
-      path: config.framePath,
-      device: path.device,
-      count: batchCount,
-      bytes: Math.max(...this.#sizes.sizes),
-      note: context.note,
-      isCaptured: context.host.isCaptured,
-    });
+    const { device } = path;
+    this.#sender = openOutput(context, { device, sizes: this.#sizes, layers: this.#layers(0, Buffer.alloc(6)) });
   }
 
   /** Called when all next hops are resolved, so that the start has no delay. */
@@ -190,21 +181,11 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
   }
 
   /** Rejects frame sizes that do not fit. */
-  #checkSizes(): void {
-    const { config } = this.#context;
-    const { mtu, name } = this.#path.device;
-    const room = mtu + 14 + (config.headers.vlan.length > 0 ? 4 : 0);
-    const [min, max] = [Math.min(...this.#sizes.sizes), Math.max(...this.#sizes.sizes)];
-    if (max > room) throw new RangeError(`frames of ${max + 4} bytes exceed the MTU ${mtu} of ${name}`);
-    const needed = minFrameBytes(this.#layers(0, Buffer.alloc(6)));
-    if (min < needed) throw new RangeError(`headers and signature need frames of at least ${needed + 4} bytes`);
-  }
-
   #layers(target: number, nextHopMac: Uint8Array): Layer[] {
     const { config, addressOf } = this.#context;
     const { host, port } = config.targets[target] as StreamClientConfig['targets'][number];
     return layersOf(config.headers, {
-      sourceMac: this.#path.device.mac,
+      sourceMac: this.#path.hostMacs.of(config.headers.tunnel?.source ?? (this.#path.addresses[0] as string)),
       nextHopMac,
       source: this.#path.addresses[0] as string,
       destination: addressOf(host),
@@ -214,18 +195,22 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
 
   #createComposer(): Composer {
     const { config } = this.#context;
-    const { vlan, mpls, protocol } = config.headers;
+    const { vlan, mpls, protocol, tunnel } = config.headers;
     const targets = config.targets.map((_, index) => this.#layers(index, this.#path.nextHopMac(index)));
     const [tag, label] = [vlan[0], mpls[0]];
+    const { hostMacs } = this.#path;
+    const addresses = this.#path.addresses.slice(0, config.streams);
     const fields = changingFields({
-      addresses: this.#path.addresses.slice(0, config.streams),
+      addresses,
+      // Through a tunnel all frames come from its end.
+      macs: hostMacs.hasOthers && tunnel === undefined ? addresses.map((address) => hostMacs.of(address)) : [],
       portOf: portsOf(config.sources.portRange),
       hasPorts: protocol !== 'none',
       streams: config.streams,
       modifiers: config.modifiers,
       fixed: {
         destinationMac: this.#path.nextHopMac(0).readUInt32BE(2),
-        sourceMac: this.#path.device.mac.readUInt32BE(2),
+        sourceMac: hostMacs.of(addresses[0] as string).readUInt32BE(2),
         vlan: tag === undefined ? 0 : (tag.priority << 13) | tag.id,
         mplsLabel:
           label === undefined

@@ -65,6 +65,7 @@ const framesOf = (count: number, options: FrameOptions): Buffer[] => {
     ],
     targetOf: () => 0,
     fields: changingFields({
+      macs: [],
       addresses,
       portOf,
       hasPorts: headers.protocol !== 'none',

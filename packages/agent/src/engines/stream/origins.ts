@@ -1,7 +1,7 @@
 import type { Sources, StreamModifier } from '@rushhour/protocol';
 import { addressesOf, hostsOf, parseNetwork, parseRange } from '../../net/addresses/address-range.ts';
 import { addressBytes } from '../../net/packet/frame/network-layers.ts';
-import { addressFields, type ChangingField, modifiedField, portField } from './changing-field.ts';
+import { addressFields, type ChangingField, macFields, modifiedField, portField } from './changing-field.ts';
 
 const maxAddresses = 1_000_000;
 const defaultPorts = [1024, 65_535] as const;
@@ -27,6 +27,8 @@ export const portsOf = (range: string | undefined): ((stream: number) => number)
 
 export interface FieldOptions {
   readonly addresses: readonly string[];
+  /** MACs of the addresses; empty: all have the same. */
+  readonly macs: readonly Buffer[];
   readonly portOf: (stream: number) => number;
   readonly hasPorts: boolean;
   readonly streams: number;
@@ -37,7 +39,7 @@ export interface FieldOptions {
 
 /** All fields that change between frames: per-stream fields and modified fields. */
 export const changingFields = (options: FieldOptions): ChangingField[] => {
-  const { addresses, portOf, hasPorts, streams, modifiers, fixed } = options;
+  const { addresses, macs, portOf, hasPorts, streams, modifiers, fixed } = options;
   const modified = new Set(modifiers.map(({ field }) => field));
   if (modified.size < modifiers.length) throw new RangeError('two modifiers change the same field');
   const lowest = Uint32Array.from(addresses, (address) =>
@@ -55,6 +57,7 @@ export const changingFields = (options: FieldOptions): ChangingField[] => {
   };
   const ofStream = [
     ...addressFields(addresses, modified.has('sourceAddress') ? 1 : 0),
+    ...macFields(macs, modified.has('sourceMac')),
     ...(hasPorts && streams > 1 && !modified.has('sourcePort') ? [portField(ports)] : []),
   ];
   return [...ofStream, ...modifiers.map((modifier) => modifiedField(modifier, defaults[modifier.field]))];

@@ -14,6 +14,8 @@ import { trailerProgram } from '../../net/packet/packet-filter.ts';
 import { PacketRing } from '../../net/packet/packet-ring.ts';
 import { openSender } from '../../net/packet/packet-socket.ts';
 import { findOwner, outwardDevices } from '../../net/packet/route.ts';
+import { FragmentJoiner } from './fragment-joiner.ts';
+import { HostMacs } from './host-macs.ts';
 import { openQuietPort } from './quiet-port.ts';
 import { Receiver } from './receiver.ts';
 import { type TrialPort, TrialReceiver } from './rfc2544/rfc2544-receiver.ts';
@@ -39,6 +41,7 @@ class StreamServer implements PreparedEngine {
   readonly #devices: readonly string[];
   readonly #opened: { close(): void }[] = [];
   readonly #rings: PacketRing[] = [];
+  readonly #joiners: FragmentJoiner[] = [];
   readonly #drops: Counter;
   readonly #broken = Promise.withResolvers<never>();
   #watch: NodeJS.Timeout | undefined;
@@ -60,13 +63,18 @@ class StreamServer implements PreparedEngine {
     const drops = () => this.#takeDrops();
     const trials = new TrialReceiver({ samples, createReceiver: () => new Receiver(samples, meant), drops });
     const [emulated, own] = [new Set(hosts), new Set(host.addresses)];
-    const filter = trailerProgram(signatureBytes, signatureFilter.value, signatureFilter.mask);
+    const filter = trailerProgram(signatureBytes, signatureFilter, !config.countsTrials);
     const sizes = { blockBytes, retireMs, blocks: Math.ceil(config.ringBytes / blockBytes / this.#devices.length) };
     for (const name of this.#devices) {
-      const source = { device: requireDevice(name), poller: epollPoller() };
+      const device = requireDevice(name);
+      const macs = new HostMacs(config.hosts, device.mac);
+      const macOf = macs.hasOthers ? (address: string) => macs.of(address) : undefined;
+      const source = { device, poller: epollPoller(), macOf, isPromiscuous: macs.hasOthers };
       const answers = config.countsTrials ? this.#openAnswers(source.device) : undefined;
+      const joiner = new FragmentJoiner((frame) => receiver.arrive(frame));
+      this.#joiners.push(joiner);
       const ring = new PacketRing({ ...source, filter }, sizes, (frame) =>
-        answers === undefined ? receiver.arrive(frame) : trials.arrive(frame, answers),
+        answers === undefined ? joiner.arrive(frame) : trials.arrive(frame, answers),
       );
       this.#rings.push(ring);
       this.#opened.push(ring);
@@ -85,6 +93,7 @@ class StreamServer implements PreparedEngine {
     const { signal, samples } = this.#context;
     this.#watch = setInterval(() => {
       this.#takeDrops();
+      for (const joiner of this.#joiners) joiner.expire();
       for (const device of this.#devices) this.#look(device);
     }, watchMs);
     await Promise.race([aborted(signal), this.#broken.promise]);

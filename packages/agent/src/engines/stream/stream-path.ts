@@ -7,11 +7,17 @@ import { type Device, requireDevice } from '../../net/packet/device.ts';
 import { parseMac } from '../../net/packet/frame/link-layers.ts';
 import { NeighbourResolver, NextHopSilent } from '../../net/packet/neighbour-resolver.ts';
 import { findRoute, type PacketRoute } from '../../net/packet/route.ts';
+import { HostMacs } from './host-macs.ts';
 import { sourceAddressesOf } from './origins.ts';
 import { gapBytes, type SizePlan } from './sizes.ts';
 
 type Context = EngineContext<StreamClientConfig>;
 const nothing = Buffer.alloc(6);
+
+interface StreamRoute extends PacketRoute {
+  /** Where it is given. */
+  readonly nextHopMac?: string;
+}
 
 /** Addresses that frames are sent to: of the targets, and of the end of a tunnel. */
 export const hostsOf = ({
@@ -26,16 +32,19 @@ export const hostsOf = ({
 export class StreamPath {
   readonly device: Device;
   readonly addresses: readonly string[];
-  readonly #routes: readonly PacketRoute[];
+  /** MACs of the source addresses. */
+  readonly hostMacs: HostMacs;
+  readonly #routes: readonly StreamRoute[];
   readonly #context: Context;
   readonly #neighbourhood: NeighbourResolver | undefined;
   readonly #macs = new Map<string, Buffer>();
 
-  constructor(context: Context, routes: readonly PacketRoute[], version: 4 | 6) {
-    const [first] = routes as [PacketRoute];
+  constructor(context: Context, routes: readonly StreamRoute[], version: 4 | 6) {
+    const [first] = routes as [StreamRoute];
     if (routes.some(({ device }) => device !== first.device))
       throw new RangeError('the targets are reached through several interfaces: set one');
     this.device = requireDevice(first.device);
+    this.hostMacs = new HostMacs(context.config.hosts, this.device.mac);
     this.addresses = sourceAddressesOf(context.config.sources, version, first.source);
     const used = { available: this.addresses.length, used: context.config.streams, per: 'stream' };
     noteUnusedSources(context.note, used);
@@ -44,8 +53,9 @@ export class StreamPath {
     const emulated = new Set(this.addresses);
     const own = new Set(context.host.addresses);
     if (first.isLoopback) return;
+    const macOf = this.hostMacs.hasOthers ? (host: string) => this.hostMacs.of(host) : undefined;
     this.#neighbourhood = new NeighbourResolver(
-      { device: this.device, poller: epollPoller() },
+      { device: this.device, poller: epollPoller(), macOf },
       // The kernel answers for its own addresses, except in VLANs it is not configured for.
       (address, isTagged) => emulated.has(address) && (isTagged || !own.has(address)),
     );
@@ -56,10 +66,10 @@ export class StreamPath {
     const { config } = this.#context;
     const { tunnel, vlan: tags } = config.headers;
     const address = tunnel?.source ?? (this.addresses[0] as string);
-    const hops = new Set(this.#routes.map(({ nextHop }) => nextHop));
+    const hops = new Map(this.#routes.map((route) => [route.nextHop, route] as const));
     await Promise.all(
-      [...hops].map(async (hop) => {
-        const mac = this.#given() ?? (await this.#neighbourhood?.resolve(hop, { address, tags }, patienceMs));
+      [...hops].map(async ([hop, route]) => {
+        const mac = this.#given(route) ?? (await this.#neighbourhood?.resolve(hop, { address, tags }, patienceMs));
         if (mac !== undefined) this.#macs.set(hop, mac);
       }),
     );
@@ -68,7 +78,7 @@ export class StreamPath {
 
   /** MAC of the next hop towards a target. */
   nextHopMac(target: number): Buffer {
-    const { nextHop } = this.#routes[target] as PacketRoute;
+    const { nextHop } = this.#routes[target] as StreamRoute;
     const mac = this.#macs.get(nextHop);
     if (mac !== undefined) return mac;
     throw new NextHopSilent(`${nextHop} does not answer ARP or ND on ${this.device.name}`);
@@ -86,8 +96,7 @@ export class StreamPath {
     this.#neighbourhood?.close();
   }
 
-  #given(): Buffer | undefined {
-    const { nextHopMac } = this.#context.config;
+  #given({ nextHopMac = this.#context.config.nextHopMac }: StreamRoute): Buffer | undefined {
     if (nextHopMac !== undefined) return parseMac(nextHopMac);
     return this.#neighbourhood === undefined ? nothing : undefined;
   }
@@ -110,6 +119,14 @@ const lineRateBps = (device: string): number => {
   throw new RangeError(`${device} reports no link speed: set the rate in frames or bits`);
 };
 
+/** By the gateway of the hosts where they have one of their own, else as the machine's routing table says. */
+const routeTo = async (hop: string, config: StreamClientConfig): Promise<StreamRoute> => {
+  const gateway = new HostMacs(config.hosts, nothing).gatewayTo(hop);
+  if (gateway === undefined) return findRoute(hop, config.interface);
+  const route = await findRoute(gateway.address, config.interface);
+  return { ...route, ...(gateway.mac !== undefined && { nextHopMac: gateway.mac }) };
+};
+
 export const prepareStreamPath = async (context: Context): Promise<StreamPath> => {
   const { config } = context;
   const ends = config.targets.map(({ host }) => context.addressOf(host));
@@ -118,11 +135,11 @@ export const prepareStreamPath = async (context: Context): Promise<StreamPath> =
     throw new RangeError('targets mix IPv4 and IPv6 addresses');
   const { tunnel } = config.headers;
   const hops = tunnel === undefined ? ends : ends.map(() => context.addressOf(tunnel.destination));
-  const routes = new Map<string, PacketRoute>();
-  for (const hop of new Set(hops)) routes.set(hop, await findRoute(hop, config.interface));
+  const routes = new Map<string, StreamRoute>();
+  for (const hop of new Set(hops)) routes.set(hop, await routeTo(hop, config));
   return new StreamPath(
     context,
-    hops.map((hop) => routes.get(hop) as PacketRoute),
+    hops.map((hop) => routes.get(hop) as StreamRoute),
     version,
   );
 };

@@ -24,24 +24,33 @@ export class NextHopSilent extends Error {
 /** Whether to answer for a requested address; `isTagged` if the request came in a VLAN. */
 export type AnswersFor = (address: string, isTagged: boolean) => boolean;
 
+interface NeighbourResolverOptions {
+  readonly device: Device;
+  readonly poller: EpollPoller;
+  /** MAC of an address of ours; by default that of the interface, which alone receives without promiscuous mode. */
+  readonly macOf?: ((address: string) => Uint8Array) | undefined;
+}
+
 /**
  * Resolves MAC addresses of neighbours (ARP and neighbour discovery) and answers for addresses that no interface has,
  * in VLANs as well.
  */
 export class NeighbourResolver {
-  readonly #device: Device;
+  readonly #macOf: (address: string) => Uint8Array;
   readonly #answersFor: AnswersFor;
   readonly #ring: PacketRing;
   readonly #fd: number;
   readonly #known = new Map<string, Buffer>();
   #isClosed = false;
 
-  constructor(options: { readonly device: Device; readonly poller: EpollPoller }, answersFor: AnswersFor) {
-    this.#device = options.device;
+  constructor(options: NeighbourResolverOptions, answersFor: AnswersFor) {
+    const { macOf } = options;
+    this.#macOf = macOf ?? (() => options.device.mac);
     this.#answersFor = answersFor;
     this.#fd = openSender(options.device);
     try {
-      this.#ring = new PacketRing({ ...options, filter: neighbourProgram }, ringSizes, (frame) => {
+      const ring = { ...options, filter: neighbourProgram, isPromiscuous: macOf !== undefined };
+      this.#ring = new PacketRing(ring, ringSizes, (frame) => {
         const message = readNeighbourMessage(frame);
         if (message !== undefined) this.#handle(message);
       });
@@ -55,7 +64,7 @@ export class NeighbourResolver {
   async resolve(address: string, sender: Omit<NeighbourSender, 'mac'>, timeoutMs: number): Promise<Buffer | undefined> {
     const end = performance.now() + timeoutMs;
     while (!this.#known.has(address) && performance.now() < end && !this.#isClosed) {
-      this.#send(requestFrame({ ...sender, mac: this.#device.mac }, address));
+      this.#send(requestFrame({ ...sender, mac: this.#macOf(sender.address) }, address));
       // Replies usually arrive at once.
       for (let waited = 0; waited < retryMs && !this.#known.has(address); waited += 5) await sleep(5);
     }
@@ -73,7 +82,7 @@ export class NeighbourResolver {
     if (message.kind === 'reply') this.#known.set(message.target, message.mac);
     // The unspecified source address marks duplicate address detection, which is not answered.
     else if (message.address !== '::' && this.#answersFor(message.target, message.tags.length > 0))
-      this.#send(replyFrame(message, this.#device.mac));
+      this.#send(replyFrame(message, this.#macOf(message.target)));
   }
 
   #send(frame: Buffer): void {

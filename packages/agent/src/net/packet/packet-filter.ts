@@ -71,23 +71,31 @@ export const verdicts: readonly FilterStep[] = [
 /** Rejects everything: packets that arrive are neither kept nor answered. */
 export const rejectAllProgram: FilterProgram = assemble([{ code: op.result, k: 0 }]);
 
-/** Accepts frames with this value at `trailerBytes` before their end. */
-export const trailerProgram = (trailerBytes: number, value: number, mask: number): FilterProgram =>
-  assemble([
-    { code: op.loadLength, k: 0 },
-    { code: op.jumpIfAtLeast, k: trailerBytes + 14, otherwise: 'reject' },
-    { code: op.subtract, k: trailerBytes },
-    { code: op.toX, k: 0 },
-    { code: op.loadWordAtX, k: 0 },
-    { code: op.and, k: mask },
-    { code: op.jumpIfEqual, k: value, whenTrue: 'accept', otherwise: 'reject' },
-    ...verdicts,
-  ]);
-
-const etherType = { arp: 0x0806, ipv6: 0x86dd, vlan: [0x8100, 0x88a8, 0x9100] } as const;
+const etherType = { arp: 0x0806, ipv4: 0x0800, ipv6: 0x86dd, vlan: [0x8100, 0x88a8, 0x9100] } as const;
 const icmp6 = 58;
 const neighbourTypes = [135, 136] as const;
+const fragmentHeader = 44;
+/** More fragments, or an offset. */
+const fragmentBits = 0x3fff;
 const maxTags = 4;
+
+const fragmentSteps = (level: number): FilterStep[] => {
+  const typeAt = 12 + level * 4;
+  const next = level === maxTags ? 'reject' : `level${level + 1}`;
+  const [first, second, third] = etherType.vlan;
+  return [
+    { code: op.loadHalf, k: typeAt, label: `level${level}` },
+    { code: op.jumpIfEqual, k: etherType.ipv4, whenTrue: `four${level}` },
+    { code: op.jumpIfEqual, k: etherType.ipv6, whenTrue: `six${level}` },
+    { code: op.jumpIfEqual, k: first, whenTrue: next },
+    { code: op.jumpIfEqual, k: second, whenTrue: next },
+    { code: op.jumpIfEqual, k: third, whenTrue: next, otherwise: 'reject' },
+    { code: op.loadHalf, k: typeAt + 8, label: `four${level}` },
+    { code: op.jumpIfAnyBit, k: fragmentBits, whenTrue: 'accept', otherwise: 'reject' },
+    { code: op.loadByte, k: typeAt + 8, label: `six${level}` },
+    { code: op.jumpIfEqual, k: fragmentHeader, whenTrue: 'accept', otherwise: 'reject' },
+  ];
+};
 
 const levelSteps = (level: number): FilterStep[] => {
   const typeAt = 12 + level * 4;
@@ -113,3 +121,21 @@ export const neighbourProgram: FilterProgram = assemble([
   ...Array.from({ length: maxTags + 1 }, (_, level) => levelSteps(level)).flat(),
   ...verdicts,
 ]);
+
+/** Accepts frames with this value at `trailerBytes` before their end; with `takesFragments`, all fragments of IP as well. */
+export const trailerProgram = (
+  trailerBytes: number,
+  { value, mask }: { readonly value: number; readonly mask: number },
+  takesFragments = false,
+): FilterProgram =>
+  assemble([
+    { code: op.loadLength, k: 0 },
+    { code: op.jumpIfAtLeast, k: trailerBytes + 14, otherwise: takesFragments ? 'level0' : 'reject' },
+    { code: op.subtract, k: trailerBytes },
+    { code: op.toX, k: 0 },
+    { code: op.loadWordAtX, k: 0 },
+    { code: op.and, k: mask },
+    { code: op.jumpIfEqual, k: value, whenTrue: 'accept', otherwise: takesFragments ? 'level0' : 'reject' },
+    ...(takesFragments ? Array.from({ length: maxTags + 1 }, (_, level) => fragmentSteps(level)).flat() : []),
+    ...verdicts,
+  ]);

@@ -7,6 +7,7 @@ import { type FilterProgram, rejectAllProgram } from './packet-filter.ts';
 import { attachProgram, openReceiver, packetOption, setPacketOption, takeStatistics } from './packet-socket.ts';
 
 const version3 = 2;
+const promiscuous = 1;
 const nominalFrameBytes = 2048;
 const ownedByUser = 1;
 const vlanValid = 0x10;
@@ -59,6 +60,8 @@ export class PacketRing implements Watcher {
       readonly filter: FilterProgram;
       /** Also receive outgoing frames. */
       readonly includesOutgoing?: boolean;
+      /** Also receive frames to MACs that the interface does not have, until the socket is closed. */
+      readonly isPromiscuous?: boolean;
     },
     sizes: RingSizes,
     onFrame: (frame: ArrivedFrame) => void,
@@ -75,6 +78,8 @@ export class PacketRing implements Watcher {
     this.#onFrame = onFrame;
     let memory: Memory | undefined;
     configureOrClose(this.#fd, (fd) => {
+      if (options.isPromiscuous === true)
+        setPacketOption(fd, packetOption.addMembership, options.device.index, promiscuous, 0, 0);
       memory = mapMemory({ length: blockBytes * blocks, fd });
       options.poller.add(fd, epollEvent.in, this);
     });

@@ -79,8 +79,14 @@ const clientJob = (client: PlannedClient, { allowedTargets }: PlanInput, guard: 
 
 const serverJob = (server: PlannedServer, { clients, plannedSec }: Sides): PlannedJob => {
   const { entry, path, agent, traffic, config, listens, stack } = server;
-  const hosts = traffic.isEmulated === true || stack !== undefined ? [] : listens.map(({ host }) => host);
-  const claims = addressesToAdd(agent, hosts);
+  const isEmulated = traffic.isEmulated === true || stack !== undefined;
+  const claimed = isEmulated ? [] : listens.filter(({ frames }) => frames === undefined);
+  const claims = addressesToAdd(
+    agent,
+    claimed.map(({ host }) => host),
+  );
+  // Targets of one network share its description.
+  const hosts = [...new Set(listens.flatMap(({ frames }) => frames ?? []))];
   const { listen = (endpoint) => endpoint } = traffic;
   // A task without clients lasts as long as its servers say.
   const { mode, seconds, count = 1, rampUpSec, warmUpSec, rampDownSec } = entry.values.duration;
@@ -104,7 +110,11 @@ const serverJob = (server: PlannedServer, { clients, plannedSec }: Sides): Plann
     canChangeLoad: false,
     job: {
       engine: traffic.engine,
-      config: { ...config, listen: listens.map(({ host, port }) => listen({ host, port })) },
+      config: {
+        ...config,
+        ...(hosts.length > 0 && { hosts }),
+        listen: listens.map(({ host, port }) => listen({ host, port })),
+      },
       duration: clients.length > 0 ? serverDuration([...server.clients], plannedSec) : own,
       allowedTargets: [],
       ...(claims.length > 0 && { claims }),

@@ -1,10 +1,10 @@
-import type { Duration, HostStack, Sources, Target } from '@rushhour/protocol';
+import type { Duration, HostStack, Sources, StackNetwork, Target } from '@rushhour/protocol';
 import { type ClientSource, clientPorts, resolveSource } from '../endpoints/resolve-endpoint.ts';
 import { endpointCountOf } from '../endpoints/target-ranges.ts';
 import { type ListenEndpoint, listensFor, namedTargets, targetsFor } from '../endpoints/targets.ts';
 import { clientStackOf } from '../stack/host-stack.ts';
 import { sessionSenderOf } from '../stack/session-stack.ts';
-import { hasAddresses } from '../stack/stack-hosts.ts';
+import { frameHostsOf, hasAddresses } from '../stack/stack-hosts.ts';
 import { activeWeights, Shares } from './load/divide.ts';
 import { clientDuration } from './load/durations.ts';
 import type { ClientDraft, ClientPart, Traffic } from './load/traffic.ts';
@@ -116,7 +116,9 @@ const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenE
     scope.issues.caveat({ path, agentId: agent.id }, 'NOTHING_TO_DO', `agent ${agent.name} gets no share of the load`);
     return undefined;
   }
-  const part = partOf(scope, { shares, index, found, source, portRange: ports.range, agent });
+  const through = agent.interfaces.find(({ id }) => id === endpoint.interfaceId)?.name;
+  const hosts = frameHostsOf(scope, { endpoint, path }, source.network?.share);
+  const part = partOf(scope, { shares, index, found, source, portRange: ports.range, agent, through, hosts });
   const planned = {
     ...client(part),
     entry: scope.entry,
@@ -163,10 +165,13 @@ interface PartOptions {
   readonly source: ClientSource;
   readonly portRange: string | undefined;
   readonly agent: PlanAgent;
+  /** Name of the interface of the source. */
+  readonly through: string | undefined;
+  readonly hosts: StackNetwork | undefined;
 }
 
 const partOf = (scope: PlanScope, options: PartOptions): ClientPart => {
-  const { shares, index, found, source, portRange, agent } = options;
+  const { shares, index, found, source, portRange, agent, through, hosts } = options;
   const { entry, issues } = scope;
   const rotation = entry.values.rotationMode ?? 'roundRobin';
   const srcMode = entry.values.ipLayer?.srcMode;
@@ -182,6 +187,8 @@ const partOf = (scope: PlanScope, options: PartOptions): ClientPart => {
     sources,
     sourceCount: source.count,
     rotation,
+    ...(hosts !== undefined && { hosts: [hosts] }),
+    ...(through !== undefined && { interface: through }),
     position: { index: shares.busyBefore(index), count: shares.busyCount },
     rate: (whole) => (whole === undefined ? undefined : shares.rate(whole, index)),
     whole: (whole) => shares.whole(whole, index),

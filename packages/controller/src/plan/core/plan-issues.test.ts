@@ -239,7 +239,7 @@ describe('a plan tells', () => {
 
   it('MAC policies that replayed packets do not follow, and policies that have changed', () => {
     const networks = [networkOf(1, '10.20.0.0/24', { macPolicy: { mode: 'perIp' }, l2PolicyVersion: 4 })];
-    const frames = entryOf(7, { ...ends, ...source({ network: { id: 1 } }), ppsUnlimited: true, l2PolicyVersion: 3 });
+    const frames = entryOf(20, { ...ends, ...source({ network: { id: 1 } }), ppsUnlimited: true, l2PolicyVersion: 3 });
     expect(issueCodes(planRun(inputOf([frames], { networks })))).toEqual([
       'warning sources/0/network/id MAC_POLICY_IGNORED',
       'warning sources/0/network/id L2_POLICY_CHANGED',

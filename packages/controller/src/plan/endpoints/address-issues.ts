@@ -3,7 +3,7 @@ import { type Endpoint, endpointsOf, type TrafficEntry } from '../core/load/traf
 import type { PlannedClient } from '../core/plan-entry.ts';
 import type { PlanAgent, PlanNetwork } from '../core/plan-input.ts';
 import type { PlanIssues } from '../core/plan-issues.ts';
-import type { StackDemands } from '../stack/stack-demand.ts';
+import { type StackDemands, writesFrames } from '../stack/stack-demand.ts';
 import { addressesToAdd, isLoopback, isSameMachine, ownAddresses, versionOf } from './machine-addresses.ts';
 import type { ClientSource } from './resolve-endpoint.ts';
 import type { PlannedServer } from './servers.ts';
@@ -20,8 +20,8 @@ export const reportNetworks = (
         const network = endpoint.network && networks.get(endpoint.network.id);
         if (network === undefined) continue;
         const path = `${entry.path}/values/${member}/${i}/network/id`;
-        const hasStack = demands.of(entry) !== undefined;
-        reportPolicy({ entry, endpoint, network, path, hasStack }, issues);
+        const hasMacs = demands.of(entry) !== undefined || writesFrames(entry);
+        reportPolicy({ entry, endpoint, network, path, hasMacs }, issues);
       }
     }
   }
@@ -32,12 +32,12 @@ interface Use {
   readonly endpoint: Endpoint;
   readonly network: PlanNetwork;
   readonly path: string;
-  readonly hasStack: boolean;
+  readonly hasMacs: boolean;
 }
 
-const reportPolicy = ({ entry, endpoint, network, path, hasStack }: Use, issues: PlanIssues): void => {
+const reportPolicy = ({ entry, endpoint, network, path, hasMacs }: Use, issues: PlanIssues): void => {
   const mode = network.macPolicy?.mode ?? 'interface';
-  if (endpoint.agent !== undefined && mode !== 'interface' && !hasStack) {
+  if (endpoint.agent !== undefined && mode !== 'interface' && !hasMacs) {
     const message = `the MAC policy of network "${network.name}" is not followed: ${entry.plugin?.name} does not run on emulated hosts`;
     issues.caveat(path, 'MAC_POLICY_IGNORED', message);
   }
@@ -122,7 +122,7 @@ export const reportRights = (
     issues.caveat({ path, agentId: agent.id }, 'ADDRESS_NOT_OWN', message);
   }
   for (const { agent, path, listens, stack } of servers) {
-    const hosts = listens.map(({ host }) => host);
+    const hosts = listens.filter((one) => one.frames === undefined).map(({ host }) => host);
     if (stack !== undefined || mayClaim(agent) || addressesToAdd(agent, hosts).length === 0) continue;
     const message = `agent ${agent.name} is not permitted to answer for addresses that none of its interfaces has`;
     issues.error({ path, agentId: agent.id }, 'ADDRESS_NOT_OWN', message);

@@ -1,17 +1,18 @@
 import { findPorts, type IpVersion, type PortSet } from '@rushhour/pools';
-import type { HostStack, Target } from '@rushhour/protocol';
+import type { HostStack, StackNetwork, Target } from '@rushhour/protocol';
 import { endpointsOf } from '../core/load/traffic-entry.ts';
 import type { PlanAgent } from '../core/plan-input.ts';
 import { agentAt, type PlanScope, pointerIn } from '../core/plan-scope.ts';
 import { serverStackOf } from '../stack/host-stack.ts';
 import { gatewayStackOf } from '../stack/session-stack.ts';
-import { hasAddresses, reportLoopback } from '../stack/stack-hosts.ts';
+import { frameHostsOf, hasAddresses, reportLoopback } from '../stack/stack-hosts.ts';
 import type { AddressShare } from './address-share.ts';
 import { isLoopback, ownAddresses, versionOf, wildcardOf } from './machine-addresses.ts';
 import {
   type ClientSource,
   maxEndpoints,
   type NamedEndpoint,
+  networkShare,
   type ResolvedTarget,
   resolveTarget,
 } from './resolve-endpoint.ts';
@@ -28,6 +29,8 @@ export interface ListenEndpoint {
   readonly group?: string;
   /** Their IP stack, where this entry describes it. */
   readonly stack?: HostStack;
+  /** The network it is in, where frames of its hosts have MACs of their own. */
+  readonly frames?: StackNetwork;
 }
 
 interface Found {
@@ -142,7 +145,7 @@ const isValidShare = (
 const answersByKernel = ({ entry }: PlanScope, { endpoint: { ip, network } }: NamedEndpoint, server: PlanAgent) =>
   entry.plugin?.name === 'icmp' && (ip === undefined ? network === undefined : ownAddresses(server).has(ip));
 
-type Reached = ResolvedTarget & { readonly listen?: Pick<ListenEndpoint, 'group' | 'stack'> };
+type Reached = ResolvedTarget & { readonly listen?: Pick<ListenEndpoint, 'group' | 'stack' | 'frames'> };
 
 /** Where the target is, and the emulated hosts that listen there, if they are some. */
 const reachedAt = (
@@ -164,7 +167,9 @@ const reachedAt = (
     const reached = resolveTarget(scope, one, ends);
     const isEmulated = ends.usesSessions === true || scope.stack !== undefined;
     const loopback = client && isEmulated ? reached?.hosts.find(isLoopback) : undefined;
-    return loopback === undefined ? reached : reportLoopback(scope, one, loopback);
+    if (loopback !== undefined) return reportLoopback(scope, one, loopback);
+    const frames = server && frameHostsOf(scope, one, one.endpoint.network && networkShare(scope, one));
+    return reached && { ...reached, ...(frames && { listen: { frames } }) };
   }
   if (!hasAddresses(scope, { ...one, agent: server, demand })) return undefined;
   const reached = resolveTarget(scope, one, ends);

@@ -41,6 +41,9 @@ const stackPlugins: ReadonlySet<string | undefined> = new Set([
 
 export const canUseStack = ({ plugin }: TrafficEntry): boolean => stackPlugins.has(plugin?.name);
 
+/** Their engine writes whole frames, with the MACs of the networks and without an IP stack. */
+export const writesFrames = ({ plugin }: Pick<TrafficEntry, 'plugin'>): boolean => plugin?.name === 'stream';
+
 /** Plugins whose sessions belong to emulated hosts in any case. */
 const hostPlugins: ReadonlySet<string | undefined> = new Set(['ipsec-tunnel', 'ipsec-load']);
 
@@ -179,14 +182,18 @@ const agentEndpoints = (entry: TrafficEntry) =>
 const networkDemand = (entry: TrafficEntry, networks: Networks): StackDemand | undefined => {
   for (const { endpoint, path } of agentEndpoints(entry)) {
     const network = endpoint.network && networks.get(endpoint.network.id);
-    if (network === undefined) continue;
-    const { macPolicy, macOverrides, gateway, name } = network;
-    if ((macPolicy?.mode ?? 'interface') !== 'interface' || (macOverrides?.length ?? 0) > 0) {
-      return { path, what: `the MAC addresses of network "${name}"` };
-    }
-    if (gateway && gatewayMacMode(network) !== 'arp') return { path, what: `the gateway MAC of network "${name}"` };
+    const what = network && macDemand(network);
+    if (what !== undefined) return { path, what };
   }
   return undefined;
+};
+
+/** What the frames of a network need that the interface does not give them. */
+export const macDemand = (network: PlanNetwork): string | undefined => {
+  const { macPolicy, macOverrides, gateway, name } = network;
+  const hasOwnMacs = (macPolicy?.mode ?? 'interface') !== 'interface' || (macOverrides?.length ?? 0) > 0;
+  if (hasOwnMacs) return `the MAC addresses of network "${name}"`;
+  return gateway && gatewayMacMode(network) !== 'arp' ? `the gateway MAC of network "${name}"` : undefined;
 };
 
 /** Without a mode, what is given decides. */

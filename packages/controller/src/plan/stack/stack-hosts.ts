@@ -6,7 +6,7 @@ import { type PlanScope, pointerIn } from '../core/plan-scope.ts';
 import type { AddressShare } from '../endpoints/address-share.ts';
 import { isLoopback, ownAddresses, versionOf } from '../endpoints/machine-addresses.ts';
 import { type NamedEndpoint, reportInterface } from '../endpoints/resolve-endpoint.ts';
-import type { StackDemand } from './stack-demand.ts';
+import { macDemand, type StackDemand, writesFrames } from './stack-demand.ts';
 
 /** A source or target of an agent whose addresses are emulated. */
 export interface EmulatedEndpoint extends NamedEndpoint {
@@ -99,6 +99,20 @@ export const stackNetworkOf = (
   const described = describe(network, scope.input.macs);
   if ('problem' in described) return scope.issues.error(`${path}/network/id`, 'NETWORK_INVALID', described.problem);
   const hosts = ip === undefined ? share?.ranges().ranges : [ip];
+  return hosts && { ...described, hosts };
+};
+
+/** The hosts of an engine that writes frames; undefined where they need no MACs of their own, or with an issue. */
+export const frameHostsOf = (
+  scope: PlanScope,
+  { endpoint, path }: NamedEndpoint,
+  share: AddressShare | undefined,
+): StackNetwork | undefined => {
+  const network = endpoint.network && scope.input.networks.get(endpoint.network.id);
+  if (!writesFrames(scope.entry) || network === undefined || macDemand(network) === undefined) return undefined;
+  const described = describe(network, scope.input.macs);
+  if ('problem' in described) return scope.issues.error(`${path}/network/id`, 'NETWORK_INVALID', described.problem);
+  const hosts = endpoint.ip === undefined ? share?.ranges().ranges : [endpoint.ip];
   return hosts && { ...described, hosts };
 };
 

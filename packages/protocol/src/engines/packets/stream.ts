@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Listen, Rotation, Sources, Target } from '../endpoint.ts';
 import { FramePath } from '../hosts/data-path.ts';
+import { StackNetwork } from '../hosts/host-stack.ts';
 import { loadOf } from '../load.ts';
 import { Payload } from '../payload.ts';
 import { Rfc2544Plan } from './rfc2544.ts';
@@ -50,6 +51,9 @@ const Headers = Type.Object(
     ecn: whole(0, 3, 0),
     isUnfragmentable: Type.Boolean({ default: false }),
     flowLabel: whole(0, 1_048_575, 0),
+    fragmentBytes: Type.Optional(
+      Type.Integer({ minimum: 52, maximum: 65_535, description: 'Larger IP packets leave in fragments of this size.' }),
+    ),
     protocol: Type.Union([Type.Literal('udp'), Type.Literal('tcp'), Type.Literal('icmp'), Type.Literal('none')], {
       default: 'udp',
       description: 'none: IP header only.',
@@ -106,6 +110,7 @@ export const StreamClientConfig = Type.Object(
     framePath: Type.Optional(FramePath),
     interface: Type.Optional(Type.String({ description: 'Egress interface; default: by the routing table.' })),
     nextHopMac: Type.Optional(Type.String({ description: 'MAC of the next hop; default: resolved by ARP or ND.' })),
+    hosts: Type.Optional(Type.Array(StackNetwork, { description: 'MACs and gateways of source addresses.' })),
     rfc2544: Type.Optional(Rfc2544Plan),
   },
   closed,
@@ -117,6 +122,7 @@ export const StreamServerConfig = Type.Object(
     role: Type.Literal('server'),
     listen: Type.Array(Listen, { minItems: 1 }),
     protocol: Type.Optional(Type.Union([Type.Literal('udp'), Type.Literal('other')])),
+    hosts: Type.Optional(Type.Array(StackNetwork, { description: 'MACs of the addresses it answers for.' })),
     ringBytes: whole(1_048_576, 1_073_741_824, 67_108_864, 'Room for frames that are not looked at yet.'),
     countsTrials: Type.Boolean({
       default: false,

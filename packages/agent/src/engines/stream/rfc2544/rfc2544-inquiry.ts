@@ -38,7 +38,7 @@ export class TrialInquiry {
     this.#device = device;
     this.#layers = layers;
     this.#sender = openSender(device);
-    const filter = trailerProgram(signatureBytes, signatureFilter.value, signatureFilter.mask);
+    const filter = trailerProgram(signatureBytes, signatureFilter);
     try {
       this.#ring = new PacketRing({ device, poller: epollPoller(), filter }, ringSizes, (frame) => {
         if (this.#awaited !== undefined) this.#answer ??= readTrialAnswer(frame, this.#awaited);

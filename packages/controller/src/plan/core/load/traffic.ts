@@ -1,4 +1,4 @@
-import type { Rotation, Sources, Target } from '@rushhour/protocol';
+import type { Rotation, Sources, StackNetwork, Target } from '@rushhour/protocol';
 import type { Endpoint } from './traffic-entry.ts';
 import type { TrafficEstimate } from './traffic-estimate.ts';
 
@@ -13,6 +13,10 @@ export interface ClientPart {
   /** Addresses that it sends from. */
   readonly sourceCount: number;
   readonly rotation: Rotation;
+  /** Networks of the source, where its frames have MACs of their own. */
+  readonly hosts?: readonly StackNetwork[];
+  /** The interface that the source names. */
+  readonly interface?: string;
   /** Which of those that take part it is. */
   readonly position: { readonly index: number; readonly count: number };
   /** Its part of a rate of the whole entry; undefined stays so. */

@@ -4,7 +4,7 @@ import type { ClientDraft, ClientPart, Traffic } from '../../core/load/traffic.t
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
 import { wantedVersion } from '../../endpoints/resolve-endpoint.ts';
-import { type FrameHeaders, ipHeadersOf, minFrameBytes } from './stream-headers.ts';
+import { type FrameHeaders, interfaceFor, ipHeadersOf, minFrameBytes } from './stream-headers.ts';
 
 type Encapsulation = ConvergenceValues['convergenceEncapsulation'];
 type Member = Exclude<keyof Encapsulation, 'type'>;
@@ -83,8 +83,8 @@ const reportUnwatched = (scope: PlanScope, { targets, ipLayer }: ConvergenceValu
     scope.issues.error(pointerIn(scope, 'targets', index, 'agent'), 'NO_SERVER_AGENT', message);
   }
   if (ipLayer.fragmentSize === undefined) return;
-  const message = 'frames are never cut into fragments';
-  scope.issues.caveat(pointerIn(scope, 'ipLayer', 'fragmentSize'), 'MEMBER_IGNORED', message);
+  const message = 'packets of flows are not cut into fragments';
+  scope.issues.error(pointerIn(scope, 'ipLayer', 'fragmentSize'), 'NOT_SUPPORTED', message);
 };
 
 const tunnelOf = ({ type, vni, key, localIp = '', remoteIp = '' }: Encapsulation): Headers['tunnel'] => {
@@ -130,6 +130,7 @@ const clientOf = (values: ConvergenceValues, { part, headers, frameSize, rate: w
     targets: part.targets,
     rotation: part.rotation,
     sources: part.sources,
+    ...interfaceFor(part),
     streams: part.concurrentShare(values.convergenceFlows, maxFlows),
     load: rate === undefined ? {} : { rate },
     loadUnit: 'pps',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { configProblems } from '../../testing/engine-check.ts';
-import { agentOf, sidesOf } from '../../testing/plan-fixture.ts';
+import { agentOf, interfaceOf, networkOf, sidesOf } from '../../testing/plan-fixture.ts';
 
 const six = { agents: [1, 2].map((id) => agentOf(id, { addresses: [`fd00::${id}`] })) };
 
@@ -61,6 +61,49 @@ describe('streams', () => {
     expect(sidesOf(7, { packetsPerSecond: 1, ipLayer: { version: 6 } }, six).client['sizes']).toEqual({
       mix: [{ frameSize: 84, weight: 1 }],
     });
+  });
+});
+
+describe('hosts of streams', () => {
+  const macPolicy = { mode: 'derived', prefix: '02:1a:4c' } as const;
+  const networks = [networkOf(1, '10.20.0.0/28', { macPolicy }), networkOf(2, '10.30.0.0/28', { macPolicy })];
+  const inNetworks = {
+    sources: [{ agent: { id: 1 }, network: { id: 1 } }],
+    targets: [{ agent: { id: 2 }, network: { id: 2 } }],
+  };
+
+  it('have the MACs and the gateway of their network, and no machine claims their addresses', () => {
+    const { plan, client, server, issues } = sidesOf(7, { packetsPerSecond: 10, ...inNetworks }, { networks });
+    expect(issues).toEqual([]);
+    expect(client['hosts']).toMatchObject([{ subnet: '10.20.0.0/28', macs: { network: { macPolicy } } }]);
+    expect(server['hosts']).toMatchObject([{ subnet: '10.30.0.0/28', macs: { network: { macPolicy } } }]);
+    expect(plan.agents.flatMap(({ jobs }) => jobs.flatMap(({ job }) => job.claims ?? []))).toEqual([]);
+    for (const config of [client, server]) expect(configProblems({ engine: 'stream', config })).toEqual([]);
+  });
+
+  it('have those of the interface without a policy', () => {
+    const plain = [networkOf(1, '10.20.0.0/28'), networkOf(2, '10.30.0.0/28')];
+    const { client, server } = sidesOf(7, { packetsPerSecond: 10, ...inNetworks }, { networks: plain });
+    expect([client['hosts'], server['hosts']]).toEqual([undefined, undefined]);
+  });
+
+  it('send by the interface that their source names', () => {
+    const agents = [1, 2].map((id) => agentOf(id, { interfaces: [interfaceOf(id, `10.0.0.${id}/24`)] }));
+    const sources = [{ agent: { id: 1 }, interfaceId: 1 }];
+    const [{ name } = { name: '' }] = agents[0]?.interfaces ?? [];
+    expect(sidesOf(7, { packetsPerSecond: 10, sources }, { agents }).client['interface']).toBe(name);
+    expect(sidesOf(20, { packetsPerSecond: 10, sources }, { agents }).client['interface']).toBe(name);
+  });
+
+  it('cut their frames as ordered, where the last fragment can hold the signature', () => {
+    const planOf = (fragmentSize: number, more: object = {}) =>
+      sidesOf(7, { packetsPerSecond: 1, frameSize: 1518, ipLayer: { fragmentSize }, ...more });
+    expect(planOf(500)).toMatchObject({ issues: [], client: { headers: { fragmentBytes: 500 } } });
+    expect(planOf(51).issues).toEqual(['ipLayer/fragmentSize NOT_SUPPORTED']);
+    const tunnel = { type: 'gre', source: '10.0.0.1', destination: '10.0.0.2' };
+    expect(planOf(500, { payload: { tunnel } }).issues).toEqual(['ipLayer/fragmentSize NOT_SUPPORTED']);
+    const flows = { packetsPerSecond: 10, ipLayer: { fragmentSize: 500 } };
+    expect(sidesOf(20, flows).issues).toEqual(['ipLayer/fragmentSize NOT_SUPPORTED']);
   });
 });
 

@@ -27,7 +27,7 @@ const planPcapReplay = (scope: PlanScope, values: PcapReplayValues): Traffic => 
     const rate = part.rate(params.speed.value);
     const played = { ...playedBy(scope, part, params), capture };
     parts.push({ ...played, startAfterMs: scope.entry.startAfterSec * 1000 });
-    const name = interfaceOf(scope, part);
+    const { interface: name } = part;
     const config: Played<PcapReplayClientConfig> = { role: 'client', ...played, ...(name && { interface: name }) };
     const estimate = {
       ...noTraffic,
@@ -96,12 +96,6 @@ const sourcesOf = (scope: PlanScope, part: ClientPart): Sources => {
   const version = versionOf(target);
   const own = isLoopback(target) ? loopbackOf(version) : firstAddress(agent, version);
   return { ...part.sources, addresses: own === undefined ? [] : [own] };
-};
-
-const interfaceOf = (scope: PlanScope, part: ClientPart): string | undefined => {
-  const endpoint = endpointOf(scope, part);
-  const agent = endpoint?.agent && scope.input.agents.get(endpoint.agent.id);
-  return agent?.interfaces.find(({ id }) => id === endpoint?.interfaceId)?.name;
 };
 
 const reportProblems = (scope: PlanScope, values: PcapReplayValues): void => {

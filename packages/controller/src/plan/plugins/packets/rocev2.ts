@@ -61,9 +61,9 @@ const reportUnsupported = (scope: PlanScope, { rocev2Params: params, targets, ip
   if (ipLayer.vlan.length > maxTags)
     scope.issues.error(pointerIn(scope, 'ipLayer', 'vlan'), 'NOT_SUPPORTED', `at most ${maxTags} tags are possible`);
   if (ipLayer.fragmentSize !== undefined)
-    scope.issues.caveat(pointerIn(scope, 'ipLayer', 'fragmentSize'), 'MEMBER_IGNORED', 'packets are never fragmented');
+    scope.issues.error(pointerIn(scope, 'ipLayer', 'fragmentSize'), 'NOT_SUPPORTED', 'RoCE packets are not fragmented');
   if (ipLayer.df === false)
-    scope.issues.caveat(pointerIn(scope, 'ipLayer', 'df'), 'MEMBER_IGNORED', 'packets are never fragmented');
+    scope.issues.error(pointerIn(scope, 'ipLayer', 'df'), 'NOT_SUPPORTED', 'RoCE packets are not fragmented');
 };
 
 const rateOf = ({ rateGbps, linePct }: Params, share: number): { rateBps?: number; linePct?: number } => ({

@@ -1,5 +1,7 @@
 import type { StreamValues } from '@rushhour/contract';
 import type { StreamClientConfig } from '@rushhour/protocol';
+import type { ClientPart } from '../../core/load/traffic.ts';
+import { isLoopback } from '../../endpoints/machine-addresses.ts';
 
 /** Ethernet with its check sequence, and what numbers and times a frame. */
 const frameBytes = 14 + 4;
@@ -26,6 +28,9 @@ export const minFrameBytes = (headers: FrameHeaders, version: 4 | 6): number => 
   return frameBytes + labels + tunnelBytes(headers) + inner + signatureBytes;
 };
 
+/** The smallest fragments: the last one holds what numbers and times the frame. */
+export const minFragmentBytes = (version: 4 | 6): number => (version === 6 ? 80 : 52);
+
 /** VLAN tags and fields of the IP header. */
 export const ipHeadersOf = (ipLayer: StreamValues['ipLayer']) => ({
   vlan: ipLayer.vlan.map(({ id, pcp, tpid }) => ({ id, priority: pcp, type: Number(tpid) })),
@@ -39,7 +44,12 @@ export const ipHeadersOf = (ipLayer: StreamValues['ipLayer']) => ({
 /** Headers as the engine takes them. */
 export const headersOf = ({ ipLayer, payload }: StreamValues): Headers => ({
   ...ipHeadersOf(ipLayer),
+  ...(ipLayer.fragmentSize !== undefined && { fragmentBytes: Math.max(ipLayer.fragmentSize, minFragmentBytes(4)) }),
   mpls: payload.mpls,
   ...(payload.tunnel !== undefined && { tunnel: payload.tunnel }),
   protocol: payload.protocol,
 });
+
+/** The interface that frames leave by; undefined: that of the route, as between two agents of one machine. */
+export const interfaceFor = ({ interface: name, targets }: ClientPart): { readonly interface?: string } =>
+  name === undefined || targets.some(({ host }) => isLoopback(host)) ? {} : { interface: name };

@@ -5,7 +5,7 @@ import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
 import { wantedVersion } from '../../endpoints/resolve-endpoint.ts';
 import { payloadAt } from '../payloads.ts';
-import { headersOf, minFrameBytes } from './stream-headers.ts';
+import { headersOf, interfaceFor, minFragmentBytes, minFrameBytes } from './stream-headers.ts';
 import { reportManyTargets, trialDurationOf, trialsOf } from './stream-trials.ts';
 
 const maxFrameBytes = 16_000;
@@ -26,6 +26,7 @@ const planStream = (scope: PlanScope, values: StreamValues): Traffic => {
   const sizes = sizesOf(scope, values);
   const target = loadOf(scope, values);
   const fill = payloadAt(scope, { ...values.payload, size: maxFrameBytes }, 'payload').payload;
+  reportFragments(scope, values);
   reportUnmeasured(scope, values);
   reportTunnel(scope, values);
   const isUdp = values.payload.protocol === 'udp' && values.payload.tunnel === undefined;
@@ -42,17 +43,31 @@ const planStream = (scope: PlanScope, values: StreamValues): Traffic => {
     rates: [target.unit === 'linePct' ? undefined : target.load],
     client(part) {
       if (trials !== undefined) reportManyTargets(scope, part);
+      reportSmallFragments(scope, values.ipLayer.fragmentSize, part);
       return clientOf(values, { part, sizes, target, fill, trials });
     },
     server: () => ({ config: server }),
   };
 };
 
-const reportUnmeasured = (scope: PlanScope, { targets, isServer, ipLayer }: StreamValues): void => {
-  if (ipLayer.fragmentSize !== undefined) {
-    const message = 'frames are never cut into fragments';
-    scope.issues.caveat(pointerIn(scope, 'ipLayer', 'fragmentSize'), 'MEMBER_IGNORED', message);
-  }
+/** Fragments are counted as the frames they were cut from, which the last of them names. */
+const reportFragments = (scope: PlanScope, { ipLayer: { fragmentSize }, payload }: StreamValues): void => {
+  if (fragmentSize === undefined) return;
+  const refuse = (message: string) =>
+    scope.issues.error(pointerIn(scope, 'ipLayer', 'fragmentSize'), 'NOT_SUPPORTED', message);
+  if (payload.tunnel !== undefined) refuse('packets inside a tunnel of payload.tunnel are not cut');
+  if (payload.rfc2544 !== undefined) refuse('frames of RFC 2544 are not cut');
+};
+
+/** The last fragment holds the whole signature. */
+const reportSmallFragments = (scope: PlanScope, fragmentSize: number | undefined, { targets }: ClientPart): void => {
+  const min = minFragmentBytes(targets.some(({ host }) => host.includes(':')) ? 6 : 4);
+  if (fragmentSize === undefined || fragmentSize >= min) return;
+  const message = `fragments of a stream have at least ${min} bytes`;
+  scope.issues.error(pointerIn(scope, 'ipLayer', 'fragmentSize'), 'NOT_SUPPORTED', message);
+};
+
+const reportUnmeasured = (scope: PlanScope, { targets, isServer }: StreamValues): void => {
   if (isServer || targets.every(({ agent }) => agent !== undefined)) return;
   const message = 'what arrives at a target without an agent is not counted';
   scope.issues.info(pointerIn(scope, 'targets'), 'LOSS_UNMEASURED', message);
@@ -123,6 +138,8 @@ const clientOf = (values: StreamValues, { part, sizes, target, fill, trials }: W
     targets: part.targets,
     rotation: part.rotation,
     sources: part.sources,
+    ...interfaceFor(part),
+    ...(part.hosts !== undefined && { hosts: [...part.hosts] }),
     streams: part.concurrentShare(values.maxStreams, 1_000_000),
     load: rate === undefined ? {} : { rate },
     loadUnit: unit,
