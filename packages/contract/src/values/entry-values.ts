@@ -34,6 +34,7 @@ const integers = names([
   'ipsecDpdInterval',
   'ipsecDpdTimeout',
   'ipsecEncrypt',
+  'ipsecIkeTimeout',
   'ipsecLoadConcurrentHs',
   'ipsecLoadHsRatePps',
   'ipsecLoadKeepalivePps',

@@ -92,6 +92,7 @@ ip: IP address | ipAllowlist: Allowed source addresses | ipLayer: IP layer | ips
 ipsecAuthMethod: Authentication method | ipsecCa: CA certificate | ipsecCert: Certificate | ipsecCipher: ESP proposal
 ipsecCipherKey: Encryption key | ipsecDpdInterval: DPD interval (s) | ipsecDpdTimeout: DPD timeout (s)
 ipsecEncrypt: ESP encryption | ipsecIkeDh: IKE DH group | ipsecIkeEncr: IKE encryption | ipsecIkePrf: IKE PRF
+ipsecIkeTimeout: IKE timeout (s)
 ipsecInnerDstEnd: Last inner destination | ipsecInnerDstStart: First inner destination
 ipsecInnerSrcEnd: Last inner source | ipsecInnerSrcStart: First inner source | ipsecKey: Integrity key
 ipsecLoadConcurrentHs: Maximum concurrent handshakes | ipsecLoadHsRatePps: Handshakes per second

@@ -103,6 +103,7 @@ export class LoadClient extends LoadDrivenClient {
 
   protected override async release(): Promise<void> {
     this.#use.report(this.#context.note);
+    this.#sessions.giveUp();
     this.#sessions.close();
   }
 

@@ -92,6 +92,12 @@ export class LoadSessions {
     return true;
   }
 
+  /** Handshakes under way have timed out: nothing waits for them any more. */
+  giveUp(): void {
+    const opening = [...this.endpoint.sas()].filter((sa) => sa.isHalfOpen && sa.context !== undefined);
+    for (const sa of opening) sa.close('timeout');
+  }
+
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;

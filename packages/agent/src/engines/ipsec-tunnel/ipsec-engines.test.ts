@@ -243,6 +243,57 @@ describe('tunnels', () => {
   });
 });
 
+/** A peer that never answers. */
+const blackHole = (): HostNetwork => createMemoryNetworks(['10.0.0.1-10.0.0.8', '10.0.1.1-10.0.1.2'], () => [])[0];
+
+describe('handshakes without an answer', () => {
+  it('of load time out, and count with the time they waited', async () => {
+    const settings = { ...base, handshakeTimeoutSec: 0.4 };
+    const client = await startJob(ipsecLoad, blackHole(), {
+      config: { role: 'client', targets, sourceCount: 8, settings, concurrentHandshakes: 10 },
+      duration: { mode: 'count', count: 10 },
+    });
+    await client.done;
+    await client.run.close();
+    const names = ['started', 'completed', 'failed', 'errors.timeout'];
+    expect(names.map((name) => client.count(`ipsec-load.${name}`))).toEqual([10, 0, 10, 10]);
+    const handshake = client.samples.histogram('ipsec-load.handshake');
+    expect(handshake.count).toBe(10);
+    expect(handshake.min).toBeGreaterThanOrEqual(400_000);
+  });
+
+  it('of tunnels time out, and count with the time they waited', async () => {
+    const settings = { ...base, handshakeTimeoutSec: 0.4 };
+    const client = await startJob(ipsecTunnel, blackHole(), {
+      config: { role: 'client', targets, sourceCount: 8, settings, tunnels: 5 },
+    });
+    await client.until(() => client.count('ipsec-tunnel.failed.timeout') === 5);
+    await client.stop();
+    const setup = client.samples.histogram('ipsec-tunnel.setup');
+    expect([client.count('ipsec-tunnel.failed.timeout'), setup.count]).toEqual([5, 5]);
+    expect(setup.min).toBeGreaterThanOrEqual(400_000);
+    expect(client.rows.get(0)).toMatchObject({ state: 'failed', cells: { cause: 'timeout' } });
+  });
+
+  it('have timed out at the end of a run that is shorter than their time', async () => {
+    const load = await startJob(ipsecLoad, blackHole(), {
+      config: { role: 'client', targets, sourceCount: 8, settings: base, concurrentHandshakes: 10 },
+    });
+    const tunnels = await startJob(ipsecTunnel, blackHole(), {
+      config: { role: 'client', targets, sourceCount: 8, settings: base, tunnels: 5 },
+    });
+    // Load waits three seconds for the last answers.
+    await load.stop();
+    await sleep(200);
+    await tunnels.stop();
+    expect(load.count('ipsec-load.failed')).toBe(10);
+    expect(load.samples.histogram('ipsec-load.handshake').min).toBeGreaterThan(2_900_000);
+    expect(tunnels.count('ipsec-tunnel.failed.timeout')).toBe(5);
+    expect(tunnels.samples.histogram('ipsec-tunnel.setup').min).toBeGreaterThan(2_900_000);
+    expect(tunnels.rows.get(4)).toMatchObject({ state: 'failed', cells: { cause: 'timeout' } });
+  });
+});
+
 const startLoad = async ({ client = {}, server = {}, settings = {}, duration = {} }) => {
   const [near, far] = createMemoryNetworks(['10.0.0.1-10.0.0.100', '10.0.1.1-10.0.1.2']);
   const answering = await startJob(ipsecLoad, far, {

@@ -19,6 +19,8 @@ import { TunnelProbes } from './tunnel-probes.ts';
 const tickMs = 2;
 const reportMs = 500;
 const probeMs = 1000;
+/** At the end tunnels that have been opened for longer than this without being up count as timed out. */
+const lastWaitMs = 3000;
 /** Time for the last deletions to reach the peers. */
 const closeGraceMs = 300;
 
@@ -99,6 +101,7 @@ export class TunnelJob implements PreparedEngine {
     if (signal.aborted) this.#done.resolve();
     else this.#tick();
     await this.#done.promise;
+    this.#tunnels.giveUp(lastWaitMs);
     this.#report();
     this.#isClosed = true;
     this.#alarm.cancel();

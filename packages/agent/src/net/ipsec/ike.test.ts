@@ -107,6 +107,23 @@ describe('an IKE SA', () => {
     expect(pair.carries()).toBe(true);
   });
 
+  it('has timed out when the peer has not answered in the time for a handshake, and not once it is up', () => {
+    const client = { timers: { ...timers, handshakeMs: 5000 } };
+    const silent = up({ client, onWire: () => [] });
+    silent.pass(4900);
+    expect(silent.client.log).toEqual([]);
+    silent.pass(200);
+    expect(silent.client.log).toEqual(['closed timeout']);
+    expect(silent.client.endpoint.count).toBe(0);
+    // Half of it: the peer answers the first message alone.
+    const half = up({ client, onWire: (message) => (message[18] === 34 ? [message] : []) });
+    half.pass(5100);
+    expect(half.client.log).toEqual(['closed timeout']);
+    const answered = up({ client });
+    answered.pass(60_000, 1000);
+    expect(answered.client.log).toEqual(['established', 'child 0 up']);
+  });
+
   it('without encryption takes GMAC or null', () => {
     expect(espOffer('aes256gcm16', { encrypts: false }).encryptions).toEqual([{ id: 21, keyBits: 256 }]);
     expect(espOffer('aes256-sha256', { encrypts: false }).encryptions).toEqual([{ id: 11, keyBits: 0 }]);

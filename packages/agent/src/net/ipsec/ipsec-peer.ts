@@ -125,6 +125,7 @@ export const createPeer = (settings: IpsecSettings, isInitiator: boolean): IkePe
       ...{ retransmitMs: 250, maxRetransmits: 7 },
       dpdIntervalMs: ms(settings.dpdIntervalSec),
       dpdTimeoutMs: ms(settings.dpdTimeoutSec),
+      handshakeMs: ms(settings.handshakeTimeoutSec ?? 0),
       // One side renews keys, so that both do not do it at the same time.
       rekeyMs: isInitiator ? ms(settings.rekeySec) : 0,
       lifetimeMs: isInitiator ? ms(settings.lifetimeSec) : 0,

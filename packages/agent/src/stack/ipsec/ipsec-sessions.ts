@@ -114,6 +114,13 @@ export class IpsecSessions {
     if (link.sa !== undefined) link.sa.heardMs = this.#endpoint.nowMs;
   }
 
+  /** Tunnels that have waited for so long to be up have timed out: nothing waits for them any more. */
+  giveUp(waitedMs: number): void {
+    const latest = performance.now() - waitedMs;
+    const opening = this.links.flatMap(({ sa, startedMs }) => (sa?.isHalfOpen && startedMs <= latest ? [sa] : []));
+    for (const sa of opening) sa.close('timeout');
+  }
+
   close(): void {
     this.#isClosed = true;
     for (const sa of [...this.#endpoint.sas()]) this.#endpoint.close(sa);
@@ -314,6 +321,9 @@ export class IpsecSessions {
     if (!wasUp && cause !== 'closed') {
       monitor.onFailed(cause, link);
       monitor.onEvent(sa, `not opened: ${cause}`);
+      // Tunnels that time out count with the time they waited.
+      if (cause === 'timeout' && sa.isInitiator && link !== undefined)
+        monitor.onSetup(this.#endpoint.nowMs - link.startedMs);
     }
     if (link === undefined || this.#config.isServer || this.#isClosed) return;
     link.sa = undefined;

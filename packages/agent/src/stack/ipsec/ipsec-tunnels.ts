@@ -92,6 +92,10 @@ export class IpsecTunnels implements FrameSink {
     this.#sessions.advance(nowMs);
   }
 
+  giveUp(waitedMs: number): void {
+    this.#sessions.giveUp(waitedMs);
+  }
+
   close(): void {
     this.#sessions.close();
   }

@@ -74,7 +74,7 @@ const ipsecTunnel: readonly UnsupportedMember[] = [
   ...flat(
     [
       ...['ipsecIkeEncr', 'ipsecIkePrf', 'ipsecIkeDh', 'ipsecPfs', 'ipsecNatt', 'ipsecDpdInterval', 'ipsecDpdTimeout'],
-      ...['ipsecRekeyTime', 'ipsecSaLifetime', 'ipsecTunnelOpenRatePps', 'ipsecTunnelUniqueTsi'],
+      ...['ipsecIkeTimeout', 'ipsecRekeyTime', 'ipsecSaLifetime', 'ipsecTunnelOpenRatePps', 'ipsecTunnelUniqueTsi'],
       ...['ipsecMultiChildCount', ...ranges('ipsecTsSrc', 'ipsecTsDst')],
     ],
     'has no effect: with ipsecAuthMethod manual there is no IKE',

@@ -43,6 +43,9 @@ export const IpsecSettings = Type.Object(
     remoteId: Type.Optional(Type.String()),
     dpdIntervalSec: seconds('Between checks of the peer; 0: none.', 30),
     dpdTimeoutSec: seconds('Silence until a peer counts as dead.', 150),
+    handshakeTimeoutSec: Type.Optional(
+      Type.Number({ minimum: 0, description: 'Until a handshake of this side has failed; absent: about 48.' }),
+    ),
     rekeySec: seconds('Until keys are renewed; 0: never.', 3600),
     lifetimeSec: seconds('Until an SA ends; 0: never.', 0),
     localRange: Type.Optional(AddressRange),

@@ -103,6 +103,7 @@ export class IkeEndpoint implements IkeOwner {
   open(peer: IkePeer, route: IkeRoute, context?: unknown): IkeSa {
     const sa = this.#create({ peer, route, isInitiator: true });
     sa.context = context;
+    if (peer.timers.handshakeMs > 0) sa.expireAt = this.nowMs + peer.timers.handshakeMs;
     initiate(sa);
     return sa;
   }

@@ -56,6 +56,8 @@ export interface IkeTimers {
   /** Before the first retransmission; doubled each time. */
   readonly retransmitMs: number;
   readonly maxRetransmits: number;
+  /** Until an SA that this side opens has to be up. */
+  readonly handshakeMs: number;
 }
 
 export const defaultIkeTimers: IkeTimers = {
@@ -66,6 +68,7 @@ export const defaultIkeTimers: IkeTimers = {
   keepaliveMs: 20_000,
   retransmitMs: 1000,
   maxRetransmits: 5,
+  handshakeMs: 0,
 };
 
 /** What is configured for the other end of an IKE SA. */

@@ -65,6 +65,7 @@ export const ipsecProposal = {
   ipsecNatt: bit('ESP in UDP'),
   ipsecDpdInterval: whole('Seconds between dead-peer checks; 0 for none', 30, [0, 86_400]),
   ipsecDpdTimeout: whole('Seconds until a peer counts as dead', 150, [0, 86_400]),
+  ipsecIkeTimeout: whole('Seconds after which a handshake that has not ended has failed', 48, [1, 48]),
   ipsecRekeyTime: whole('Seconds until keys are renewed; 0 for never', 3600, [0, 604_800]),
   ipsecSaLifetime: whole('Seconds an SA lives at most; 0 for ever', 0, [0, 604_800]),
   ipsecEncrypt: bit('ESP encrypts; else it only protects', 1),

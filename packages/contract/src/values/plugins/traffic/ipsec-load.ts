@@ -64,7 +64,7 @@ export const ipsecLoad = definePlugin({
     counter('ipsec-load.recycled', 'Sessions closed and opened again, or forgotten by the responder'),
     gauge('ipsec-load.poolUsed', 'Sessions the responder keeps'),
     latency('ipsec-load.exchange', 'Exchanges'),
-    latency('ipsec-load.handshake', 'Whole handshakes'),
+    latency('ipsec-load.handshake', 'Whole handshakes; those that time out count with the time they waited'),
     errorsOf('ipsec-load'),
     ...loadMetricsOf('ipsec-load'),
   ],

@@ -75,7 +75,7 @@ export const ipsecTunnel = definePlugin({
     counter('ipsec-tunnel.dpdTimeouts', 'Peers that were silent', { better: 'lower' }),
     counter('ipsec-tunnel.replayErrors', 'Packets that came twice', { better: 'lower' }),
     counter('ipsec-tunnel.authErrors', 'Packets with a wrong check value', { better: 'lower' }),
-    latency('ipsec-tunnel.setup', 'Time until a tunnel is up'),
+    latency('ipsec-tunnel.setup', 'Time until a tunnel is up, or has timed out'),
     bytes('ipsec-tunnel.txBytes', 'Bytes sent by ESP'),
     bytes('ipsec-tunnel.rxBytes', 'Bytes received by ESP'),
     errorsOf('ipsec-tunnel'),

@@ -124,6 +124,7 @@ export const ipsecSettingsAt = (scope: PlanScope, values: IpsecValues): IpsecSet
     natt: values.ipsecNatt === 1,
     dpdIntervalSec: values.ipsecDpdInterval,
     dpdTimeoutSec: values.ipsecDpdTimeout,
+    handshakeTimeoutSec: values.ipsecIkeTimeout,
     rekeySec: values.ipsecRekeyTime,
     lifetimeSec: values.ipsecSaLifetime,
     uniqueSelectors: false,
