@@ -43,6 +43,22 @@ describe('percentiles', () => {
     expect(histogram('http.service').quantile(0.95)).toBeGreaterThan(minUs);
   });
 
+  it('of http include requests without an answer at the end of a run that is shorter than their time', async () => {
+    const port = await listening(createServer(() => {}));
+    const run = await runJob({ engine: 'http', config: client(port, { connections: 5 }), duration: { seconds: 0.2 } });
+    expect([run.counter('http.requests'), run.counter('http.unanswered')]).toEqual([5, 5]);
+    expect(run.histogram('http.latency').count).toBe(5);
+    expect(run.histogram('http.latency').min).toBeGreaterThan(1_900_000);
+    expect(run.histogram('http.service').min).toBeGreaterThan(1_900_000);
+  });
+
+  it('of http include connections that are not open at the end of such a run, which have failed', async () => {
+    const port = await listening(createTcpServer((socket) => socket.on('error', () => {})));
+    const config = client(port, { connections: 5, tls: { verify: false } });
+    const run = await runJob({ engine: 'http', config, duration: { seconds: 0.2 } });
+    expect([run.counter('http.requests'), run.counter('http.errors.connectTimeout')]).toEqual([0, 5]);
+  });
+
   it('of dns include queries that were never answered', async () => {
     const sink = createSocket('udp4').bind(0, '127.0.0.1');
     open.push(sink);
@@ -53,6 +69,18 @@ describe('percentiles', () => {
     expect(counter('dns.timeouts')).toBe(counter('dns.queries'));
     expect(histogram('dns.latency').count).toBe(counter('dns.queries'));
     expect(histogram('dns.latency').min).toBeGreaterThan(minUs);
+  });
+
+  it('of dns include queries without an answer at the end of a run that is shorter than their time', async () => {
+    const sink = createSocket('udp4').bind(0, '127.0.0.1');
+    open.push(sink);
+    await once(sink, 'listening');
+    const more = { names: ['a.test'], timeoutMs: 30_000, retries: 3, load: { rate: 50 } };
+    const run = await runJob({ engine: 'dns', config: client(sink.address().port, more), duration: { seconds: 0.2 } });
+    expect(run.counter('dns.queries')).toBeGreaterThan(5);
+    expect(run.counter('dns.timeouts')).toBe(run.counter('dns.queries'));
+    expect(run.histogram('dns.latency').count).toBe(run.counter('dns.queries'));
+    expect(run.histogram('dns.latency').min).toBeGreaterThan(2_900_000);
   });
 
   it('of tls include handshakes that timed out', async () => {

@@ -134,7 +134,11 @@ class DnsClient extends LoadDrivenClient {
   }
 
   protected override async release(): Promise<void> {
-    for (const channel of this.#channels) channel.transport?.close();
+    const now = performance.now();
+    for (const channel of this.#channels) {
+      channel.abandon(now);
+      channel.transport?.close();
+    }
     await this.#datagrams.close();
     await this.#streams?.close();
     await this.#quic?.close();

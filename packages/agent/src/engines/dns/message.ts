@@ -62,27 +62,6 @@ export const encodeQuery = (question: Question, options: { recursion: boolean; e
   return Buffer.concat([header(0, flags, [1, 0, 0, opt.length]), questionBytes(question), ...opt]);
 };
 
-/** The parts of an answer that a client evaluates. */
-export interface AnswerHead {
-  readonly id: number;
-  readonly isResponse: boolean;
-  readonly isTruncated: boolean;
-  readonly rcode: number;
-  readonly answers: number;
-}
-
-export const readAnswerHead = (message: Buffer): AnswerHead | undefined => {
-  if (message.length < headerBytes) return undefined;
-  const flags = message.readUInt16BE(2);
-  return {
-    id: message.readUInt16BE(0),
-    isResponse: (flags & flag.response) !== 0,
-    isTruncated: (flags & flag.truncated) !== 0,
-    rcode: flags & 15,
-    answers: message.readUInt16BE(6),
-  };
-};
-
 export interface Query {
   readonly id: number;
   readonly flags: number;

@@ -8,6 +8,8 @@ import { isAnswerTo, type Questions } from './questions.ts';
 
 const ids = 65_536;
 const headerBytes = 12;
+/** At the end of a client, an answer that has been waited for for less may have been about to come. */
+const minWaitMs = 1000;
 
 export interface QueryChannelDeps {
   readonly samples: Samples;
@@ -133,6 +135,15 @@ export class QueryChannel implements MessageTransportEvents {
     if (this.pending === 0) return;
     for (let slot = 0; slot < this.#capacity; slot++) {
       if ((this.#ids[slot] as number) < 0 || now - (this.#sentAt[slot] as number) <= config.timeoutMs) continue;
+      this.#expire(slot, now);
+    }
+  }
+
+  /** The client ends: queries that have waited for a while are without an answer, whatever retries they had left. */
+  abandon(now: number): void {
+    for (let slot = 0; slot < this.#capacity; slot++) {
+      if ((this.#ids[slot] as number) < 0 || now - (this.#sentAt[slot] as number) < minWaitMs) continue;
+      this.#retriesLeft[slot] = 0;
       this.#expire(slot, now);
     }
   }

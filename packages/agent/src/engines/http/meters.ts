@@ -4,6 +4,9 @@ import { countError } from '../../net/metrics/count-error.ts';
 import type { PacketMeters } from '../../net/quic/packet-observer.ts';
 import { packetMeters } from '../../net/quic/quic-meters.ts';
 
+/** At the end of a client, answers and connections that have been waited for for less may have been about to come. */
+const minWaitMs = 1000;
+
 /** Server metrics. */
 export class ServerMeters {
   readonly requests: Counter;
@@ -97,5 +100,19 @@ export class HttpMeters {
 
   unanswered(count: number): void {
     this.#samples.counter('http.unanswered').add(count);
+  }
+
+  /** A request without an answer at the end counts with the time it has waited, like one that times out. */
+  waited({ intended, sentAt }: { readonly intended: number; readonly sentAt: number }, now: number): void {
+    if (!(now - sentAt >= minWaitMs)) return;
+    this.latency.record((now - intended) * 1000);
+    this.service.record((now - sentAt) * 1000);
+  }
+
+  /** A connection that is not open at the end has failed if it had the time to open. */
+  unopened({ intended, connectAt }: { readonly intended: number; readonly connectAt: number }, now: number): void {
+    if (now - connectAt < minWaitMs) return;
+    if (!Number.isNaN(intended)) this.latency.record((now - intended) * 1000);
+    this.error('connectTimeout');
   }
 }

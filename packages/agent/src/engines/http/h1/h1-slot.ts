@@ -127,7 +127,7 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
 
   abandon(): void {
     if (this.#connection === undefined) return;
-    if (this.inFlight > 0) this.#meters.unanswered(this.inFlight);
+    this.#countUnanswered(performance.now());
     this.inFlight = 0;
     this.#isRetiring = true;
     this.#isAbandoned = true;
@@ -253,6 +253,18 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
       if (!Number.isNaN(this.#sessionIntended)) this.#meters.latency.record((now - this.#sessionIntended) * 1000);
     }
     this.#fail(kind);
+  }
+
+  #countUnanswered(now: number): void {
+    const isOpening = !this.#isOpen && !this.#isClosing;
+    if (isOpening) this.#meters.unopened({ intended: this.#sessionIntended, connectAt: this.#connectAt }, now);
+    if (this.inFlight === 0) return;
+    this.#meters.unanswered(this.inFlight);
+    for (let index = 0; index < this.inFlight; index++) {
+      const slot = this.#first + ((this.#oldest + index) % this.#depth);
+      const [intended = now, sentAt = now] = [this.#intended[slot], this.#sentAt[slot]];
+      this.#meters.waited({ intended, sentAt }, now);
+    }
   }
 
   #fail(kind: string): void {

@@ -123,7 +123,7 @@ export class H2Slot implements Slot, ConnectionEvents, H2Events {
 
   abandon(): void {
     if (this.#connection === undefined) return;
-    if (this.inFlight > 0) this.#meters.unanswered(this.inFlight);
+    this.#countUnanswered(performance.now());
     this.#inFlight.clear();
     this.#isRetiring = true;
     this.#isAbandoned = true;
@@ -282,6 +282,13 @@ export class H2Slot implements Slot, ConnectionEvents, H2Events {
     const headers = requestHeaders(this.#config, this.#target, bodyLength);
     known.set(bodyLength, headers);
     return headers;
+  }
+
+  #countUnanswered(now: number): void {
+    const isOpening = !this.#isOpen && !this.#isClosing;
+    if (isOpening) this.#meters.unopened({ intended: this.#sessionIntended, connectAt: this.#connectAt }, now);
+    if (this.inFlight > 0) this.#meters.unanswered(this.inFlight);
+    for (const entry of this.#inFlight.values()) this.#meters.waited(entry, now);
   }
 
   #timeOutConnect(now: number): void {

@@ -109,7 +109,7 @@ export class H3Slot implements Slot, QuicConnectionEvents, H3Events {
 
   abandon(): void {
     if (this.#connection === undefined) return;
-    if (this.inFlight > 0) this.#meters.unanswered(this.inFlight);
+    this.#countUnanswered(performance.now());
     this.#inFlight.clear();
     this.#waiting.length = 0;
     this.#isRetiring = true;
@@ -240,6 +240,13 @@ export class H3Slot implements Slot, QuicConnectionEvents, H3Events {
     const headers = requestHeaders(this.#config, this.#target, bodyLength);
     known.set(bodyLength, headers);
     return headers;
+  }
+
+  #countUnanswered(now: number): void {
+    const isOpening = !this.#isOpen && !this.#isClosing;
+    if (isOpening) this.#meters.unopened({ intended: this.#sessionIntended, connectAt: this.#connectAt }, now);
+    if (this.inFlight > 0) this.#meters.unanswered(this.inFlight);
+    for (const entry of this.#inFlight.values()) this.#meters.waited(entry, now);
   }
 
   #timeOutConnect(now: number): void {

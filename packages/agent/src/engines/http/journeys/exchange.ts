@@ -105,6 +105,17 @@ export class Exchange implements Answer {
     this.request.meters.latency.record((now - this.intended) * 1000);
   }
 
+  /** The client ends before the answer has come, or before the connection has opened. */
+  abandon({ meters }: Pick<JourneyTarget, 'meters'>, now: number): void {
+    const { intended, startedAt, sentAt } = this;
+    if (Number.isNaN(sentAt)) {
+      meters.unopened({ intended, connectAt: startedAt }, now);
+      return;
+    }
+    meters.unanswered(1);
+    meters.waited({ intended, sentAt }, now);
+  }
+
   body(): string {
     this.#text ??= Buffer.concat(this.#chunks).toString();
     return this.#text;

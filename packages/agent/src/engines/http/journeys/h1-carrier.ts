@@ -113,7 +113,7 @@ class UserConnection implements ConnectionEvents, ResponseEvents {
 
   abandon(): void {
     if (this.#connection === undefined) return;
-    if (this.exchange !== undefined && !Number.isNaN(this.exchange.sentAt)) this.#target.meters.unanswered(1);
+    this.exchange?.abandon(this.#target, performance.now());
     this.exchange = undefined;
     this.#isAbandoned = true;
     this.#isClosing = true;

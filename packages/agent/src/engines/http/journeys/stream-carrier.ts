@@ -96,7 +96,10 @@ export abstract class StreamCarrier<Connection, Session> implements Carrier {
 
   abandon(): void {
     if (this.connection === undefined) return;
-    if (this.#streams.size > 0) this.target.meters.unanswered(this.#streams.size);
+    const now = performance.now();
+    for (const { exchange } of this.#streams.values()) exchange.abandon(this.target, now);
+    // One connection fails, however many wait for it.
+    if (this.session === undefined) this.#waiting[0]?.abandon(this.target, now);
     this.#streams.clear();
     this.#waiting = [];
     this.#isAbandoned = true;

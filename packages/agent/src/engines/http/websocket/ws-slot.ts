@@ -138,7 +138,7 @@ export class WsSlot implements Slot, ConnectionEvents, WebSocketEvents {
 
   abandon(): void {
     if (this.#connection === undefined) return;
-    if (this.inFlight > 0) this.#meters.unanswered(this.inFlight);
+    this.#countUnanswered(performance.now());
     this.#inFlight = [];
     this.#isRetiring = true;
     this.#isAbandoned = true;
@@ -308,6 +308,13 @@ export class WsSlot implements Slot, ConnectionEvents, WebSocketEvents {
   #write(bytes: Uint8Array): void {
     this.#meters.txBytes.add(bytes.length);
     this.#connection?.writeCopy(bytes);
+  }
+
+  #countUnanswered(now: number): void {
+    const isOpening = this.#state === 'connecting' || this.#state === 'upgrading';
+    if (isOpening) this.#meters.unopened({ intended: this.#sessionIntended, connectAt: this.#connectAt }, now);
+    if (this.inFlight > 0) this.#meters.unanswered(this.inFlight);
+    for (const entry of this.#inFlight) this.#meters.waited(entry, now);
   }
 
   #timeOut(kind: 'timeout' | 'connectTimeout', now: number): void {

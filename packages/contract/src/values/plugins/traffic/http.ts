@@ -113,7 +113,10 @@ export const http = definePlugin({
     counter('http.connections', 'Connections established by the client'),
     counter('http.resumed', 'Connections whose TLS session was resumed'),
     gauge('http.concurrent', 'Connections open'),
-    latency('http.latency', 'From the time a request was due to the end of its answer'),
+    latency(
+      'http.latency',
+      'From the time a request was due to the end of its answer, or until it timed out or the run ended',
+    ),
     latency('http.service', 'From the time a request was written to the end of its answer'),
     latency(
       'http.ttfb',
