@@ -75,9 +75,20 @@ it('the reference has every member of every plugin with its meaning, all metrics
   expect(await page('settings')).toContain('<code>tasks.maxConcurrent</code></td><td>integer from 1 to 10,000</td>');
   expect(await page('operations')).toContain('<code>rushhour tasks start</code>');
   const errors = await page('errors');
-  for (const code of ['INVALID_REQUEST', 'NOT_FOUND', 'NO_SUCH_ROUTE'])
-    expect(errors).toContain(`<code>${code}</code>`);
-  expect(errors.match(/<tr><td><code>[A-Z_0-9]+<\/code>/g)?.length).toBeGreaterThan(100);
+  const rows = {
+    INVALID_REQUEST: ['400', ''],
+    NO_SUCH_ROUTE: ['404', 'http'],
+    TOO_MANY_OPEN_UPLOADS: ['', 'assets/files/upload'],
+    WINDOW_EMPTY: ['', 'tasks'],
+    BAD_SAN: ['', 'assets/certificates'],
+    NETWORK_INVALID: ['', 'plan/stack'],
+  };
+  for (const [code, [status = '', folder = '']] of Object.entries(rows)) {
+    const [, statuses, folders] =
+      new RegExp(`<tr><td><code>${code}</code></td><td>(.*?)</td><td>(.*?)</td>`).exec(errors) ?? [];
+    expect([code, statuses, folders]).toEqual([code, expect.stringContaining(status), expect.stringContaining(folder)]);
+  }
+  expect(errors.match(/<tr><td><code>[A-Z_0-9]+<\/code>/g)?.length).toBeGreaterThan(400);
 });
 
 it('leads nowhere else', async () => {

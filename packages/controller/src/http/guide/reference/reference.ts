@@ -88,9 +88,16 @@ ${tableOf(
 
 ## Codes
 
+Codes with a status are those of errors (\`data.code\`), the others those of issues (\`data.issues\`) and of the check of a task. The
+last column is the folder of \`packages/controller/src\` that they come from.
+
 ${tableOf(
-  ['Code', 'Status'],
-  errorCodes().map(([code, statuses]) => [`\`${code}\``, statuses.join(', ')]),
+  ['Code', 'Status', 'Source'],
+  errorCodes().map(({ code, statuses, folders }) => [
+    `\`${code}\``,
+    [...statuses].toSorted().join(', '),
+    [...folders].toSorted().join(', '),
+  ]),
 )}
 `;
 
