@@ -5,6 +5,7 @@ import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { publicKeyText, releaseKeys } from '@rushhour/protocol';
 import { ensureWeb } from './build-web.ts';
+import { hasSection, taggedVersion } from './release-version.ts';
 import { root } from './run.ts';
 
 const usage = `usage: npm run release -- [--arch x64,arm64] [--out FOLDER] [--version VERSION] [--key FILE] [--stage]
@@ -24,19 +25,6 @@ const documents = ['LICENSE', 'README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md',
 const files = ['package.json', 'package-lock.json', '.npmrc', 'deploy', ...documents];
 
 const isShipped = (path: string) => !/(^|\/)(node_modules|testing)(\/|$)|\.test\.tsx?$/.test(relative(root, path));
-
-/** The version of the tag on this commit. */
-const taggedVersion = (): string | undefined => {
-  try {
-    const options = ['describe', '--tags', '--exact-match', '--match', 'v[0-9]*'];
-    return execFileSync('git', options, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] })
-      .toString()
-      .trim()
-      .slice(1);
-  } catch {
-    return undefined;
-  }
-};
 
 /** What all archives of a release have in common. */
 interface Edition {
@@ -164,10 +152,14 @@ const { values } = parseArgs({
   },
 });
 const architectures = values.arch.split(',');
-const version = values.version ?? taggedVersion();
+const version = values.version ?? taggedVersion(root);
 if (values.help || version === undefined || !architectures.every((arch) => arch === 'x64' || arch === 'arm64')) {
   process.stderr.write(usage);
   process.exit(values.help ? 0 : 64);
+}
+if (values.version === undefined && !hasSection(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), version)) {
+  process.stderr.write(`CHANGELOG.md has no section "## ${version}": name what is under "## Unreleased" by it first\n`);
+  process.exit(64);
 }
 const out = resolve(root, values.out);
 const edition = editionOf(version, values.key);
