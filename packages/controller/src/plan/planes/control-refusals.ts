@@ -50,8 +50,8 @@ const ospfRefusals = (config: ProtocolConfig<'ospf'>): Refusal[] => {
       '/topology/prefixesPerNode',
       `routers of version 2 announce ${maxPrefixesPerNode} at most`,
     ],
-    [isVersion3 && hasKey && kind !== 'hmac-sha-256', '/authentication/kind', 'version 3 has hmac-sha-256'],
-    [hasKey && kind !== 'simple' && keyId > maxKeyId, '/authentication/keyId', `${maxKeyId} is the most`],
+    [isVersion3 && hasKey && kind !== 'hmac-sha-256', '/authentication/kind', 'version 3 takes hmac-sha-256 only'],
+    [hasKey && kind !== 'simple' && keyId > maxKeyId, '/authentication/keyId', `must be at most ${maxKeyId}`],
   ]).concat(ospfNeighbourRefusals(config));
 };
 

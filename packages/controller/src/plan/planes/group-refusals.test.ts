@@ -41,7 +41,7 @@ it.each([
     { instance: { multiTopology: true, protocols: ['ipv4'] } },
     ['/instance/multiTopology: needs ipv6 in protocols'],
   ],
-  ['ospf', { authentication: { kind: 'md5', keyId: 300 } }, ['/authentication/keyId: 255 is the most']],
+  ['ospf', { authentication: { kind: 'md5', keyId: 300 } }, ['/authentication/keyId: must be at most 255']],
   ['ospf', { instance: { version: 3 }, authentication: { kind: 'hmac-sha-256', keyId: 300 } }, []],
   ['mld', { host: { groupStart: 'ff02::1:3' } }, []],
   ['mld', { host: { groupStart: 'ff01::5' } }, ['/host/groupStart: is no multicast group that hosts report']],

@@ -55,7 +55,7 @@ describe('MACs of sessions', () => {
       ['/accessPlane/0', 'its interface eth1 as well, such as 02:00:00:00:01:01'],
     ],
     ['with other steps', [on(1, [11], 7), on(2, [11], 9)], ['/accessPlane/1', '02:00:00:00:05:0c']],
-  ] as const)('that are those %s are said', (_, entries, [path, text]) => {
+  ] as const)('that are those %s are a warning', (_, entries, [path, text]) => {
     expect(warningsOf(...entries)).toEqual([warning(path, text)]);
   });
 

@@ -47,8 +47,8 @@ const reportShared = (one: SessionMacs, other: SessionMacs, shared: Mac, issues:
   const isSame = plane === other.plane;
   const where = isSame ? `its interface ${other.interface}` : `${other.plane.path} on agent ${other.plane.agent.name}`;
   const message =
-    `sessions on ${one.interface} have MACs of ${where} as well, such as ${formatMac(shared)}: ` +
-    'servers take them for one; name another first MAC in a profile of links';
+    `sessions on ${one.interface} use MACs of ${where} as well, such as ${formatMac(shared)}, and servers ` +
+    'cannot tell them apart: set another first MAC in a profile of links';
   issues.warning({ path: plane.path, agentId: plane.agent.id }, 'MAC_OVERLAP', message);
 };
 

@@ -147,7 +147,7 @@ export const durationIssues = (path: string, { mode, count, stages: given = [], 
   }
   const needed = parts.rampUpSec + parts.warmUpSec + parts.rampDownSec;
   if (mode !== 'time' || needed < seconds) return [];
-  const message = `ramps and warm-up take all of the ${seconds} seconds: nothing is left to judge`;
+  const message = `ramps and warm-up take all ${seconds} seconds: no time is left to measure`;
   return [{ path: `${path}/seconds`, code: 'DURATION_TOO_SHORT', message }];
 };
 

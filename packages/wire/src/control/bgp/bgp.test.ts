@@ -9,7 +9,6 @@ import { keepaliveMessage, MessageReader, notificationMessage, refreshMessage } 
 import { BgpError } from './notification.ts';
 import { openMessage, parseOpen } from './open.ts';
 import { Rib } from './rib.ts';
-import { prefixRoom } from './route-source.ts';
 import { parseUpdate } from './update.ts';
 
 const marker = 'ff'.repeat(16);
@@ -78,14 +77,6 @@ describe('messages', () => {
     ];
     expect(hexOfBytes(announcer.next(10_000) as Uint8Array)).toBe(expected.join('').replaceAll(' ', ''));
     expect(announcer.next(10_000)).toBeUndefined();
-  });
-
-  it.each([
-    ['10.0.0.0/8', 246],
-    ['255.255.255.0/24', 1],
-    ['2001:db8::/32', 2 ** 32 - 0x20010db8],
-  ])('leave room for prefixes after %s', (first, room) => {
-    expect(prefixRoom(first)).toBe(room);
   });
 });
 

@@ -1,4 +1,3 @@
-import { parseAddress } from '../../ip/address.ts';
 import type { MessageWriter } from '../message-writer.ts';
 import { PrefixSequence } from '../prefix-sequence.ts';
 import type { PathAttributes } from './attributes.ts';
@@ -35,20 +34,6 @@ export interface GeneratedPrefixes {
 const withdrawnLabel = 0x800000;
 const lastLabel = 0xfffff;
 const firstFreeLabel = 16;
-
-/** How many prefixes follow the first one in its address space, itself included. */
-export const prefixRoom = (first: string): number => {
-  const [address = '', length] = first.split('/');
-  const words = parseAddress(address);
-  const isV4 = !address.includes(':');
-  const bits = Number(length);
-  let index = 0;
-  for (let word = isV4 ? 3 : 0, left = bits; left > 0; word++, left -= 32) {
-    const value = (words[word] as number) >>> 0;
-    index = left >= 32 ? index * 2 ** 32 + value : index * 2 ** left + Math.floor(value / 2 ** (32 - left));
-  }
-  return 2 ** bits - index;
-};
 
 /** Prefixes computed from their index: nothing is stored for them. */
 export const createPrefixSource = (options: GeneratedPrefixes): RouteSource => {

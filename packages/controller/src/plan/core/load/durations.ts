@@ -23,7 +23,7 @@ export const reportDuration = ({ path, values }: TrafficEntry, issues: PlanIssue
   }
   const ramps = duration.rampUpSec + duration.warmUpSec + duration.rampDownSec;
   if (duration.mode === 'time' && ramps >= duration.seconds) {
-    const message = `ramps and warm-up take all of the ${duration.seconds} seconds: nothing is left to judge`;
+    const message = `ramps and warm-up take all ${duration.seconds} seconds: no time is left to measure`;
     issues.error(`${location}/seconds`, 'DURATION_TOO_SHORT', message);
   }
 };

@@ -51,7 +51,7 @@ const payloadBytesOf = (scope: PlanScope, { frameSize, payload }: UdpValues): nu
   if (frameSize === undefined) return payload.size;
   const bytes = frameSize - udpFrameBytes - (wantedVersion(scope) === 6 ? ipv6ExtraBytes : 0);
   if (bytes >= udpHeaderBytes) return bytes;
-  const message = `leaves ${bytes} bytes for the payload; ${udpHeaderBytes} bytes hold the number and the time of a packet`;
+  const message = `leaves ${bytes} bytes for the payload, of which the number and the time of a packet need ${udpHeaderBytes}`;
   scope.issues.error(pointerIn(scope, 'frameSize'), 'FRAME_TOO_SMALL', message);
   return udpHeaderBytes;
 };

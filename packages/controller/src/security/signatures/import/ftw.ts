@@ -45,7 +45,7 @@ const carriedOut = (whole: string, call: string, payload: string | undefined): s
 
 const repeated = (text: string, times: number) => {
   if (text.length * times > maxRepeat)
-    throw new Refusal(`a template repeats a text ${times} times; the maximum is ${maxRepeat} characters`);
+    throw new Refusal(`repeat ${times} makes a text of more than ${maxRepeat} characters`);
   return text.repeat(times);
 };
 
