@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -67,7 +67,7 @@ const receiver = createServer(async (request: IncomingMessage, response) => {
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  system = await startSystem();
+  system = await startSystem({}, { RUSHHOUR_LOG_LEVEL: 'info' });
   [prometheus, influx] = [await startPrometheus(new URL(system.url).host), await startInflux()];
   near = await system.addAgent('near');
   far = await system.addAgent('far');
@@ -82,6 +82,8 @@ beforeAll(async () => {
           { type: 'influx', target: `${influx}/write?db=runs` },
           { type: 'otlp', target: collector, authorization: 'Bearer of-metrics' },
           { type: 'jsonLines', target: 'runs.jsonl' },
+          { type: 'jsonLines', target: 'first-task.jsonl', taskIDs: [1] },
+          { type: 'jsonLines', target: 'other-task.jsonl', taskIDs: [999] },
         ],
       },
     },
@@ -199,9 +201,9 @@ describe('other outputs', () => {
     expect(data.metrics.outputs[2]?.authorization).toBe('********');
   });
 
-  it('JSON lines are in the data folder', async () => {
-    const lines = () =>
-      readFileSync(join(system.dataDir, 'metrics/runs.jsonl'), 'utf8')
+  it('JSON lines are in the data folder, of all tasks or of those that are named', async () => {
+    const lines = (name = 'runs') =>
+      readFileSync(join(system.dataDir, `metrics/${name}.jsonl`), 'utf8')
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line));
@@ -212,6 +214,8 @@ describe('other outputs', () => {
           .map(({ value }) => value),
       ),
     ).toBeGreaterThan(6);
+    await expect.poll(() => lines('first-task').length).toBe(lines().length);
+    expect(existsSync(join(system.dataDir, 'metrics/other-task.jsonl'))).toBe(false);
     expect(lines()[0]).toMatchObject({ time: expect.stringMatching(/Z$/), labels: { task: 'measured "firewall"' } });
   });
 
@@ -219,5 +223,54 @@ describe('other outputs', () => {
     const update = (outputs: object[]) => system.client.settings.update({ body: { metrics: { outputs } } as never });
     await expect(update([{ type: 'jsonLines', target: '../escape' }])).rejects.toMatchObject({ status: 400 });
     await expect(update([{ type: 'otlp', target: 'ftp://x' }])).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+interface LogLine {
+  readonly level: string;
+  readonly time: string;
+  readonly source: string;
+  readonly message: string;
+  readonly [fact: string]: unknown;
+}
+
+const logOf = (output: string) =>
+  output
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as LogLine);
+
+describe('the log', () => {
+  it('of controller and agents has lines of one format', () => {
+    const lines = [system, near, far].map((program) => logOf(program.output()));
+    for (const written of lines) expect(written.length).toBeGreaterThan(0);
+    for (const line of lines.flat()) {
+      expect(line).toMatchObject({
+        level: expect.stringMatching(/^(debug|info|warn|error)$/),
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        source: expect.stringMatching(/^\w/),
+        message: expect.stringMatching(/^\w/),
+      });
+      // Records are named as in the API.
+      expect(Object.keys(line)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(agent|task|user)Id$/)]));
+    }
+  });
+
+  it('has sign-ins, those that were refused, and every state of runs and agents', async () => {
+    const wrong = { email: 'nobody@example.test', password: 'not-The-Password-9' };
+    await expect(system.client.auth.login({ body: wrong })).rejects.toMatchObject({ status: 401 });
+    const found = () => logOf(system.output());
+    await expect.poll(found).toContainEqual(expect.objectContaining({ message: 'sign-in refused' }));
+    const lines = found();
+    const address = '127.0.0.1';
+    expect(lines).toContainEqual(expect.objectContaining({ level: 'info', message: 'signed in', userID: 1, address }));
+    const refusal = { level: 'warn', message: 'sign-in refused', email: wrong.email, address };
+    expect(lines).toContainEqual(expect.objectContaining(refusal));
+    const states = lines.flatMap(({ taskID, state }) => (taskID === 1 ? [state] : []));
+    expect(states.filter((state, i) => state !== states[i - 1])).toEqual(
+      expect.arrayContaining(['queued', 'running', 'finished']),
+    );
+    for (const { id } of [near, far])
+      expect(lines).toContainEqual(expect.objectContaining({ agentID: id, state: 'online' }));
   });
 });

@@ -42,6 +42,8 @@ export interface System {
   readonly url: string;
   readonly client: Client;
   readonly dataDir: string;
+  /** What the controller has written since its last start. */
+  output(): string;
   addAgent(name: string, options?: AgentOptions): Promise<AgentProcess>;
   killController(signal: NodeJS.Signals): Promise<void>;
   restartController(): Promise<void>;
@@ -96,10 +98,8 @@ export const startSystem = async (settings: object = {}, env: Record<string, str
   };
 
   return {
-    url,
-    client,
-    dataDir,
-    addAgent,
+    ...{ url, client, dataDir, addAgent },
+    output: () => controller.output(),
     killController: async (signal) => void (await controller.kill(signal)),
     restartController: async () => {
       controller = await spawnController({ ...controllerEnv, RUSHHOUR_PORT: new URL(url).port });

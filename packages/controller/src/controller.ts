@@ -243,8 +243,14 @@ const createLog = (level: string): Logger =>
 
 /** Every state of a run, and of an agent, is a line of the log. */
 const logStates = (bus: Bus, log: Logger) => {
-  bus.subscribe('task.status', ({ id, status }) => log.info({ taskID: id, state: statusNameOf(status) }, 'run'));
-  bus.subscribe('agent.status', ({ id, status }) => log.info({ agentID: id, state: agentStateOf(status) }, 'agent'));
+  bus.subscribe('task.status', ({ id, status }) => {
+    const state = statusNameOf(status);
+    log.info({ taskID: id, state }, `task ${id} is ${state}`);
+  });
+  bus.subscribe('agent.status', ({ id, status }) => {
+    const state = agentStateOf(status);
+    log.info({ agentID: id, state }, `agent ${id} is ${state}`);
+  });
 };
 
 const agentStateOf = (status: number) => Object.entries(agentStatus).find(([, value]) => value === status)?.[0];

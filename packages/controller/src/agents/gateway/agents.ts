@@ -229,12 +229,12 @@ export const createAgents = async (deps: Deps) => {
   const admission = createAdmission({ store, settings, bus, batch, registry, log });
   const files = createFilePush({ store, batch, registry, log });
 
-  const storeFacts: StoreFacts = (agentId, facts) => batch.write((tx) => keepFacts(tx, agentId, facts));
+  const storeFacts: StoreFacts = (agentID, facts) => batch.write((tx) => keepFacts(tx, agentID, facts));
   const session = {
     ...{ admission, registry, controllerId, key, logs, log, packageKeys: [...packageKeys] },
     files: createFileSender(withAttempts(store, blobs), log),
-    keepFacts: (agentId: number, facts: AgentFacts) =>
-      void storeFacts(agentId, facts).catch((error) => log.error({ err: error, agentId }, 'facts were not written')),
+    keepFacts: (agentID: number, facts: AgentFacts) =>
+      void storeFacts(agentID, facts).catch((error) => log.error({ err: error, agentID }, 'facts were not written')),
   };
   const endpoint = createEndpoint((arriving) => openSession(arriving, session), createAddressReader(trustedProxies));
   const heartbeats = startHeartbeatFlusher(registry, batch, log);

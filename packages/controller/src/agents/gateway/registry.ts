@@ -199,7 +199,7 @@ export class Registry implements AgentGateway {
     this.#presences.delete(agentId);
     presence.connection?.terminate();
     presence.connection = undefined;
-    this.#deps.log.info({ agentId, reason }, 'agent lost');
+    this.#deps.log.info({ agentID: agentId, reason }, 'agent lost');
     this.#statuses.put(agentId, agentStatus.offline);
     this.#listeners.notify((listener) => listener.lost?.(agentId, reason));
   }

@@ -227,7 +227,7 @@ class Session {
     const { log } = this.#deps;
     const { address } = this.#connection;
     if (error instanceof Refusal) return this.#refuse(error);
-    const who = this.#state.step === 'open' ? { agentId: this.#state.presence.agentId, address } : { address };
+    const who = this.#state.step === 'open' ? { agentID: this.#state.presence.agentId, address } : { address };
     const isBad = error instanceof BadMessage || error instanceof ChannelError;
     if (isBad) log.warn({ ...who, reason: error.message }, 'bad message of an agent');
     else log.error({ ...who, err: error }, 'a message of an agent could not be handled');
@@ -258,7 +258,7 @@ const letIn = async (greeting: Greeting, proof: Proof, connection: Connection, d
   const { agentId, bootId } = presence;
   connection.send({ type: 'welcome', agentId, controllerId, limits: registry.limits(), packageKeys });
   registry.enter(presence, { bootId, runs: greeting.type === 'hello' ? greeting.runs : [] });
-  log.info({ agentId, address: connection.address }, 'agent connected');
+  log.info({ agentID: agentId, address: connection.address }, 'agent connected');
   return presence;
 };
 
@@ -288,7 +288,7 @@ const serveOffered = async (
   const deadline = performance.now() + offerWaitMs;
   while (!registry.isOffered(agentId, request.sha256)) {
     if (performance.now() > deadline || !connection.isOpen) {
-      log.warn({ agentId, sha256: request.sha256 }, 'an agent asked for a file that is none of its runs');
+      log.warn({ agentID: agentId, sha256: request.sha256 }, 'an agent asked for a file that is none of its runs');
       connection.send({ type: 'noFile', sha256: request.sha256, reason: 'it is not a file of your runs' });
       return;
     }

@@ -26,7 +26,7 @@ export const createStatusBoard = ({ bus, batch, log }: { bus: Bus; batch: WriteB
       batch
         .write((tx) => keepStatus(tx, id, status))
         .then(() => announce(id, status))
-        .catch((error) => log.error({ err: error, agentId: id }, 'the status of an agent was not written'));
+        .catch((error) => log.error({ err: error, agentID: id }, 'the status of an agent was not written'));
     },
   };
 };

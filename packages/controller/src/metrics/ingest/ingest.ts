@@ -139,13 +139,13 @@ export class Ingest {
       const run = byRun.get(runId)?.run ?? (await this.#open(runId, epoch));
       const stream = run?.facts.epoch === epoch ? run.streamOf(agentId, order) : undefined;
       if (run === undefined || stream === undefined) {
-        log.warn({ runId, agentId, order }, 'measurements of a job that the run does not know');
+        log.warn({ runId, agentID: agentId, order }, 'measurements of a job that the run does not know');
         continue;
       }
       const arrivals = byRun.get(runId) ?? (await this.#newArrivals(run));
       byRun.set(runId, arrivals);
       const refused = arrivals.add(stream, summaries);
-      if (refused > 0) log.warn({ runId, agentId, order, refused }, 'measurements that make no sense');
+      if (refused > 0) log.warn({ runId, agentID: agentId, order, refused }, 'measurements that make no sense');
     }
     // In the same order at all times, so that transactions never wait for each other.
     return [...byRun.values()].sort((a, b) => a.run.facts.runId - b.run.facts.runId);

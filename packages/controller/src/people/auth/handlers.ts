@@ -136,7 +136,7 @@ export const authHandlers = (deps: Deps): Handlers<typeof api.auth> => {
         return openSession(tx, user.id, { address: visitor.address, client }, settings.current().auth);
       });
       visitor.setSession(tokens);
-      deps.log.info({ userID: user.id, address: visitor.address }, 'sign-in');
+      deps.log.info({ userID: user.id, address: visitor.address }, 'signed in');
       return sessionReply(deps, user.id, tokens);
     },
 

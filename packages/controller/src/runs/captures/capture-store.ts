@@ -97,7 +97,7 @@ const createCaptureContext = (deps: Deps) => {
 type CaptureContext = ReturnType<typeof createCaptureContext>;
 
 const post = ({ queue, log }: CaptureContext, agentId: number, work: () => Promise<unknown>) =>
-  queue.run(agentId, work).catch((error) => log.error({ err: error, agentId }, 'could not store a capture'));
+  queue.run(agentId, work).catch((error) => log.error({ err: error, agentID: agentId }, 'could not store a capture'));
 
 const forget = (
   { gateway }: CaptureContext,
@@ -130,7 +130,7 @@ const fail = async (context: CaptureContext, agentId: number, dump: RunDumpRecor
   damaged.set(dump.id, count);
   if (error instanceof CaptureDamaged && count >= maxDamagedFetches)
     return giveUp(context, agentId, dump, error.message);
-  log.warn({ err: error, agentId, dump: dump.id }, 'could not fetch a capture');
+  log.warn({ err: error, agentID: agentId, dump: dump.id }, 'could not fetch a capture');
   later(context, agentId, dump.id);
 };
 

@@ -28,7 +28,7 @@ export const createAgentResets = ({ store, gateway, isAwaitedFrom, onReset, rese
       notBefore.delete(agentId);
       onReset();
     } catch (error) {
-      log.warn({ err: error, agentId }, 'could not reset an agent');
+      log.warn({ err: error, agentID: agentId }, 'could not reset an agent');
       notBefore.set(agentId, clockNow() + resetMs);
     }
     resetting.delete(agentId);

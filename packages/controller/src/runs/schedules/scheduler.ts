@@ -118,7 +118,7 @@ const tick = async (deps: Deps) => {
   for (const schedule of await dueSchedules(store.read, new Date().toISOString())) {
     if (!runs.isMine(schedule.taskID)) continue;
     await occurrence(deps, schedule).catch((error) =>
-      log.error({ err: error, taskId: schedule.taskID }, 'could not start a scheduled run'),
+      log.error({ err: error, taskID: schedule.taskID }, 'could not start a scheduled run'),
     );
   }
 };

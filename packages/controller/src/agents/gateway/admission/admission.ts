@@ -40,7 +40,7 @@ const alarmIntervalMs = 600_000;
 const createCloneAlarm = ({ store, bus, log }: { store: Store; bus: Bus; log: Logger }) => {
   const raisedAt = new Map<number, number>();
   return async (agent: { id: number; name: string }, addresses: { first: string; second: string }) => {
-    log.warn({ agentId: agent.id, ...addresses }, 'two agents show the same identity');
+    log.warn({ agentID: agent.id, ...addresses }, 'two agents show the same identity');
     if (performance.now() - (raisedAt.get(agent.id) ?? Number.NEGATIVE_INFINITY) < alarmIntervalMs) return;
     raisedAt.set(agent.id, performance.now());
     const origin = { userId: null, address: addresses.second, requestId: 'agent channel', operation: 'agents.clone' };
