@@ -60,7 +60,7 @@ describe('a viewer', () => {
     expect(rejected).toEqual([]);
   });
 
-  it('is told that a page needs another permission', async () => {
+  it('learns that a page needs another permission', async () => {
     await page.goto(`${system.url}/tasks/new`);
     await page.getByRole('heading', { name: "You don't have permission to view this page" }).waitFor();
     await page.getByRole('link', { name: 'Go to the overview' }).click();

@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { api, type Collection } from '@rushhour/contract';
 import { expect, it } from 'vitest';
+import { programOf } from '../../packages/cli/src/program.ts';
+import { digestOf } from '../../packages/cli/src/routes/route-digest.ts';
 import { commandsOf, documents, root } from './documents.ts';
 
 /** Commands that `how-to.test.ts` and `quick-start.test.ts` do not run themselves, and the test that does. */
@@ -62,4 +64,46 @@ it('the tests that run the others exist', () => {
     return !existsSync(file) || !readFileSync(file, 'utf8').includes(contains);
   });
   expect(missing.map(([command, test]) => [String(command), test])).toEqual([]);
+});
+
+/** The words of a command line before its first pipe or redirection, without quotes. */
+const wordsOf = (command: string) => {
+  const [own = ''] = command.split(/ (?:\|\|?|>|&&) /);
+  return (own.match(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g) ?? []).map((word) => word.replaceAll(/['"]/g, ''));
+};
+
+type Command = ReturnType<typeof programOf>;
+
+/** Parses as the program does, without doing anything. */
+const withoutActions = (command: Command): Command => {
+  command.configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} });
+  if (command.commands.length === 0) command.action(() => {});
+  for (const child of command.commands) withoutActions(child as Command);
+  return command;
+};
+
+const digest = digestOf(api as unknown as Record<string, Collection>);
+const isCall = /^(npm run rushhour -- |rushhour )/;
+const problemOf = async (command: string) => {
+  const words = wordsOf(command.replace(isCall, ''));
+  return withoutActions(programOf(digest, words))
+    .parseAsync(words, { from: 'user' })
+    .then(
+      () => undefined,
+      ({ code, message }: { code: string; message: string }) =>
+        code === 'commander.helpDisplayed' ? undefined : message,
+    );
+};
+
+it('the command line knows every command and option of the documents', async () => {
+  expect(await problemOf('rushhour tasks lists')).toContain('unknown command');
+  expect(await problemOf('rushhour tasks list --colour red')).toContain('unknown option');
+  const calls = documents.flatMap((document) => commandsOf(document)).filter((line) => isCall.test(line));
+  expect(calls.length).toBeGreaterThan(50);
+  const problems: [string, string | undefined][] = [];
+  for (const call of calls) {
+    const problem = await problemOf(call);
+    if (problem !== undefined) problems.push([call, problem]);
+  }
+  expect(problems).toEqual([]);
 });
