@@ -96,6 +96,10 @@ export abstract class QuicEndpoint implements CarriedEndpoint, Flushable {
     }
   }
 
+  drain(): void {
+    this.carrier.drain();
+  }
+
   /** Receives, tells what has arrived, and sends. */
   iterate(): void {
     if (this.root === 0 || this.#isIterating) return;

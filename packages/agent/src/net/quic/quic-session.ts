@@ -28,6 +28,8 @@ const beginsBy = pollEvent.canOpenUni | pollEvent.canOpen | pollEvent.stream | p
 export interface SessionHost {
   readonly set: PollSet;
   touch(): void;
+  /** Sends what OpenSSL has written. */
+  drain(): void;
   onEnd(session: QuicSession, reason: CloseReason): void;
 }
 
@@ -119,7 +121,11 @@ export class QuicSession implements QuicConnection, Polled, StreamOwner {
   end(reason: CloseReason): void {
     if (this.ssl === 0) return;
     // Sends the packet that tells the peer.
-    if (reason.isLocal) this.#openssl.SSL_handle_events(this.ssl);
+    if (reason.isLocal) {
+      this.#openssl.SSL_handle_events(this.ssl);
+      // What is freed with the session would be lost.
+      this.#host.drain();
+    }
     for (const stream of [...this.#streams]) stream.free();
     this.#streams.clear();
     this.set.remove(this);

@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createMmsgTransport } from '../datagram/mmsg-transport.ts';
+import type { HostNetwork } from '../host-network.ts';
 import { createSelfSigned } from '../tls/self-signed.ts';
 import { createClient, echo, identity, listenForEchoes, open } from './testing/quic-pair.ts';
 
@@ -103,6 +105,22 @@ describe('QUIC', () => {
       connection.close(code);
     }
     await expect.poll(() => server.closed).toEqual([undefined, 'quic.0x102']);
+  });
+
+  it.each([
+    ['sockets that OpenSSL uses', undefined],
+    ['a transport of datagrams', { createDatagrams: createMmsgTransport } as HostNetwork],
+  ])('tells the other side of an end at once, over %s', async (_, hostNetwork) => {
+    const server = await listenForEchoes({ hostNetwork });
+    const client = keep(createClient({}, { hostNetwork }));
+    const ends: (string | undefined)[] = [];
+    const onClose = (code: string | undefined) => void ends.push(code);
+    const [first, second] = [await open(client, server.port), await open(client, server.port, { onClose })];
+    await Promise.all([first, second].map((connection) => echo(connection, Buffer.alloc(10))));
+    first.close(0x102);
+    await expect.poll(() => server.closed, { timeout: 5000 }).toEqual(['quic.0x102']);
+    await server.close();
+    await expect.poll(() => ends, { timeout: 5000 }).toEqual([undefined]);
   });
 
   it('offers its version to those who ask for another', async () => {
