@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { agentOf, ends, entryOf, inputOf, issueCodes, networkOf } from '../testing/plan-fixture.ts';
+import { agentOf, ends, entryOf, inputOf, interfaceOf, issueCodes, networkOf } from '../testing/plan-fixture.ts';
 import { planRun } from './plan-run.ts';
 
 type Values = Record<string, unknown>;
@@ -244,6 +244,18 @@ describe('a plan tells', () => {
       'warning sources/0/network/id MAC_POLICY_IGNORED',
       'warning sources/0/network/id L2_POLICY_CHANGED',
     ]);
+  });
+
+  it('interfaces that sockets do not choose', () => {
+    const agents = [1, 2].map((id) => agentOf(id, { interfaces: [interfaceOf(7, `10.0.0.${id}/24`)] }));
+    const options = { agents, networks: [networkOf(1, '10.20.0.0/24')] };
+    const hosts = { network: { id: 1 }, interfaceId: 7 };
+    expect(issuesOf(source(hosts), options)).toEqual(['warning sources/0/interfaceId INTERFACE_NOT_USED']);
+    expect(issuesOf(source({ ip: '10.0.0.1', interfaceId: 7 }), options)).toEqual([]);
+    expect(issuesOf(source({ interfaceId: 7 }), options)).toEqual([]);
+    const emulated = { ...options, networks: [networkOf(1, '10.20.0.0/24', { macPolicy: { mode: 'derived' } })] };
+    const ends = { ...source(hosts), ...target({ agent: { id: 2 }, ...hosts }) };
+    expect(issuesOf(ends, emulated)).toEqual([]);
   });
 
   it('what will not be measured or captured', () => {

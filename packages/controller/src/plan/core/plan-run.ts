@@ -1,6 +1,6 @@
 import { agentStatus, isConnected } from '@rushhour/contract';
 import { AddressAllocator } from '../endpoints/address-allocator.ts';
-import { reportNetworks, reportOverlaps, reportRights } from '../endpoints/address-issues.ts';
+import { reportInterfaces, reportNetworks, reportOverlaps, reportRights } from '../endpoints/address-issues.ts';
 import { maxEndpoints } from '../endpoints/resolve-endpoint.ts';
 import { type PlannedServer, planServers } from '../endpoints/servers.ts';
 import { TargetGuard } from '../endpoints/target-guard.ts';
@@ -155,6 +155,7 @@ const reportAll = (
   const emulating = planes.map(({ agent, path, job: { engine } }) => ({ agent, engine, path, cpuCores: 1 }));
   reportAgents([...senders, ...answering, ...emulating], issues);
   reportNetworks(entries, networks, { demands, issues });
+  reportInterfaces(entries, agents, { demands, issues });
   reportRights(clients, servers, issues);
   reportOverlaps(clients, issues);
   reportHostOverlaps([...servers, ...clients], issues);

@@ -3,7 +3,7 @@ import { type Endpoint, endpointsOf, type TrafficEntry } from '../core/load/traf
 import type { PlannedClient } from '../core/plan-entry.ts';
 import type { PlanAgent, PlanNetwork } from '../core/plan-input.ts';
 import type { PlanIssues } from '../core/plan-issues.ts';
-import { type StackDemands, writesFrames } from '../stack/stack-demand.ts';
+import { canUseStack, type StackDemands, writesFrames } from '../stack/stack-demand.ts';
 import { addressesToAdd, isLoopback, isSameMachine, ownAddresses, versionOf } from './machine-addresses.ts';
 import type { ClientSource } from './resolve-endpoint.ts';
 import type { PlannedServer } from './servers.ts';
@@ -22,6 +22,30 @@ export const reportNetworks = (
         const path = `${entry.path}/values/${member}/${i}/network/id`;
         const hasMacs = demands.of(entry) !== undefined || writesFrames(entry);
         reportPolicy({ entry, endpoint, network, path, hasMacs }, issues);
+      }
+    }
+  }
+};
+
+/** Sockets leave by the interface that the routes of the machine choose, unless it is the one with their address. */
+export const reportInterfaces = (
+  entries: readonly TrafficEntry[],
+  agents: ReadonlyMap<number, PlanAgent>,
+  { demands, issues }: { demands: StackDemands; issues: PlanIssues },
+): void => {
+  for (const entry of entries.filter((one) => canUseStack(one) && demands.of(one) === undefined)) {
+    for (const member of ['sources', 'targets'] as const) {
+      for (const [i, { agent: named, accessGroup, interfaceId, ip, network }] of endpointsOf(entry, member).entries()) {
+        const agent = named && agents.get(named.id);
+        const through = agent?.interfaces.find(({ id }) => id === interfaceId);
+        const isOwn = through?.ips.some((address) => address.split('/')[0] === ip) ?? true;
+        if (agent === undefined || accessGroup !== undefined || isOwn || (ip ?? network) === undefined) continue;
+        const message = `agent ${agent.name} uses the interface that its routes choose: ask for emulated hosts, such as by a MAC policy, to use ${through?.name}`;
+        issues.caveat(
+          { path: `${entry.path}/values/${member}/${i}/interfaceId`, agentId: agent.id },
+          'INTERFACE_NOT_USED',
+          message,
+        );
       }
     }
   }
