@@ -62,11 +62,16 @@ export const stopAll = async (): Promise<void> => {
 };
 
 /** Looks until it is so and returns the time. */
-export const until = async (what: string, isSo: () => Promise<boolean>, timeoutMs = 240_000): Promise<number> => {
+export const until = async (
+  what: string,
+  isSo: () => Promise<boolean>,
+  timeoutMs = 240_000,
+  pauseMs = 20,
+): Promise<number> => {
   const deadline = performance.now() + timeoutMs;
   while (!(await isSo().catch(() => false))) {
     if (performance.now() > deadline) throw new Error(`${what}: not within ${timeoutMs / 1000} s`);
-    await sleep(20);
+    await sleep(pauseMs);
   }
   return performance.now();
 };

@@ -10,6 +10,9 @@ interface Ends {
 }
 
 const watchedMs = 20_000;
+/** BIRD does nothing else while it counts thousands of tables. */
+const pauseMs = 2000;
+const tablesMs = 240_000;
 
 const configOf = ({ device }: Side, profiles: object, routers = 1) => ({
   ...{ role: 'client', entry: 0, interfaces: Array.from({ length: routers }, () => [device]), profiles },
@@ -45,7 +48,7 @@ export const bgpRows = async ({ left, right }: Ends, sessions: number, prefixes:
   const startedAt = performance.now();
   const job = await startOwn(left, configOf(left, { bgp: [bgp] }, sessions));
   const wanted = Math.floor(prefixes / sessions) * sessions;
-  const upAt = await until('all prefixes', async () => (await bird.routes()) >= wanted);
+  const upAt = await until('all prefixes', async () => (await bird.routes()) >= wanted, tablesMs, pauseMs);
   await sleep(watchedMs);
   const { flaps, sessionsUp } = await job.stop();
   await bird.stop();

@@ -67,6 +67,8 @@ export const packages: Record<string, string> = {
   vtysh: 'frr',
   bird: 'bird2',
   gobgpd: 'gobgpd',
+  exabgp: 'exabgp',
+  bgpctl: 'openbgpd',
   'wireguard-go': 'wireguard-go',
   wg: 'wireguard-tools',
   '/usr/lib/nginx/modules/ngx_http_modsecurity_module.so': 'libnginx-mod-http-modsecurity',

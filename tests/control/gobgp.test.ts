@@ -1,13 +1,8 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { RowsRecord } from '@rushhour/protocol';
-import { expect, it, onTestFinished } from 'vitest';
-import { inside } from '../engines/job-child.ts';
-import type { JobProcess, Side } from '../engines/namespaces.ts';
-import { execute, requireProgram, stopProcess } from '../engines/programs.ts';
+import { expect, it } from 'vitest';
+import type { JobProcess } from '../engines/namespaces.ts';
 import { useCable } from '../engines/use-cable.ts';
+import { startGobgp } from './gobgp.ts';
 import { profileOf } from './profiles.ts';
 import { listedRoutes, rowsOf } from './result-rows.ts';
 import { startRouters } from './routers.ts';
@@ -15,39 +10,6 @@ import { startRouters } from './routers.ts';
 const cable = useCable('test', ({ right }) => {
   right.run('ip', 'link', 'set', 'lo', 'up');
 });
-
-const config = `[global.config]
-as = 65001
-router-id = "10.99.0.2"
-local-address-list = ["10.99.0.2"]
-[[neighbors]]
-[neighbors.config]
-neighbor-address = "10.99.0.10"
-peer-as = 65000
-[neighbors.transport.config]
-passive-mode = true
-local-address = "10.99.0.2"
-[neighbors.timers.config]
-idle-hold-time-after-reset = 1
-`;
-
-/** GoBGP in a namespace; returns what runs its commands. */
-const startGobgp = async (side: Side): Promise<(...args: string[]) => Promise<string>> => {
-  for (const program of ['gobgpd', 'gobgp']) requireProgram(program);
-  const folder = mkdtempSync(join(tmpdir(), 'rushhour-gobgp-'));
-  const file = join(folder, 'gobgpd.toml');
-  writeFileSync(file, config);
-  const [program = '', ...before] = inside(side);
-  const child = spawn(program, [...before, 'gobgpd', '-f', file], { stdio: 'ignore' });
-  onTestFinished(async () => {
-    await stopProcess(child);
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const command = async (...args: string[]) =>
-    (await execute(program, [...before, 'gobgp', ...args], { maxBuffer: 1 << 28 })).stdout;
-  await expect.poll(() => command('global').catch(() => '')).toContain('65001');
-  return command;
-};
 
 /** All errors that neighbours had while a job ran. */
 const errorsOf = ({ summaries }: JobProcess): unknown[] =>
@@ -58,7 +20,7 @@ const errorsOf = ({ summaries }: JobProcess): unknown[] =>
 type Attribute = { readonly type: number } & Readonly<Record<string, unknown>>;
 
 it('GoBGP holds exactly what we announce, attribute by attribute, and we what it announces and withdraws', async () => {
-  const gobgp = await startGobgp(cable.right);
+  const gobgp = await startGobgp(cable.right, [{ address: '10.99.0.10', as: 65_000 }]);
   await gobgp('global', 'rib', 'add', '203.0.113.0/24', 'nexthop', '10.99.0.2', 'community', '65001:7');
   const job = await startRouters(cable.left, {
     bgp: [

@@ -95,6 +95,45 @@ describe('IS-IS', () => {
     },
   );
 
+  it('announces a segment for each router, which FRR has routes with labels for', async () => {
+    const frr = await startFrr(
+      cable.right,
+      ['isisd'],
+      `router isis test
+        is-type level-2-only
+        net 49.0001.0000.0000.0002.00
+        lsp-gen-interval 1
+        spf-interval 1
+        segment-routing on
+        segment-routing global-block 16000 23999
+       interface ${cable.right.device}
+        ip router isis test
+        isis hello-interval 1
+        isis hello-multiplier 4
+        isis network point-to-point`,
+    );
+    const profile = profileOf('isis', {
+      instance: { protocols: ['ipv4'], routerId: '192.0.2.1' },
+      interface: { network: 'point-to-point', helloSec: 1, holdMultiplier: 4, csnpSec: 2 },
+      segmentRouting: { enabled: true, blockStart: 17_000, nodeIndexStart: 100 },
+      topology: { ...topology, kind: 'ring', nodes: 20 },
+    });
+    const job = await startRouters(cable.left, { isis: [profile] });
+    // The labels that FRR sends are those of the block of its neighbour, which is our first router.
+    const labelled = async () => {
+      const text = await frr.show('show isis route prefix-sid');
+      return [...text.matchAll(/(192\.0\.2\.\d+)\/32 .*?(\d+|implicit-null|pop)\S* *$/gim)]
+        .map(([, prefix, label]) => `${prefix} ${label}`.toLowerCase())
+        .sort();
+    };
+    await expect.poll(labelled, { interval: 300 }).toHaveLength(21);
+    const expected = Array.from({ length: 20 }, (_, i) => `192.0.2.${i + 2} ${17_101 + i}`);
+    expect(await labelled()).toEqual(['192.0.2.1 pop', ...expected].sort());
+    const nodes = await frr.show('show isis segment-routing node');
+    expect(nodes).toContain('17000 - 24999');
+    await job.stop();
+  });
+
   it('is the designated router of a network with FRR, at both levels', async () => {
     const frr = await startFrr(
       cable.right,

@@ -46,16 +46,18 @@ export { SummedBytes } from './bytes/summed-bytes.ts';
 export { TimerWheel } from './bytes/timer-wheel.ts';
 export { bytesOfAddress, textOfAddress } from './control/address-bytes.ts';
 export { BfdSigner, bfdAuthentication } from './control/bfd/authentication.ts';
-export { parseBfd } from './control/bfd/packet.ts';
-export { BfdSession } from './control/bfd/session.ts';
+export { bfdBytes, parseBfd } from './control/bfd/packet.ts';
+export { type BfdEvents, BfdSession } from './control/bfd/session.ts';
 export type { PathAttributes } from './control/bgp/attributes.ts';
 export type { BgpConnection, BgpStream } from './control/bgp/connection.ts';
 export { describeAttributes } from './control/bgp/describe-attributes.ts';
 export { EvpnRoutes } from './control/bgp/evpn/generated-routes.ts';
 export { type HostMove, HostMoves } from './control/bgp/evpn/host-moves.ts';
 export type { EvpnOptions } from './control/bgp/evpn/options.ts';
-export { type VpwsWire, VpwsWires } from './control/bgp/evpn/vpws.ts';
 export { type BgpFamily, type BgpFamilyName, familyOf } from './control/bgp/families.ts';
+export { VplsSites } from './control/bgp/layer2/vpls-sites.ts';
+export { VpwsWires } from './control/bgp/layer2/vpws-wires.ts';
+export type { BgpWire, BgpWires } from './control/bgp/layer2/wires.ts';
 export { ImportedTable } from './control/bgp/mrt/imported-table.ts';
 export { MrtReader, type MrtRoute } from './control/bgp/mrt/reader.ts';
 export { ceaseReason } from './control/bgp/notification.ts';
@@ -74,7 +76,7 @@ export { LdpBindings } from './control/ldp/bindings.ts';
 export type { LdpExtension } from './control/ldp/extension.ts';
 export type { LdpNeighbour } from './control/ldp/neighbour.ts';
 export { ldpPort } from './control/ldp/pdu.ts';
-export { LdpRouter } from './control/ldp/router.ts';
+export { LdpRouter, ldpGroups } from './control/ldp/router.ts';
 export type { LdpSession, LdpStream } from './control/ldp/session.ts';
 export type { TreeName } from './control/ldp/trees/tree-fec.ts';
 export { TreeService } from './control/ldp/trees/tree-service.ts';
@@ -93,6 +95,7 @@ export {
   lspMessage,
   lspPingPort,
   lspReplyMode,
+  lspReturn,
   lspTarget,
   parseLspEcho,
   writeLspEcho,

@@ -20,10 +20,10 @@ import {
 import type { HostNetwork } from '../net/host-network.ts';
 import type { Connection, ConnectionEvents, Listener } from '../net/transport/transport.ts';
 import type { StackConnection } from '../stack/stack-connection.ts';
+import { bgpWireInstancesOf } from './mpls/bgp-wire-instance.ts';
 import { carriedByLdp, instancesOverLdp } from './mpls/carried-by-ldp.ts';
 import { LdpInstance } from './mpls/ldp-instance.ts';
 import { MplsSite } from './mpls/mpls-site.ts';
-import { vpwsInstancesOf } from './mpls/vpws-instance.ts';
 import { GroupSite } from './multicast/group-site.ts';
 import { isPimV6, PimInstance } from './multicast/pim-instance.ts';
 import { defaultBfd } from './oam/bfd-instance.ts';
@@ -43,6 +43,7 @@ import type {
   OspfProfile,
   PimProfile,
   RipProfile,
+  VplsProfile,
   VpwsProfile,
 } from './routers/profiles.ts';
 import type { InstanceOptions, PlaneContext, ProtocolInstance, Router, WatchedInstance } from './routers/router.ts';
@@ -94,13 +95,13 @@ export class Site {
     this.#context = { ...reports, network, layers, transport: network.createTransport(transportOptions) };
     this.#groups = new GroupSite(this.#context);
     this.#bfd = new BfdSite(this.#context);
-    this.#mpls = new MplsSite(this.#context);
+    this.#mpls = new MplsSite(this.#context, this.#bfd);
     this.#ports = new DatagramPorts(layers);
     for (const { router, profiles } of routers) for (const profile of profiles) this.#add(router, profile, profiles);
     for (const planned of routers)
       this.instances.push(...instancesOverLdp(planned, this.#ldp.get(planned.router.address)));
     for (const planned of routers) this.#addOam(planned);
-    for (const planned of routers) this.instances.push(...vpwsInstancesOf(planned, [...this.#bgp.values()]));
+    for (const { router } of routers) this.instances.push(...bgpWireInstancesOf(router, [...this.#bgp.values()]));
     for (const instance of [...this.#bgp.values()]) if (instance.isWatched) this.#watch(instance);
     for (const instance of [...this.#ospf, ...this.#isis, ...this.#pim])
       if (instance.isWatched) this.#watchAdjacencies(instance);
@@ -247,7 +248,10 @@ export class Site {
     this.#ldp.set(address, instance);
     const { kind, key } = options.profile.authentication;
     if (kind === 'md5') this.#keys.add(ldpPort, address, key);
-    this.#ports.add(ldpPort, { address, hear: (bytes, source) => instance.receiveHello(bytes, wordOf(source)) });
+    this.#ports.add(ldpPort, { address, hear: (bytes, source) => instance.receiveHello(bytes, formatAddress(source)) });
+    // Hellos and sessions of IPv6 are believed only from the link (RFC 7552, section 9).
+    if (address.includes(':'))
+      for (const host of [options.host, this.#linkLocalHost(options.router)]) this.#ttls.set(`${host} ${ldpPort}`, 255);
     this.instances.push(instance);
   }
 
@@ -351,18 +355,17 @@ export class Site {
   }
 }
 
-const carriedByBgp = (profiles: readonly RouterProfile[]): Pick<BgpInstanceOptions, 'evpn' | 'vpws'> => {
+const carriedByBgp = (profiles: readonly RouterProfile[]): Pick<BgpInstanceOptions, 'evpn' | 'vpws' | 'vpls'> => {
   const of = <Profile>(name: string) =>
     profiles
       .filter(({ protocol }) => protocol === name)
       .map(({ config, ordinal }) => ({ profile: config as Profile, ordinal }));
-  return { evpn: of<EvpnProfile>('evpn'), vpws: of<VpwsProfile>('vpws') };
+  const vpls = of<VplsProfile>('vpls').filter(({ profile }) => profile.instance.signalling === 'bgp');
+  return { evpn: of<EvpnProfile>('evpn'), vpws: of<VpwsProfile>('vpws'), vpls };
 };
 
 /** A multicast address of either version. */
 const isGroup = (keys: Int32Array, at: number): boolean =>
   isMappedAddress(keys, at) ? (keys[at + 3] as number) >>> 28 === 0xe : (keys[at] as number) >>> 24 === 0xff;
-
-const wordOf = (words: Int32Array): number => (words[3] as number) >>> 0;
 
 const pairOf = (local: string, peer: string): string => `${local} ${formatAddress(parseAddress(peer))}`;

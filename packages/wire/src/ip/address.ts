@@ -71,12 +71,12 @@ export const parseAddress = (text: string): Int32Array => {
   return words;
 };
 
-const format4 = (value: number): string =>
+export const formatIpv4 = (value: number): string =>
   `${value >>> 24}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}`;
 
 /** Text of an address (RFC 5952). */
 export const formatAddress = (words: Int32Array, at = 0): string => {
-  if (isMappedAddress(words, at)) return format4(words[at + 3] as number);
+  if (isMappedAddress(words, at)) return formatIpv4(words[at + 3] as number);
   const groups = Array.from({ length: 8 }, (_, i) => {
     const word = words[at + (i >> 1)] as number;
     return (i % 2 === 0 ? word >>> 16 : word & 0xffff).toString(16);

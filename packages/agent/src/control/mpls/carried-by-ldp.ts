@@ -9,6 +9,10 @@ import { fec129Plan, pseudowirePlan, vplsPlan, type WirePlan } from './wire-opti
 /** Protocols without sessions of their own: their messages travel over LDP. */
 export const carriedByLdp: readonly string[] = ['pseudowire', 'vpls', 'fec129', 'mldp'];
 
+/** Sites of VPLS may be announced over BGP. */
+const isByBgp = ({ protocol, config }: RouterProfile): boolean =>
+  protocol === 'vpls' && (config as VplsProfile).instance.signalling === 'bgp';
+
 const planOf = (router: Router, { protocol, config, ordinal }: RouterProfile, ldp: LdpInstance): WirePlan => {
   const common = { router, ordinal, host: 0 };
   if (protocol === 'pseudowire') return pseudowirePlan({ ...common, profile: config as PseudowireProfile });
@@ -19,7 +23,7 @@ const planOf = (router: Router, { protocol, config, ordinal }: RouterProfile, ld
 /** What uses the sessions of LDP of a router. */
 export const instancesOverLdp = (planned: PlannedRouter, ldp: LdpInstance | undefined): ProtocolInstance[] => {
   const { router, profiles } = planned;
-  const carried = profiles.filter(({ protocol }) => carriedByLdp.includes(protocol));
+  const carried = profiles.filter((profile) => carriedByLdp.includes(profile.protocol) && !isByBgp(profile));
   return carried.map((profile) => {
     if (ldp === undefined) throw new RangeError(`${profile.protocol} of ${router.address} needs a profile of LDP`);
     if (profile.protocol === 'mldp') {

@@ -1,17 +1,18 @@
 import type { PlaneCommand } from '@rushhour/protocol';
 import {
   FlapSchedule,
+  formatAddress,
   LdpBindings,
   type LdpExtension,
   type LdpNeighbour,
   LdpRouter,
   type LdpSession,
   type LdpStream,
+  ldpGroups,
   ldpPort,
-  writeMapped,
+  parseAddress,
 } from '@rushhour/wire';
 import type { Connection, ConnectionEvents } from '../../net/transport/transport.ts';
-import { ipv4Text, ipv4Word } from '../routers/ipv4-word.ts';
 import type { LdpProfile } from '../routers/profiles.ts';
 import type {
   InstanceCounters,
@@ -25,16 +26,16 @@ import type {
 import { routerIdOf } from '../routing/bgp-options.ts';
 
 const bindingsOf = ({ profile, router, ordinal }: InstanceOptions<LdpProfile>): LdpBindings => {
-  const { count, start, labelStart, implicitNull } = profile.bindings;
-  const [first = '', bits = ''] = start.split('/');
-  const length = Number(bits);
+  const { bindings } = profile;
+  const isV6 = router.address.includes(':');
+  const count = isV6 ? bindings.ipv6Count : bindings.count;
   return new LdpBindings({
-    address: ipv4Word(router.address),
-    isImplicitNull: implicitNull,
+    address: router.address,
+    isImplicitNull: bindings.implicitNull,
     count,
-    first: (ipv4Word(first) + ordinal * count * 2 ** (32 - length)) >>> 0,
-    length,
-    firstLabel: labelStart,
+    start: isV6 ? bindings.ipv6Start : bindings.start,
+    offset: ordinal * count,
+    firstLabel: bindings.labelStart,
   });
 };
 
@@ -43,13 +44,13 @@ const optionsOf = (options: InstanceOptions<LdpProfile>) => {
   const { session, targeted } = profile;
   return {
     lsrId: routerIdOf(session.lsrId, router.address, session.lsrId === undefined ? 0 : ordinal),
-    address: ipv4Word(router.address),
+    address: router.address,
     helloMs: session.helloSec * 1000,
     helloHoldSec: session.helloHoldSec,
     keepaliveMs: session.keepaliveSec * 1000,
     holdSec: session.holdSec,
     targeted: {
-      peers: targeted.peers.map(ipv4Word),
+      peers: targeted.peers.map((peer) => formatAddress(parseAddress(peer))),
       helloMs: targeted.helloSec * 1000,
       holdSec: targeted.holdSec,
       accepts: targeted.accept,
@@ -69,18 +70,23 @@ export class LdpInstance implements ProtocolInstance {
   readonly #context: PlaneContext;
   readonly #flaps: FlapSchedule;
   readonly #host: number;
+  /** Host and address that link hellos of IPv6 come from; those of the router otherwise. */
+  readonly #linkHost: number;
+  readonly #linkAddress: Int32Array;
   readonly #key = new Int32Array(9);
   #startedAt = 0;
 
   constructor(options: InstanceOptions<LdpProfile>, context: PlaneContext) {
     const { profile, router, host } = options;
-    if (router.address.includes(':')) throw new RangeError(`LDP of ${router.address} needs an IPv4 address`);
     if (router.isMachine)
       throw new RangeError(`LDP of ${router.address}: the machine has this address; set session.transportAddress`);
     this.router = router;
     this.#context = context;
     this.#host = host;
-    writeMapped(this.#key, 0, ipv4Word(router.address) | 0);
+    const { address, linkLocal = address } = router;
+    const link = address.includes(':') ? linkLocal : address;
+    this.#linkAddress = parseAddress(link);
+    this.#linkHost = link === address ? host : context.layers.hostOf(this.#linkAddress);
     this.#key[8] = (ldpPort << 16) | ldpPort;
     const { intervalSec, downSec, count } = profile.flaps;
     this.#flaps = new FlapSchedule({ intervalMs: intervalSec * 1000, downMs: downSec * 1000, count });
@@ -100,14 +106,14 @@ export class LdpInstance implements ProtocolInstance {
 
   /** Adds what uses the sessions of the router. `peers`: neighbours that need not be adjacent. */
   extend(extension: LdpExtension, peers: readonly string[]): void {
-    this.#ldp.extend(extension, peers.map(ipv4Word));
+    this.#ldp.extend(extension, peers);
   }
 
   /** The label of a prefix such as `10.0.0.0/24` and the neighbour that has given it; undefined: there is none. */
   pathTo(prefix: string): { readonly label: number; readonly neighbour: string } | undefined {
     for (const { transport, session } of this.#ldp.neighbours.values()) {
       const label = session?.labels.get(prefix);
-      if (label !== undefined) return { label, neighbour: ipv4Text(transport) };
+      if (label !== undefined) return { label, neighbour: transport };
     }
     return undefined;
   }
@@ -129,13 +135,13 @@ export class LdpInstance implements ProtocolInstance {
     this.#ldp.stop(now);
   }
 
-  receiveHello(bytes: Uint8Array, source: number): void {
+  receiveHello(bytes: Uint8Array, source: string): void {
     this.#ldp.receiveHello(bytes, source, performance.now());
   }
 
   /** Takes a connection that a neighbour has opened; undefined: none is expected. */
   accept(connection: Connection, source: string): ConnectionEvents | undefined {
-    const session = this.#ldp.accept(streamOf(connection), ipv4Word(source), performance.now());
+    const session = this.#ldp.accept(streamOf(connection), source, performance.now());
     return session === undefined ? undefined : eventsOf(() => session);
   }
 
@@ -165,16 +171,15 @@ export class LdpInstance implements ProtocolInstance {
     for (const { transport, session } of this.#ldp.neighbours.values())
       for (const [route, label] of session?.labels ?? []) {
         if (rows.length >= limit) return rows;
-        const neighbour = ipv4Text(transport);
         const detail = `label ${label}`;
         const family = route.includes(':') ? 'ipv6Label' : 'ipv4Label';
         rows.push({
           router: this.router.address,
-          neighbour,
+          neighbour: transport,
           protocol: 'ldp',
           family,
           route,
-          nextHop: neighbour,
+          nextHop: transport,
           detail,
         });
       }
@@ -187,7 +192,7 @@ export class LdpInstance implements ProtocolInstance {
     return {
       router: this.router.address,
       protocol: 'ldp',
-      neighbour: neighbour === undefined ? '' : ipv4Text(neighbour.transport),
+      neighbour: neighbour?.transport ?? '',
       state: session?.state ?? 'down',
       isUp,
       uptimeMs: isUp ? Math.round(now - (neighbour?.upAt ?? now)) : 0,
@@ -199,16 +204,19 @@ export class LdpInstance implements ProtocolInstance {
     };
   }
 
-  #sendHello(bytes: Uint8Array, destination: number): void {
+  /** Hellos to the link come from its own addresses (RFC 7552, section 5.1). */
+  #sendHello(bytes: Uint8Array, destination: string): void {
     const { group, scheduleFlush } = this.#context.layers;
-    writeMapped(this.#key, 4, destination | 0);
-    group.udp.send(this.#key, this.#host, bytes);
+    const isLink = destination === ldpGroups.ipv4 || destination === ldpGroups.ipv6;
+    this.#key.set(isLink ? this.#linkAddress : parseAddress(this.router.address));
+    this.#key.set(parseAddress(destination), 4);
+    group.udp.send(this.#key, isLink ? this.#linkHost : this.#host, bytes);
     scheduleFlush();
   }
 
-  #connect(destination: number, attach: (stream: LdpStream) => LdpSession): void {
+  #connect(destination: string, attach: (stream: LdpStream) => LdpSession): void {
     let target: LdpSession | undefined;
-    const route = { address: ipv4Text(destination), port: ldpPort, localAddress: this.router.address };
+    const route = { address: destination, port: ldpPort, localAddress: this.router.address };
     const events = eventsOf(() => target);
     target = attach(streamOf(this.#context.transport.connect(route, events)));
   }
@@ -216,7 +224,7 @@ export class LdpInstance implements ProtocolInstance {
   #onNeighbour({ transport }: LdpNeighbour, isUp: boolean, reason: string, now: number): void {
     if (isUp) this.#context.recordAdjacency(Math.round((now - this.#startedAt) * 1000));
     else this.#startedAt = now;
-    const text = `session with ${ipv4Text(transport)} ${isUp ? 'operational' : `down: ${reason}`}`;
+    const text = `session with ${transport} ${isUp ? 'operational' : `down: ${reason}`}`;
     this.#context.event('ldp', this.router, text);
   }
 }

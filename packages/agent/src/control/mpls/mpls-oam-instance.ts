@@ -8,6 +8,7 @@ import {
   lspMessage,
   lspPingPort,
   lspReplyMode,
+  lspReturn,
   lspTarget,
   parseAddress,
   parseLspEcho,
@@ -26,6 +27,7 @@ import type {
   Router,
 } from '../routers/router.ts';
 import type { LdpInstance } from './ldp-instance.ts';
+import { LspBfd, type PathFrame } from './lsp-bfd.ts';
 
 const macBytes = 6;
 const implicitNull = 3;
@@ -43,6 +45,11 @@ interface ReceivedRequest {
   readonly port: number;
 }
 
+interface MplsOamDeps {
+  readonly ldp: LdpInstance;
+  nextDiscriminator(): number;
+}
+
 interface Answer {
   readonly ttl: number;
   readonly from: string;
@@ -54,6 +61,9 @@ interface Answer {
 export class MplsOamInstance implements ProtocolInstance {
   readonly protocol = 'mpls-oam';
   readonly router: Router;
+  /** Of the session of BFD over the own path. */
+  readonly discriminator: number;
+  readonly #bfd: LspBfd;
   readonly #ping: LspPing;
   readonly #ldp: LdpInstance;
   readonly #context: PlaneContext;
@@ -65,8 +75,13 @@ export class MplsOamInstance implements ProtocolInstance {
   #answered = 0;
   #startedAt = 0;
 
-  constructor({ profile, router, host }: InstanceOptions<MplsOamProfile>, context: PlaneContext, ldp: LdpInstance) {
-    const { ping, reply, traceroute } = profile;
+  constructor(
+    options: InstanceOptions<MplsOamProfile>,
+    context: PlaneContext,
+    { ldp, nextDiscriminator }: MplsOamDeps,
+  ) {
+    const { profile, router, host } = options;
+    const { ping, reply, traceroute, bfd } = profile;
     this.router = router;
     this.#ldp = ldp;
     this.#context = context;
@@ -74,8 +89,13 @@ export class MplsOamInstance implements ProtocolInstance {
     this.#host = host;
     this.#local = parseAddress(router.address);
     this.#prefix = `${ping.prefix}/${ping.prefixLength}`;
+    this.discriminator = nextDiscriminator();
+    const { discriminator } = this;
+    const path = (ttl: number) => this.#path(ttl);
+    this.#bfd = new LspBfd({ profile, router, host, discriminator, nextDiscriminator, path }, context);
     this.#ping = new LspPing(
       {
+        bfdDiscriminator: bfd.enabled ? discriminator : undefined,
         handle: ipv4Word(router.address),
         target: { kind: lspTarget[ping.target], address: ipv4Word(ping.prefix), length: ping.prefixLength },
         ...{ intervalMs: ping.intervalMs, timeoutMs: ping.timeoutMs, count: ping.count, ttl: ping.ttl },
@@ -93,10 +113,11 @@ export class MplsOamInstance implements ProtocolInstance {
 
   get counters(): InstanceCounters {
     const { sent, received } = this.#ping.counters;
+    const { tx, rx, flaps } = this.#bfd.counters;
     return {
-      tx: sent + this.#answered,
-      rx: received,
-      flaps: this.#ping.flaps,
+      tx: sent + this.#answered + tx,
+      rx: received + rx,
+      flaps: this.#ping.flaps + flaps,
       prefixesSent: 0,
       prefixesReceived: 0,
     };
@@ -105,14 +126,17 @@ export class MplsOamInstance implements ProtocolInstance {
   start(now: number): void {
     this.#startedAt = now;
     this.#ping.start(now);
+    this.#bfd.start(now);
   }
 
   advance(now: number): void {
     this.#ping.advance(now);
+    this.#bfd.advance(now);
   }
 
   stop(): void {
     this.#ping.stop();
+    this.#bfd.stop();
   }
 
   /** An answer to one of the own requests. */
@@ -132,7 +156,27 @@ export class MplsOamInstance implements ProtocolInstance {
       isKnown: (label: number) => bindings.has(label),
     };
     const reply = answerLspEcho(request, received.label, lookup, Date.now());
-    if (reply !== undefined) this.#reply(reply, received);
+    const { bfdDiscriminator } = request;
+    if (reply === undefined) return;
+    const isAsked = bfdDiscriminator !== undefined && reply.returnCode === lspReturn.egress;
+    this.#reply(
+      { ...reply, bfdDiscriminator: isAsked ? this.#bfd.ask(bfdDiscriminator, received) : undefined },
+      received,
+    );
+  }
+
+  /** A packet of BFD along a path that ends here. */
+  receiveBfd(bytes: Uint8Array, source: Int32Array): void {
+    this.#bfd.receiveAlong(bytes, source);
+  }
+
+  /** One that comes back from the end of the own path. */
+  receiveBfdBack(bytes: Uint8Array): void {
+    this.#bfd.receiveBack(bytes);
+  }
+
+  get answers(): boolean {
+    return this.#profile.reply.answer;
   }
 
   command({ action }: PlaneCommand, now: number): string | undefined {
@@ -161,6 +205,7 @@ export class MplsOamInstance implements ProtocolInstance {
         databaseSize: 0,
         lastError: isUp ? '' : lastError,
       },
+      ...this.#bfd.rows(now),
     ];
   }
 
@@ -187,20 +232,27 @@ export class MplsOamInstance implements ProtocolInstance {
   }
 
   #send(bytes: Uint8Array, ttl: number): boolean {
+    const path = this.#path(ttl);
+    if (path === undefined) return false;
+    const destination = parseAddress(this.#profile.ping.destination);
+    const ports = (lspPingPort << 16) | lspPingPort;
+    const frame = { host: this.#host, source: this.#local, destination, ttl: 1, hasAlert: true, ports };
+    sendDatagramFrame(this.#context, { ...frame, ...path }, bytes);
+    return true;
+  }
+
+  /** `ttl`: that of the label. */
+  #path(ttl: number): PathFrame | undefined {
     const { neighbours } = this.#context.layers.group;
     const path = this.#ldp.pathTo(this.#prefix);
     const slot = path === undefined ? -1 : (neighbours?.resolve(parseAddress(path.neighbour), 0, 0, this.#host) ?? -1);
-    if (path === undefined || slot < 0 || neighbours === undefined) return false;
-    const { destination, trafficClass } = this.#profile.ping;
-    const frame = {
-      ...{ host: this.#host, source: this.#local, destination: parseAddress(destination), ttl: 1, hasAlert: true },
+    if (path === undefined || slot < 0 || neighbours === undefined) return undefined;
+    const { trafficClass } = this.#profile.ping;
+    return {
       mac: neighbours.macs.slice(slot * macBytes, (slot + 1) * macBytes),
-      ports: (lspPingPort << 16) | lspPingPort,
       // Without a label where the neighbour asks for none.
       mpls: path.label === implicitNull ? undefined : { label: path.label, trafficClass, ttl },
     };
-    sendDatagramFrame(this.#context, frame, bytes);
-    return true;
   }
 
   #reply(reply: LspEcho, { mac, source, port }: ReceivedRequest): void {

@@ -9,6 +9,8 @@ import {
   UdpHeader,
   writeMapped,
 } from '@rushhour/wire';
+import { bfdPorts } from '../oam/bfd-instance.ts';
+import type { BfdSite } from '../oam/bfd-site.ts';
 import type { MplsOamProfile, MplsTpProfile } from '../routers/profiles.ts';
 import type { InstanceOptions, PlaneContext } from '../routers/router.ts';
 import type { LdpInstance } from './ldp-instance.ts';
@@ -21,6 +23,8 @@ const labelBytes = 4;
 const bottom = 0x100;
 const etherTypes = { v4: 0x0800, mpls: 0x8847 } as const;
 const loopbackNetwork = 127;
+/** Discriminators of sessions over paths, beyond those of other sessions of BFD. */
+const firstDiscriminator = 0x80000001;
 
 interface Member {
   readonly instance: MplsOamInstance;
@@ -31,13 +35,16 @@ interface Member {
 /** LSP ping and the transport profile of the routers on one interface: finds their messages among its frames. */
 export class MplsSite {
   readonly #context: PlaneContext;
+  readonly #bfd: BfdSite;
+  #discriminators = firstDiscriminator;
   readonly #members: Member[] = [];
   readonly #paths: MplsTpInstance[] = [];
   readonly #ip = new Ipv4Header();
   readonly #udp = new UdpHeader();
 
-  constructor(context: PlaneContext) {
+  constructor(context: PlaneContext, bfd: BfdSite) {
     this.#context = context;
+    this.#bfd = bfd;
   }
 
   add(options: InstanceOptions<MplsOamProfile>, ldp: LdpInstance | undefined): MplsOamInstance {
@@ -47,7 +54,9 @@ export class MplsSite {
     const mac = new Uint8Array(macBytes);
     writeMac(options.host, mac, 0);
     if (this.#members.length === 0) group.udp.bind(lspPingPort, { onDatagram: this.#receiveReply });
-    const instance = new MplsOamInstance(options, this.#context, ldp);
+    const nextDiscriminator = () => this.#discriminators++;
+    const instance = new MplsOamInstance(options, this.#context, { ldp, nextDiscriminator });
+    this.#bfd.addPath(instance.discriminator, (bytes) => instance.receiveBfdBack(bytes));
     this.#members.push({ instance, address, mac });
     return instance;
   }
@@ -77,14 +86,19 @@ export class MplsSite {
       label = word >>> 12;
       at += labelBytes;
     } else if (type !== etherTypes.v4) return;
-    const members = this.#members.filter(({ mac }) => mac.every((byte, i) => byte === bytes[start + i]));
-    if (members.length === 0 || !this.#isRequest(memory, at, end)) return;
+    // A router with several profiles answers once.
+    const member = this.#members.find(
+      ({ mac, instance }) => instance.answers && mac.every((byte, i) => byte === bytes[start + i]),
+    );
+    if (member === undefined || !this.#isForPath(memory, at, end)) return;
     const source = new Int32Array(4);
     writeMapped(source, 0, this.#ip.source);
     const { payload, end: last, sourcePort: port } = this.#udp;
     const request = copyOf(bytes, payload, last);
     const mac = copyOf(bytes, start + macBytes, start + 2 * macBytes);
-    for (const { instance } of members) instance.receiveRequest({ bytes: request, label, mac, source, port });
+    if (this.#udp.destinationPort === lspPingPort)
+      member.instance.receiveRequest({ bytes: request, label, mac, source, port });
+    else member.instance.receiveBfd(request, source);
   }
 
   #receivePath(bytes: Uint8Array): void {
@@ -92,11 +106,13 @@ export class MplsSite {
     if (message !== undefined) for (const paths of this.#paths) paths.receive(message);
   }
 
-  #isRequest(memory: Memory, at: number, end: number): boolean {
+  /** A request or a packet of BFD, to an address that no router forwards to. */
+  #isForPath(memory: Memory, at: number, end: number): boolean {
     const [ip, udp] = [this.#ip, this.#udp];
     if (!ip.parse(memory, at, end, true) || ip.isFragment || ip.protocol !== ipProtocol.udp) return false;
     if (ip.destination >>> 24 !== loopbackNetwork) return false;
-    return udp.parse(memory, ip.payload, ip.end, 0, false) && udp.destinationPort === lspPingPort;
+    if (!udp.parse(memory, ip.payload, ip.end, 0, false)) return false;
+    return udp.destinationPort === lspPingPort || udp.destinationPort === bfdPorts['single-hop'];
   }
 
   readonly #receiveReply = (

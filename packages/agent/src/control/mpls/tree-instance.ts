@@ -84,7 +84,7 @@ export class TreeInstance implements ProtocolInstance {
       {
         router: this.router.address,
         protocol: this.protocol,
-        neighbour: service.upstream === undefined ? '' : ipv4Text(service.upstream.transport),
+        neighbour: service.upstream?.transport ?? '',
         state: whole === count ? 'up' : whole > 0 ? 'partly up' : 'down',
         isUp: whole > 0,
         uptimeMs: Math.round(now - (this.#upAt ?? now)),
@@ -101,7 +101,7 @@ export class TreeInstance implements ProtocolInstance {
   routes(limit: number): readonly RouteRow[] {
     const { service } = this;
     const { count, root } = this.#profile.tree;
-    const upstream = service.upstream === undefined ? '' : ipv4Text(service.upstream.transport);
+    const upstream = service.upstream?.transport ?? '';
     return Array.from({ length: Math.max(0, Math.min(limit, count)) }, (_, tree) => ({
       router: this.router.address,
       neighbour: upstream,
@@ -115,7 +115,7 @@ export class TreeInstance implements ProtocolInstance {
 
   #detailOf(tree: number): string {
     const { service } = this;
-    const below = [...(service.below[tree] ?? [])].map(([{ transport }, label]) => `${ipv4Text(transport)} ${label}`);
+    const below = [...(service.below[tree] ?? [])].map(([{ transport }, label]) => `${transport} ${label}`);
     const towardsRoot = service.towardsRoot[tree] ?? -1;
     return [
       service.isJoined(tree) ? `joined with label ${service.labelOf(tree)}` : 'not joined',

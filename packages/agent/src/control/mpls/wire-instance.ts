@@ -1,6 +1,5 @@
 import type { PlaneCommand } from '@rushhour/protocol';
 import { FlapSchedule, WireService } from '@rushhour/wire';
-import { ipv4Text } from '../routers/ipv4-word.ts';
 import type { PseudowireProfile } from '../routers/profiles.ts';
 import type { InstanceCounters, NeighbourRow, ProtocolInstance, RouteRow, Router } from '../routers/router.ts';
 import type { WirePlan } from './wire-options.ts';
@@ -56,14 +55,14 @@ export class WireInstance implements ProtocolInstance {
   /** A row for each neighbour. */
   neighbours(now: number): readonly NeighbourRow[] {
     const { neighbours } = this.service;
-    return neighbours.map((neighbour, slot) => this.#rowOf(slot, neighbour && ipv4Text(neighbour.transport), now));
+    return neighbours.map((neighbour, slot) => this.#rowOf(slot, neighbour?.transport, now));
   }
 
   /** The wires, each with its state. */
   routes(limit: number): readonly RouteRow[] {
     const { service } = this;
     const { count } = this.#plan.service;
-    const peers = service.neighbours.map((neighbour) => (neighbour === undefined ? '' : ipv4Text(neighbour.transport)));
+    const peers = service.neighbours.map((neighbour) => neighbour?.transport ?? '');
     return Array.from({ length: Math.max(0, Math.min(limit, service.wires.size)) }, (_, wire) => {
       const neighbour = peers[Math.floor(wire / count)] ?? '';
       const label = service.labelOf(wire);

@@ -43,7 +43,7 @@ export const pseudowirePlan = ({ profile, ordinal }: InstanceOptions<PseudowireP
       names: numberedNames(first),
       wireType: wireTypes[wire.kind],
       groupId: wire.groupId,
-      peers: peers.map(ipv4Word),
+      peers,
       hasStatus: status.statusTlv,
       isStandby: status.backup === 'backup',
     },
@@ -62,7 +62,7 @@ export const vplsPlan = ({ profile }: InstanceOptions<VplsProfile>): WirePlan =>
       ...sizesOf(instance),
       names: numberedNames(instance.vpnIdStart),
       wireType: wireTypes.ethernet,
-      peers: neighbours.peers.map(ipv4Word),
+      peers: neighbours.peers,
       withdrawsAddresses: neighbours.macWithdraw,
     },
   };

@@ -17,7 +17,7 @@ import { BfdEcho } from './bfd-echo.ts';
 
 export const bfdPorts = { 'single-hop': 3784, 'multi-hop': 4784, micro: 6784 } as const;
 /** Source ports of sessions (RFC 5881, section 4). */
-const firstSourcePort = 49_152;
+export const firstBfdSourcePort = 49_152;
 /** Sessions of a member of a link group are for the other end of the member (RFC 7130, section 2.3). */
 const microBfdMac = Uint8Array.of(0x01, 0x00, 0x5e, 0x90, 0x00, 0x01);
 const sourcePorts = 16_384;
@@ -80,7 +80,7 @@ export class BfdInstance implements ProtocolInstance {
     this.#context = context;
     copyAddress(parseAddress(this.address), 0, this.#key, 0);
     copyAddress(parseAddress(peerAddress), 0, this.#key, 4);
-    this.#key[8] = ((firstSourcePort + (router.index % sourcePorts)) << 16) | this.port;
+    this.#key[8] = ((firstBfdSourcePort + (router.index % sourcePorts)) << 16) | this.port;
     const { intervalSec, downSec, count } = profile.flaps;
     this.#flaps = new FlapSchedule({ intervalMs: intervalSec * 1000, downMs: downSec * 1000, count });
     const discriminator = ((router.index + 1) * 8 + Object.keys(bfdPorts).indexOf(kind)) >>> 0;

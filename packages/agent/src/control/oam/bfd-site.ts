@@ -1,4 +1,12 @@
-import { copyOf, formatAddress, type Memory, type Packet, parseAddress, type UdpHandler } from '@rushhour/wire';
+import {
+  bfdBytes,
+  copyOf,
+  formatAddress,
+  type Memory,
+  type Packet,
+  parseAddress,
+  type UdpHandler,
+} from '@rushhour/wire';
 import type { BfdProfile } from '../routers/profiles.ts';
 import type { InstanceOptions, PlaneContext, Router } from '../routers/router.ts';
 import { type BfdEcho, bfdEchoPort } from './bfd-echo.ts';
@@ -12,6 +20,8 @@ export class BfdSite {
   /** By port, own address and address of the neighbour. */
   readonly #sessions = new Map<string, BfdInstance>();
   readonly #echoes: BfdEcho[] = [];
+  /** Sessions over label switched paths, by own discriminator. */
+  readonly #paths = new Map<number, (bytes: Uint8Array) => void>();
 
   constructor(context: PlaneContext) {
     this.#context = context;
@@ -24,6 +34,11 @@ export class BfdSite {
     if (this.#sessions.has(key)) throw new RangeError(`two BFD sessions between ${address} and ${instance.peer}`);
     this.#sessions.set(key, instance);
     return instance;
+  }
+
+  /** Packets with that discriminator that belong to no session of two addresses go to `receive`. */
+  addPath(discriminator: number, receive: (bytes: Uint8Array) => void): void {
+    this.#paths.set(discriminator, receive);
   }
 
   /** The session of a router with a neighbour. */
@@ -39,7 +54,7 @@ export class BfdSite {
 
   /** Takes the packets of the sessions. */
   listen(): void {
-    if (this.#sessions.size === 0) return;
+    if (this.#sessions.size + this.#paths.size === 0) return;
     const { group } = this.#context.layers;
     for (const port of Object.values(bfdPorts)) group.udp.bind(port, this.#control);
     const echoes = [...this.#sessions.values()].flatMap(({ echo }) => echo ?? []);
@@ -57,10 +72,17 @@ export class BfdSite {
     onDatagram: (key, _packet, memory, start, end) => {
       const pair = `${formatAddress(key, 0)} ${formatAddress(key, 4)}`;
       const instance = this.#sessions.get(`${(key[8] as number) >>> 16} ${pair}`);
-      instance?.receive(memory.bytes, start, end);
-      return instance !== undefined;
+      if (instance === undefined) return this.#receiveOfPath(memory, start, end);
+      instance.receive(memory.bytes, start, end);
+      return true;
     },
   };
+
+  #receiveOfPath({ bytes, view }: Memory, start: number, end: number): boolean {
+    const receive = end - start < bfdBytes ? undefined : this.#paths.get(view.getUint32(start + 8));
+    receive?.(copyOf(bytes, start, end));
+    return receive !== undefined;
+  }
 
   /** Own packets come back from the own address; others are for the neighbour that has sent them. */
   readonly #echo: UdpHandler = {

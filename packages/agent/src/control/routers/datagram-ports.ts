@@ -5,7 +5,6 @@ import {
   type Memory,
   type Packet,
   pseudoHeaderSum,
-  ripngPort,
   UdpHeader,
 } from '@rushhour/wire';
 import type { HostLayers } from '../../net/host-network.ts';
@@ -54,9 +53,8 @@ export class DatagramPorts {
     const { addresses, checks, isV6 } = packet;
     const pseudoSum = checks ? pseudoHeaderSum(addresses, 0, ipProtocol.udp) : 0;
     if (!udp.parse(memory, start, end, pseudoSum, checks) || udp.destinationPort !== udp.sourcePort) return;
-    if (isV6 !== (udp.destinationPort === ripngPort)) return;
     const source = addresses.slice(4, 8);
-    for (const { hear } of this.#hearers.get(udp.destinationPort) ?? [])
-      hear(copyOf(memory.bytes, udp.payload, udp.end), source);
+    for (const { address, hear } of this.#hearers.get(udp.destinationPort) ?? [])
+      if (address.includes(':') === isV6) hear(copyOf(memory.bytes, udp.payload, udp.end), source);
   }
 }

@@ -82,6 +82,7 @@ const needsLinkLocal = ({ protocol, config }: RouterProfile, address: string): b
   const version = instance?.version;
   if (protocol === 'bfd') return isLinkLocalAddress(session?.peerAddress ?? '');
   if (protocol === 'mld' || protocol === 'mld-querier') return true;
+  if (protocol === 'ldp') return isV6(address);
   if (protocol === 'pim') return isV6(joins?.groupStart ?? address);
   if (protocol === 'isis') return instance?.protocols?.includes('ipv6') === true;
   return (protocol === 'ospf' && version === 3) || (protocol === 'rip' && version === 'ng');

@@ -128,6 +128,12 @@ export interface IsisProfile {
     readonly bfd: boolean;
     readonly csnpSec: number;
   };
+  readonly segmentRouting: {
+    readonly enabled: boolean;
+    readonly blockStart: number;
+    readonly blockSize: number;
+    readonly nodeIndexStart: number;
+  };
   readonly authentication: OspfProfile['authentication'];
   readonly topology: Topology;
   readonly flaps: Flaps;
@@ -247,6 +253,8 @@ export interface LdpProfile {
   readonly bindings: {
     readonly count: number;
     readonly start: string;
+    readonly ipv6Count: number;
+    readonly ipv6Start: string;
     readonly labelStart: number;
     readonly implicitNull: boolean;
   };
@@ -273,13 +281,20 @@ export interface PseudowireProfile {
 }
 
 export interface VplsProfile {
-  readonly instance: WireServiceSection & { readonly vpnIdStart: number };
+  readonly instance: WireServiceSection & { readonly signalling: 'ldp' | 'bgp'; readonly vpnIdStart: number };
+  readonly sites: {
+    readonly siteIdStart: number;
+    readonly blockSize: number;
+    readonly routeDistinguisher?: string | undefined;
+    readonly routeTargets: readonly string[];
+  };
   readonly neighbours: { readonly peers: readonly string[]; readonly macWithdraw: boolean };
   readonly flaps: Flaps;
 }
 
 export interface VpwsProfile {
   readonly instance: WireServiceSection & {
+    readonly signalling: 'evpn' | 'bgp';
     readonly localId: number;
     readonly remoteId: number;
     readonly routeDistinguisher?: string | undefined;
@@ -347,6 +362,12 @@ export interface MplsOamProfile {
     readonly dscp: number;
   };
   readonly traceroute: { readonly enabled: boolean; readonly maxTtl: number };
+  readonly bfd: {
+    readonly enabled: boolean;
+    readonly txMs: number;
+    readonly rxMs: number;
+    readonly multiplier: number;
+  };
 }
 
 export interface LinkOamProfile {

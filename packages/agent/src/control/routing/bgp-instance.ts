@@ -6,7 +6,6 @@ import {
   ceaseReason,
   describeAttributes,
   FlapSchedule,
-  type VpwsWires,
 } from '@rushhour/wire';
 import type { Connection, ConnectionEvents } from '../../net/transport/transport.ts';
 import type { EvpnFabric } from '../routers/evpn-fabric.ts';
@@ -22,9 +21,10 @@ import type {
 import {
   type BgpInstanceOptions,
   bgpSessionOptions,
+  type CarriedWires,
+  carriedWiresOf,
   evpnRoutesOf,
   importedRoutesOf,
-  vpwsWiresOf,
 } from './bgp-options.ts';
 
 export const bgpPort = 179;
@@ -62,8 +62,8 @@ export class BgpInstance implements ProtocolInstance {
   readonly ttl: number;
   /** The session ends with a BFD session. */
   readonly isWatched: boolean;
-  /** Wires by EVPN, for each profile of VPWS of the router. */
-  readonly wires: readonly VpwsWires[];
+  /** For each profile of VPWS, or of VPLS by BGP, of the router. */
+  readonly wires: readonly CarriedWires[];
   readonly #profile: BgpProfile;
   readonly #context: PlaneContext;
   readonly #flaps: FlapSchedule;
@@ -89,11 +89,11 @@ export class BgpInstance implements ProtocolInstance {
     const mac = new Uint8Array(6);
     context.layers.writeMac(options.host, mac, 0);
     const evpn = evpnRoutesOf(options, mac);
-    this.wires = vpwsWiresOf(options);
+    this.wires = carriedWiresOf(options);
     const table = context.tables.get(profile);
     const more = [
       ...evpn.flatMap(({ routes }) => routes.sources()),
-      ...this.wires.map((wires) => wires.source()),
+      ...this.wires.flatMap(({ wires }) => wires.sources()),
       ...(table === undefined ? [] : importedRoutesOf(options, table)),
     ];
     this.session = new BgpSession(bgpSessionOptions(options, more), {

@@ -1,6 +1,8 @@
 import {
   type BgpFamily,
+  type BgpFamilyName,
   type BgpSessionOptions,
+  type BgpWires,
   bytesOfAddress,
   createPrefixSource,
   EvpnRoutes,
@@ -11,16 +13,18 @@ import {
   type PathAttributes,
   parseAddress,
   type RouteSource,
+  VplsSites,
   VpwsWires,
 } from '@rushhour/wire';
-import type { BgpProfile, EvpnProfile, VpwsProfile } from '../routers/profiles.ts';
+import type { BgpProfile, EvpnProfile, VplsProfile, VpwsProfile } from '../routers/profiles.ts';
 import type { InstanceOptions } from '../routers/router.ts';
 
 export interface BgpInstanceOptions extends InstanceOptions<BgpProfile> {
   /** Profiles of EVPN of the router, with its number among the routers that have them. */
   readonly evpn: readonly { readonly profile: EvpnProfile; readonly ordinal: number }[];
-  /** The same of EVPN-VPWS. */
+  /** The same of VPWS, and of VPLS that BGP signals. */
   readonly vpws: readonly { readonly profile: VpwsProfile; readonly ordinal: number }[];
+  readonly vpls: readonly { readonly profile: VplsProfile; readonly ordinal: number }[];
   /** Connections to the neighbour, of all routers. */
   readonly openings: OpeningQueue;
 }
@@ -126,20 +130,34 @@ export const evpnRoutesOf = (
   }));
 };
 
-/** Wires of the router for each of its profiles of VPWS; none without the family. */
-export const vpwsWiresOf = ({ profile, router, ordinal, vpws }: BgpInstanceOptions): VpwsWires[] => {
+/** What is announced for a profile of wires or sites. */
+export interface CarriedWires {
+  readonly protocol: 'vpws' | 'vpls';
+  readonly wires: BgpWires;
+  readonly flaps: VpwsProfile['flaps'];
+}
+
+/** Wires and sites of the router for each of its profiles whose family the session has. */
+export const carriedWiresOf = ({ profile, router, ordinal, vpws, vpls }: BgpInstanceOptions): CarriedWires[] => {
   const { session, capabilities, routes } = profile;
-  if (!capabilities.families.includes('l2vpn-evpn')) return [];
+  const has = (name: BgpFamilyName) => capabilities.families.includes(name);
   const id = routerIdOf(session.routerId, router.address, ordinal);
   const address = bytesOfAddress(routes.nextHop ?? router.address);
-  return vpws.map(
-    (one) =>
-      new VpwsWires({
-        instance: one.profile.instance,
-        router: { ordinal: one.ordinal, id, as: session.localAs, address },
-        attributes: attributesOf(profile, familyOf('l2vpn-evpn')),
-      }),
-  );
+  const commonOf = (own: number, name: BgpFamilyName) => ({
+    router: { ordinal: own, id, as: session.localAs, address },
+    attributes: attributesOf(profile, familyOf(name)),
+  });
+  const wires = vpws.flatMap(({ profile: { instance, flaps }, ordinal: own }): CarriedWires[] => {
+    const family = instance.signalling === 'evpn' ? 'l2vpn-evpn' : 'l2vpn-vpls';
+    const carried = () => new VpwsWires({ instance, ...commonOf(own, family) });
+    return has(family) ? [{ protocol: 'vpws', wires: carried(), flaps }] : [];
+  });
+  if (!has('l2vpn-vpls')) return wires;
+  const sites = vpls.map(({ profile: { instance, sites: given, flaps }, ordinal: own }): CarriedWires => {
+    const carried = new VplsSites({ instance, sites: given, ...commonOf(own, 'l2vpn-vpls') });
+    return { protocol: 'vpls', wires: carried, flaps };
+  });
+  return [...wires, ...sites];
 };
 
 /** Routes of a file, as far as the session has their families. */

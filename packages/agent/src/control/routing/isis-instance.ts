@@ -74,7 +74,8 @@ const authenticationOf = ({ kind, keyId, key }: IsisProfile['authentication']): 
 const word = (address: string): number => (parseAddress(address)[3] as number) >>> 0;
 
 const networkOf = ({ profile, router, ordinal }: InstanceOptions<IsisProfile>, areas: readonly Uint8Array[]) => {
-  const { instance, topology } = profile;
+  const { instance, topology, segmentRouting } = profile;
+  const { blockStart, blockSize, nodeIndexStart } = segmentRouting;
   // Systems behind different emulated routers have different ids, names and prefixes.
   const step = topology.kind === 'none' ? 1 : topology.nodes + 1;
   const systemId = systemIdAfter(instance.systemIdStart.replaceAll('.', ''), ordinal * step);
@@ -86,6 +87,9 @@ const networkOf = ({ profile, router, ordinal }: InstanceOptions<IsisProfile>, a
     hasIpv4: instance.protocols.includes('ipv4'),
     hasIpv6: instance.protocols.includes('ipv6'),
     isMultiTopology: instance.multiTopology,
+    segments: segmentRouting.enabled
+      ? { blockStart, blockSize, firstIndex: nodeIndexStart + ordinal * step }
+      : undefined,
     hostNameOf: (n) => instance.hostName.replaceAll('{n}', String(ordinal * step + n + 1)),
     firstPrefix: ordinal * (step - 1) * topology.prefixesPerNode,
     topology: { ...topology, random: Math.random },

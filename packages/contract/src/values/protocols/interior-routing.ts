@@ -27,8 +27,8 @@ const topology = section('Routers and prefixes behind the emulated ones', {
   changeSec: whole('Time between changes of a metric somewhere; 0 for none', 0, [0, 86_400]),
 });
 
-const segmentRouting = section('Segment routing', {
-  enabled: flag('Announce segments'),
+const segmentRouting = section('Segment routing over MPLS', {
+  enabled: flag('Announce a segment for each router: its router id with an index'),
   blockStart: whole('First label of the global block', 16_000, [16, 1_048_575]),
   blockSize: whole('Labels in it', 8000, [1, 1_000_000]),
   nodeIndexStart: whole('Index of the first router', 1, [0, 1_000_000]),
@@ -62,7 +62,7 @@ export const isis = profile('IS-IS (ISO 10589, RFC 5305, RFC 5308)', {
     bfd: flag('End the adjacency with the BFD session of the router'),
   }),
   authentication: authentication(['none', 'simple', 'md5', 'hmac-sha-256']),
-  segmentRouting: ignored(segmentRouting),
+  segmentRouting: segmentRouting,
   topology,
   flaps: flaps('the adjacency'),
 });

@@ -59,17 +59,19 @@ export const pseudowire = profile('Pseudowires signalled by LDP with FEC 128 (RF
 
 export const vpls = profile('Virtual private LAN service (RFC 4761, RFC 4762)', {
   instance: section('Instances', {
-    signalling: unsupported(choice('How wires are agreed on', ['ldp', 'bgp']), ['bgp']),
+    signalling: choice('How wires are agreed on', ['ldp', 'bgp']),
     vpnIdStart: whole('First VPN id', 1, [1, 4_294_967_295]),
     ...service,
   }),
-  sites: ignored(
-    section('Sites, for signalling by BGP', {
-      siteIdStart: whole('First site id', 1, [1, 65_535]),
-      blockSize: whole('Labels of a block', 8, [1, 65_535]),
-      ...discovery,
+  sites: section('Sites, for signalling by BGP', {
+    siteIdStart: whole('First site id; each router is a site', 1, [1, 65_535]),
+    blockSize: whole('Labels of a block; further blocks follow for sites beyond it', 8, [1, 65_535]),
+    routeDistinguisher: discovery.routeDistinguisher,
+    routeTargets: list('Route targets of the first instance, which others follow; made from AS and VPN id when empty', {
+      pattern: pairPattern,
+      value: [],
     }),
-  ),
+  }),
   neighbours: section('Neighbours, for signalling by LDP', {
     peers: list('Their addresses; the neighbour when empty', { pattern: ipv4Pattern, value: [] }),
     splitHorizon: ignored(flag('Pass nothing from one wire to another', true)),
@@ -81,7 +83,7 @@ export const vpls = profile('Virtual private LAN service (RFC 4761, RFC 4762)', 
 
 export const vpws = profile('Virtual private wire service by BGP or EVPN (RFC 6624, RFC 8214)', {
   instance: section('Instances', {
-    signalling: unsupported(choice('How wires are agreed on', ['evpn', 'bgp']), ['bgp']),
+    signalling: choice('How wires are agreed on', ['evpn', 'bgp']),
     localId: whole('First own service or site id', 1, [1, 16_777_215]),
     remoteId: whole('First service or site id of the other end', 2, [1, 16_777_215]),
     ...service,

@@ -1,13 +1,14 @@
 import { optional } from '../../schema.ts';
 import { ignored } from '../plugins/members/values.ts';
 import {
+  addressPattern,
   authentication,
   choice,
   flag,
   flaps,
   ipv4,
-  ipv4Pattern,
   ipv4Prefix,
+  ipv6Prefix,
   list,
   optionalAddress,
   optionalRouterId,
@@ -22,8 +23,10 @@ export const label = (description: string, value: number) => whole(description, 
 
 export const ldp = profile('Label Distribution Protocol (RFC 5036)', {
   session: section('The neighbour', {
-    lsrId: optionalRouterId('First LSR id; the address of the interface when left out'),
-    transportAddress: optionalAddress('Address of the TCP session; the LSR id when left out'),
+    lsrId: optionalRouterId('First LSR id; the address of the interface when left out. Needed over IPv6'),
+    transportAddress: optionalAddress(
+      'Address of the TCP session; the LSR id when left out. With an IPv6 address all is IPv6 (RFC 7552)',
+    ),
     helloSec: whole('Time between link hellos', 5, [1, 21_845]),
     helloHoldSec: whole('Life of a link neighbour', 15, [1, 65_534]),
     keepaliveSec: whole('Time between keepalives', 60, [1, 21_845]),
@@ -34,14 +37,16 @@ export const ldp = profile('Label Distribution Protocol (RFC 5036)', {
     gracefulRestartSec: ignored(whole('Reconnect time of graceful restart; 0 for none', 0, [0, 3600])),
   }),
   targeted: section('Neighbours that are not adjacent', {
-    peers: list('Their addresses', { pattern: ipv4Pattern, value: [] }),
+    peers: list('Their addresses', { pattern: addressPattern, value: [] }),
     helloSec: whole('Time between targeted hellos', 10, [1, 21_845]),
     holdSec: whole('Life of a targeted neighbour', 45, [1, 65_534]),
     accept: flag('Answer targeted hellos of others', true),
   }),
   bindings: section('Labels that are given out', {
-    count: whole('Prefixes', 0, [0, 1_000_000]),
-    start: ipv4Prefix('First prefix', '10.130.0.0/32'),
+    count: whole('IPv4 prefixes', 0, [0, 1_000_000]),
+    start: ipv4Prefix('First IPv4 prefix', '10.130.0.0/32'),
+    ipv6Count: whole('IPv6 prefixes, over IPv6', 0, [0, 1_000_000]),
+    ipv6Start: ipv6Prefix('First IPv6 prefix', '2001:db8:7800::/64'),
     labelStart: label('First label', 100_000),
     implicitNull: flag('Ask the neighbour to remove the label for own addresses', true),
   }),

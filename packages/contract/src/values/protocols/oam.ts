@@ -83,12 +83,18 @@ export const mplsOam = profile('LSP ping and traceroute (RFC 8029)', {
   }),
   reply: section('Answers', {
     mode: choice('How they come back', ['ip', 'router-alert', 'none']),
-    answer: flag('Answer the requests of others', true),
+    answer: flag('Answer the requests of others, and keep the sessions of BFD that they ask for', true),
     dscp: whole('DSCP of answers', 48, [0, 63]),
   }),
   traceroute: section('Step by step', {
     enabled: flag('Trace the path'),
     maxTtl: whole('Longest path', 30, [1, 255]),
     multipath: ignored(flag('Explore every equal path (RFC 8029, section 3.3)')),
+  }),
+  bfd: section('BFD over the path (RFC 5884), asked for by the echo requests', {
+    enabled: flag('Watch the path with BFD'),
+    txMs: whole('Wished time between own packets', 100, [10, 60_000]),
+    rxMs: whole('Shortest time between packets that can be received', 100, [10, 60_000]),
+    multiplier: whole('Packets missed before the path is down', 3, [1, 255]),
   }),
 });

@@ -1,6 +1,6 @@
 import type { ProtocolConfig } from '@rushhour/contract';
 import { evpnRefusals, vpwsRefusals } from './evpn-refusals.ts';
-import { overLdpRefusals } from './ldp-refusals.ts';
+import { ldpRefusals, overLdpRefusals } from './ldp-refusals.ts';
 import { asked, type EntryOfRouters, type Refusal } from './refusal.ts';
 
 const ripRefusals = ({ instance, routes, authentication }: ProtocolConfig<'rip'>): Refusal[] => {
@@ -55,14 +55,27 @@ const ospfRefusals = (config: ProtocolConfig<'ospf'>): Refusal[] => {
   ]).concat(ospfNeighbourRefusals(config));
 };
 
-const isisRefusals = ({ instance }: ProtocolConfig<'isis'>): Refusal[] =>
-  asked([
+const lastLabel = 0xfffff;
+
+const isisRefusals = (
+  { instance, segmentRouting, topology }: ProtocolConfig<'isis'>,
+  { profiles, routers }: EntryOfRouters,
+): Refusal[] => {
+  const { enabled, blockStart, blockSize, nodeIndexStart } = segmentRouting;
+  const users = Math.ceil(routers / (profiles['isis']?.length ?? 1));
+  const nodes = users * (topology.kind === 'none' ? 1 : topology.nodes + 1);
+  return asked([
+    [enabled && instance.routerId === undefined, '/instance/routerId', 'is the prefix of the first segment: name it'],
+    [enabled && !instance.protocols.includes('ipv4'), '/segmentRouting/enabled', 'needs ipv4 in protocols'],
+    [enabled && nodeIndexStart + nodes > blockSize, '/segmentRouting/blockSize', 'the last router has no index'],
+    [enabled && blockStart + blockSize - 1 > lastLabel, '/segmentRouting/blockSize', 'the last index has no label'],
     [
       instance.multiTopology && !instance.protocols.includes('ipv6'),
       '/instance/multiTopology',
       'needs ipv6 in protocols',
     ],
   ]);
+};
 
 /** Version 2 has a byte for tenths of seconds. */
 const maxResponseMs = 25_500;
@@ -179,7 +192,6 @@ const bfdKeyRefusals = ({ authentication: { kind, key, keyId } }: ProtocolConfig
   ]);
 };
 
-const lastLabel = 0xfffff;
 const lastTunnel = 0xffff;
 
 const tpRefusals = ({ path }: ProtocolConfig<'mpls-tp'>, { profiles, routers }: EntryOfRouters): Refusal[] => {
@@ -206,7 +218,7 @@ const refusals: Readonly<Record<string, (config: never, entry: EntryOfRouters) =
   igmp: igmpRefusals,
   'igmp-querier': querierRefusals,
   isis: isisRefusals,
-  ldp: signatureRefusals,
+  ldp: (config: ProtocolConfig<'ldp'>) => [...signatureRefusals(config), ...ldpRefusals(config)],
   'link-oam': linkOamRefusals,
   mld: mldRefusals,
   'mld-querier': mldQuerierRefusals,

@@ -42,30 +42,51 @@ const hostRefusals = ({ instance, segment, hosts }: Evpn, { profiles, routers }:
   ]);
 };
 
-const hasFamily = (entry: EntryOfRouters): boolean =>
-  (entry.profiles['bgp'] ?? []).some((bgp) =>
-    (bgp as ProtocolConfig<'bgp'>).capabilities.families.includes('l2vpn-evpn'),
+type Family = ProtocolConfig<'bgp'>['capabilities']['families'][number];
+
+const needsFamily = (family: Family, { profiles }: EntryOfRouters): readonly [boolean, ...Refusal] => {
+  const has = (profiles['bgp'] ?? []).some((bgp) =>
+    (bgp as ProtocolConfig<'bgp'>).capabilities.families.includes(family),
   );
+  return [!has, '', `needs a profile of BGP with the family ${family} in the entry`];
+};
 
-const maxServiceId = 0xffffff;
+/** Ids of EVPN have 24 bits, those of blocks of labels 16. */
+const maxServiceId = { evpn: 0xffffff, bgp: 0xffff } as const;
 
-/** Wires of EVPN-VPWS; those of a router follow those of the one before it. */
+const usersOf = (protocol: string, { profiles, routers }: EntryOfRouters): number =>
+  Math.ceil(routers / (profiles[protocol]?.length ?? 1));
+
+/** Wires of VPWS; those of a router follow those of the one before it. */
 export const vpwsRefusals = ({ instance }: ProtocolConfig<'vpws'>, entry: EntryOfRouters): Refusal[] => {
-  const { count, localId, remoteId, labelStart } = instance;
-  const users = Math.ceil(entry.routers / (entry.profiles['vpws']?.length ?? 1));
-  const last = Math.max(localId, remoteId) + count * users - 1;
+  const { count, localId, remoteId, labelStart, signalling } = instance;
+  const last = Math.max(localId, remoteId) + count * usersOf('vpws', entry) - 1;
   return asked([
-    [!hasFamily(entry), '', 'needs a profile of BGP with the family l2vpn-evpn in the entry'],
+    needsFamily(signalling === 'evpn' ? 'l2vpn-evpn' : 'l2vpn-vpls', entry),
     [labelStart + count - 1 > maxLabel, '/instance/count', 'the last wire has no label'],
-    [last > maxServiceId, '/instance/count', 'the last wire has no id'],
+    [last > maxServiceId[signalling], '/instance/count', 'the last wire has no id'],
+  ]);
+};
+
+/** The second half of a distinguisher that is made from an address. */
+const maxInstances = 0xfffe;
+
+/** Sites of VPLS that are announced over BGP. */
+export const vplsSiteRefusals = (
+  { instance, sites, neighbours }: ProtocolConfig<'vpls'>,
+  entry: EntryOfRouters,
+): Refusal[] => {
+  const { count, labelStart } = instance;
+  return asked([
+    needsFamily('l2vpn-vpls', entry),
+    [count > maxInstances, '/instance/count', `BGP has distinguishers for ${maxInstances}`],
+    [labelStart + count * sites.blockSize - 1 > maxLabel, '/sites/blockSize', 'the last block has no labels'],
+    [sites.siteIdStart + usersOf('vpls', entry) - 1 > 0xffff, '/sites/siteIdStart', 'the last site has no id'],
+    [neighbours.peers.length > 0, '/neighbours/peers', 'BGP finds the neighbours'],
   ]);
 };
 
 /** Routes of EVPN travel over BGP. */
 export const evpnRefusals = (config: Evpn, entry: EntryOfRouters): Refusal[] => {
-  return [
-    ...asked([[!hasFamily(entry), '', 'needs a profile of BGP with the family l2vpn-evpn in the entry']]),
-    ...numberRefusals(config),
-    ...hostRefusals(config, entry),
-  ];
+  return [...asked([needsFamily('l2vpn-evpn', entry)]), ...numberRefusals(config), ...hostRefusals(config, entry)];
 };

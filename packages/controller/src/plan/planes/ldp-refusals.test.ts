@@ -68,3 +68,56 @@ it('pseudowires need LDP', () => {
     ['', 'needs a profile of LDP in the entry'],
   ]);
 });
+
+const bgpOf = (families: readonly string[]) => profileOf('bgp', { capabilities: { families: [...families] } });
+
+it.each([
+  ['vpls', { instance: { signalling: 'bgp' } }, ['l2vpn-vpls'], []],
+  [
+    'vpls',
+    {
+      instance: { signalling: 'bgp', count: 65_535, labelStart: 1_000_000 },
+      sites: { siteIdStart: 65_535 },
+      neighbours: { peers: ['10.0.0.1'] },
+    },
+    ['ipv4-unicast'],
+    [
+      ': needs a profile of BGP with the family l2vpn-vpls in the entry',
+      '/instance/count: BGP has distinguishers for 65534',
+      '/sites/blockSize: the last block has no labels',
+      '/sites/siteIdStart: the last site has no id',
+      '/neighbours/peers: BGP finds the neighbours',
+    ],
+  ],
+  ['vpls', { sites: { blockSize: 16 } }, [], ['/sites: belongs to signalling by bgp']],
+  [
+    'vpws',
+    { instance: { signalling: 'bgp', remoteId: 65_535 } },
+    ['l2vpn-evpn'],
+    [': needs a profile of BGP with the family l2vpn-vpls in the entry', '/instance/count: the last wire has no id'],
+  ],
+  ['vpws', { instance: { remoteId: 65_535 } }, ['l2vpn-evpn'], []],
+] as const)(
+  '%s over BGP needs its family, labels and ids for all sites and wires',
+  (protocol, given, families, refusals) => {
+    const config = profileOf(protocol, structuredClone(given));
+    const profiles = { ldp: [{}], bgp: [bgpOf(families)], [protocol]: [config] };
+    const found = controlRefusals(protocol, config, { profiles, routers: 2 });
+    expect(found.map(([pointer, message]) => `${pointer}: ${message}`)).toEqual(refusals);
+  },
+);
+
+it('a router of LDP has prefixes and neighbours of one version of IP', () => {
+  const refused = (config: object) =>
+    controlRefusals('ldp', profileOf('ldp', config), { profiles: {}, routers: 1 }).map(([pointer]) => pointer);
+  const session = { transportAddress: '2001:db8::1', lsrId: '192.0.2.1' };
+  expect(refused({ session, bindings: { ipv6Count: 10 }, targeted: { peers: ['2001:db8::2'] } })).toEqual([]);
+  expect(
+    refused({
+      session: { transportAddress: '2001:db8::1' },
+      bindings: { count: 1 },
+      targeted: { peers: ['10.0.0.1'] },
+    }),
+  ).toEqual(['/session/lsrId', '/bindings/count', '/targeted/peers']);
+  expect(refused({ bindings: { ipv6Count: 10 } })).toEqual(['/bindings/ipv6Count']);
+});

@@ -1,4 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ProtocolConfig } from '@rushhour/contract';
+import { vplsSiteRefusals } from './evpn-refusals.ts';
+import { defaultProfile } from './plane-references.ts';
 import { asked, type EntryOfRouters, type Refusal } from './refusal.ts';
 
 const lastLabel = 0xfffff;
@@ -33,6 +36,19 @@ const numbers = (pointer: string, first: number, count: number): Case => [
 const usersOf = (protocol: string, { profiles, routers }: EntryOfRouters): number =>
   Math.ceil(routers / (profiles[protocol]?.length ?? 1));
 
+/** A router of LDP speaks one version of IP: that of its transport address. */
+export const ldpRefusals = ({ session, targeted, bindings }: ProtocolConfig<'ldp'>): Refusal[] => {
+  const isV6 = (address: string) => address.includes(':');
+  const { transportAddress } = session;
+  const isOver6 = transportAddress !== undefined && isV6(transportAddress);
+  return asked([
+    [isOver6 && session.lsrId === undefined, '/session/lsrId', 'is needed beside an IPv6 address'],
+    [isOver6 && bindings.count > 0, '/bindings/count', 'over IPv6 there are IPv6 prefixes'],
+    [!isOver6 && bindings.ipv6Count > 0, '/bindings/ipv6Count', 'needs an IPv6 address in /session/transportAddress'],
+    [targeted.peers.some((peer) => isV6(peer) !== isOver6), '/targeted/peers', 'are not of the version of the router'],
+  ]);
+};
+
 /** Pseudowires of LDP. */
 export const overLdpRefusals = {
   pseudowire: ({ wire, status }: ProtocolConfig<'pseudowire'>, entry: EntryOfRouters): Refusal[] =>
@@ -42,12 +58,17 @@ export const overLdpRefusals = {
       numbers('/wire/count', wire.idStart, wire.count * usersOf('pseudowire', entry)),
       [status.backup !== 'none' && !status.statusTlv, '/status/backup', 'roles are signalled by the status'],
     ]),
-  vpls: ({ instance, neighbours }: ProtocolConfig<'vpls'>, entry: EntryOfRouters): Refusal[] =>
-    asked([
+  vpls: (config: ProtocolConfig<'vpls'>, entry: EntryOfRouters): Refusal[] => {
+    const { instance, neighbours, sites } = config;
+    if (instance.signalling === 'bgp') return vplsSiteRefusals(config, entry);
+    const isDefault = isDeepStrictEqual(sites, (defaultProfile('vpls') as ProtocolConfig<'vpls'>).sites);
+    return asked([
       needsLdp(entry),
+      [!isDefault, '/sites', 'belongs to signalling by bgp'],
       labels('/instance', instance, Math.max(1, neighbours.peers.length)),
       numbers('/instance/count', instance.vpnIdStart, instance.count),
-    ]),
+    ]);
+  },
   mldp: ({ tree, service }: ProtocolConfig<'mldp'>, entry: EntryOfRouters): Refusal[] => {
     const isMutual = tree.kind === 'multipoint-to-multipoint';
     return asked([

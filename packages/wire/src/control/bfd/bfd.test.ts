@@ -75,6 +75,26 @@ describe('BFD', () => {
     expect(sent).toBeLessThan(10_000 / 37);
   });
 
+  it('knows the other end of a path beforehand, also after it was silent (RFC 5884)', () => {
+    const sent: number[] = [];
+    const options = { discriminator: 1, txMs: 10, rxMs: 10, multiplier: 3, isPassive: false, random: () => 0 };
+    const session = new BfdSession(
+      { ...options, remoteDiscriminator: 9 },
+      {
+        send: (bytes) => sent.push(parseBfd(bytes, 0, bytes.length)?.yourDiscriminator as number),
+        onChange() {},
+      },
+    );
+    session.start(0);
+    session.advance(0);
+    const up = { ...parseBfd(packet, 0, packet.length), state: bfdState.init, isPoll: false, isFinal: false };
+    session.receive({ ...up, myDiscriminator: 9, yourDiscriminator: 1, desiredTxUs: 10_000 } as never, 1);
+    expect(session.isUp).toBe(true);
+    session.advance(1000);
+    expect(session.isUp).toBe(false);
+    expect(new Set(sent)).toEqual(new Set([9]));
+  });
+
   it('notices silence within the detection time and recovers', () => {
     const pair = createPair({ txMs: 10, multiplier: 3 });
     pair.run(2000);

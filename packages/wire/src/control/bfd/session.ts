@@ -2,6 +2,8 @@ import { type BfdPacket, bfdDiagnostic, bfdState, writeBfd } from './packet.ts';
 
 export interface BfdOptions {
   readonly discriminator: number;
+  /** That of the other end, where it is known beforehand. */
+  readonly remoteDiscriminator?: number;
   readonly txMs: number;
   readonly rxMs: number;
   readonly multiplier: number;
@@ -59,6 +61,7 @@ export class BfdSession {
   constructor(options: BfdOptions, events: BfdEvents) {
     this.#options = options;
     this.#events = events;
+    this.#remoteDiscriminator = options.remoteDiscriminator ?? 0;
   }
 
   get stateName(): string {
@@ -117,7 +120,7 @@ export class BfdSession {
   advance(now: number): void {
     if (now >= this.#expiresAt) {
       this.#expiresAt = never;
-      this.#remoteDiscriminator = 0;
+      this.#remoteDiscriminator = this.#options.remoteDiscriminator ?? 0;
       this.#goDown(bfdDiagnostic.timeExpired, 'control detection time expired', now);
     }
     if (this.isUp) this.#advanceUp(now);

@@ -1,5 +1,6 @@
 import { hexOfBytes } from '../../bytes/memory.ts';
 import { formatMac } from '../../ethernet/ethernet.ts';
+import { layer2InformationText } from './layer2/community.ts';
 import { pairText } from './route-distinguisher.ts';
 
 type TextOf = (bytes: Uint8Array, at: number) => string;
@@ -25,6 +26,7 @@ const texts: Readonly<Record<number, TextOf>> = {
   1539: (bytes, at) => `Rmac:${formatMac(bytes, at + 2)}`,
   1540: (bytes, at) =>
     `L2:MTU ${number32(bytes, at + 4) >>> 16}${((bytes[at + 3] as number) & 4) === 0 ? '' : ' control word'}`,
+  32778: layer2InformationText,
   1542: (bytes, at) => `DF:${(bytes[at + 2] as number) & 31}:${number32(bytes, at + 4) & 0xffff}`,
 };
 

@@ -2,6 +2,7 @@ import { hexOfBytes } from '../../bytes/memory.ts';
 import { formatAddress, writeMapped } from '../../ip/address.ts';
 import { evpnRouteText } from './evpn/route.ts';
 import type { BgpFamily, NlriForm } from './families.ts';
+import { labelBlockText } from './layer2/label-block.ts';
 import { BgpError, bgpError, updateError } from './notification.ts';
 import { distinguisherBytes, distinguisherText } from './route-distinguisher.ts';
 
@@ -93,7 +94,7 @@ const prefixText = ({ addressBits }: BgpFamily, bytes: Uint8Array, at: number, b
   return `${formatAddress(words)}/${bits}`;
 };
 
-/** A route in text form: prefixes and EVPN routes as routers show them, others as bytes. */
+/** A route in text form: prefixes and EVPN routes as routers show them, blocks of labels in words, others as bytes. */
 export const formatNlri = (family: BgpFamily, bytes: Uint8Array, at: number, last: number): string => {
   const { form } = family;
   if (form === 'prefix') return prefixText(family, bytes, at + 1, bytes[at] as number);
@@ -104,5 +105,6 @@ export const formatNlri = (family: BgpFamily, bytes: Uint8Array, at: number, las
     const prefix = prefixText(family, bytes, address, bits);
     return form === 'vpn' ? `${distinguisherText(bytes, start)} ${prefix}` : prefix;
   }
-  return form === 'evpn' ? evpnRouteText(bytes, at, last) : hexOfBytes(bytes, at, last);
+  if (form === 'evpn') return evpnRouteText(bytes, at, last);
+  return (form === 'vpls' ? labelBlockText(bytes, at, last) : undefined) ?? hexOfBytes(bytes, at, last);
 };

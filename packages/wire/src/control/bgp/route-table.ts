@@ -2,6 +2,7 @@ import { KeyTable } from '../../bytes/key-table.ts';
 import { copyOf } from '../../bytes/memory.ts';
 import { evpnIdentity } from './evpn/route.ts';
 import type { BgpFamily } from './families.ts';
+import { blockIdentityBytes } from './layer2/label-block.ts';
 import { formatNlri, identityStart, type NlriRange } from './nlri.ts';
 
 const free = -1;
@@ -167,6 +168,8 @@ class OpaqueIndex implements RouteIndex {
 
   #keyOf({ bytes, at, last, pathId }: RouteBytes): string {
     if (this.#family.form === 'evpn') return `${pathId} ${evpnIdentity(bytes, at, last)}`;
+    if (this.#family.form === 'vpls')
+      return `${pathId} ${String.fromCharCode(...bytes.subarray(at + 2, Math.min(at + 2 + blockIdentityBytes, last)))}`;
     const start = identityStart(this.#family, bytes, at, last);
     // The length counts labels, which do not identify the route.
     const bits = (bytes[at] as number) - (start - at) * 8;

@@ -2,8 +2,9 @@ import { Announcer } from './announcer.ts';
 import { BgpConnection, type BgpStream } from './connection.ts';
 import type { BgpFamily } from './families.ts';
 import { maxBgpMessage, maxExtendedMessage, refreshMessage } from './message.ts';
+import { type Negotiated, negotiate } from './negotiation.ts';
 import { BgpError, bgpError, ceaseReason } from './notification.ts';
-import type { BgpCapabilities, OpenMessage } from './open.ts';
+import type { OpenMessage } from './open.ts';
 import type { Opening, OpeningQueue } from './opening-queue.ts';
 import { Rib } from './rib.ts';
 import type { RouteSource } from './route-source.ts';
@@ -23,8 +24,8 @@ export interface BgpSessionOptions {
   readonly openings: OpeningQueue;
   /** Waits to be called. */
   readonly isPassive: boolean;
-  /** What is announced as soon as the session is up. */
-  readonly sources: readonly RouteSource[];
+  /** What is announced as soon as the session is up; more may be added. */
+  readonly sources: RouteSource[];
   readonly pathsPerPrefix: number;
   /** UPDATE messages a second; 0: no limit. */
   readonly updatesPerSec: number;
@@ -43,28 +44,6 @@ export interface BgpSessionEvents {
   /** Message counters, by type name. */
   onMessage?(direction: 'tx' | 'rx', count: number): void;
 }
-
-/** What both sides offer. */
-export interface Negotiated {
-  readonly families: readonly BgpFamily[];
-  readonly fourByteAs: boolean;
-  readonly extendedMessages: boolean;
-  readonly routeRefresh: boolean;
-  readonly sendsPathIds: readonly BgpFamily[];
-  readonly receivesPathIds: readonly BgpFamily[];
-}
-
-export const negotiate = (own: BgpCapabilities, peer: BgpCapabilities): Negotiated => {
-  const both = (a: readonly BgpFamily[], b: readonly BgpFamily[]) => a.filter((family) => b.includes(family));
-  return {
-    families: both(own.families, peer.families),
-    fourByteAs: own.fourByteAs && peer.fourByteAs,
-    extendedMessages: own.extendedMessages && peer.extendedMessages,
-    routeRefresh: own.routeRefresh && peer.routeRefresh,
-    sendsPathIds: both(own.addPath.sends, peer.addPath.receives),
-    receivesPathIds: both(own.addPath.receives, peer.addPath.sends),
-  };
-};
 
 const batchBytes = 1 << 17;
 /** Paced updates are written this often at most. */
@@ -171,6 +150,12 @@ export class BgpSession {
     if (this.negotiated?.families.includes(source.family) !== true) return;
     this.#addPaths(source, { from: 0, to: source.count, isWithdrawn });
     this.#pump();
+  }
+
+  /** Adds a source to those of the session. */
+  extend(source: RouteSource): void {
+    this.options.sources.push(source);
+    this.say(source, false);
   }
 
   /** Asks the neighbour to announce its routes again. */

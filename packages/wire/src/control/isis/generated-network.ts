@@ -2,6 +2,7 @@ import { MessageWriter } from '../message-writer.ts';
 import { PrefixSequence } from '../prefix-sequence.ts';
 import { createTopology, type TopologyOptions } from '../topology.ts';
 import { bytesOfHex, packedTlvs, systemIdBytes, type Tlv, tlvOf, tlvType } from './pdu.ts';
+import { type Segments, segmentTlvs } from './segments.ts';
 import { ipv6Tlvs, systemsTlvs, type Topologies, topologyTlvs } from './topologies.ts';
 
 export interface GeneratedNetwork extends Topologies {
@@ -11,6 +12,8 @@ export interface GeneratedNetwork extends Topologies {
   readonly routerId: number;
   /** Host name of router `n` behind the emulated one, which is 0. */
   hostNameOf(n: number): string;
+  /** Segment routing; undefined: none. */
+  readonly segments?: Segments | undefined;
   /** Index of the first prefix of all. */
   readonly firstPrefix: number;
   readonly topology: TopologyOptions & {
@@ -83,7 +86,7 @@ export class IsisNetwork {
 
   /** TLVs that every system has; `n` is 0 for the emulated router itself. */
   commonTlvs(n: number, isOverloaded = false): Tlv[] {
-    const { areas, hasIpv4, hasIpv6, hostNameOf, routerId } = this.#options;
+    const { areas, hasIpv4, hasIpv6, hostNameOf, routerId, segments } = this.#options;
     const protocols = [...(hasIpv4 ? [protocolIds.ipv4] : []), ...(hasIpv6 ? [protocolIds.ipv6] : [])];
     return [
       tlvOf(tlvType.areas, (writer) => {
@@ -94,6 +97,7 @@ export class IsisNetwork {
       }),
       ...topologyTlvs(this.#options, isOverloaded),
       ...(hasIpv4 ? [tlvOf(tlvType.routerId, (writer) => writer.u32(routerId + n))] : []),
+      ...(segments === undefined ? [] : segmentTlvs(segments, routerId + n, n)),
       ...(hostNameOf(n) === '' ? [] : [{ type: tlvType.hostName, value: new TextEncoder().encode(hostNameOf(n)) }]),
     ];
   }

@@ -9,6 +9,7 @@ import { IsisNetwork, systemIdAfter } from './generated-network.ts';
 import { adjacencyState, type IsisOptions } from './options.ts';
 import { type Level, parsePdu, tlvType, valuesOf } from './pdu.ts';
 import { IsisRouter } from './router.ts';
+import { segmentTlvs } from './segments.ts';
 
 const area = Uint8Array.of(0x49, 0, 1);
 
@@ -62,6 +63,16 @@ const optionsOf = (index: number, nodes: number, more: Partial<IsisOptions> = {}
     ...more,
   };
 };
+
+it('segments are written byte for byte as RFC 8667 says', () => {
+  const [capability, reachability] = segmentTlvs({ blockStart: 16_000, blockSize: 8000, firstIndex: 7 }, 0xc0000201, 2);
+  expect(capability).toMatchObject({ type: 242 });
+  // Router id, no flags; IPv4 with 8,000 labels from 16,000 on; the algorithm of the shortest path.
+  expect(hexOfBytes(capability?.value as Uint8Array)).toBe('c000020100' + '020980001f400103003e80' + '130100');
+  // Metric 0, /32 with sub-TLVs, the prefix, index 9 of the node.
+  expect(reachability).toMatchObject({ type: 135 });
+  expect(hexOfBytes(reachability?.value as Uint8Array)).toBe('0000000060c0000201' + '080306400000000009');
+});
 
 /** Two routers on a link; `loses` decides about each PDU. */
 const linkOf = (one: IsisOptions, other: IsisOptions, loses: () => boolean = () => false) => {

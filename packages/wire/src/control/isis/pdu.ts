@@ -32,6 +32,7 @@ export const tlvType = {
   reachableIpv6: 236,
   topologyIpv6: 237,
   handshake: 240,
+  capability: 242,
 } as const;
 
 export const systemIdBytes = 6;

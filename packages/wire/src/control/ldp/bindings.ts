@@ -1,5 +1,8 @@
-import { parseAddress } from '../../ip/address.ts';
-import type { LdpPrefix } from './fec.ts';
+import { isSameAddress, parseAddress } from '../../ip/address.ts';
+import type { MessageWriter } from '../message-writer.ts';
+import { PrefixSequence } from '../prefix-sequence.ts';
+import { type LdpPrefix, writePrefixFec } from './fec.ts';
+import { ldpTlv, writeTlv } from './pdu.ts';
 
 export interface LdpBinding extends LdpPrefix {
   readonly label: number;
@@ -7,51 +10,66 @@ export interface LdpBinding extends LdpPrefix {
 
 export interface LdpBindingOptions {
   /** The own address, which has the first label. */
-  readonly address: number;
-  /** The neighbour removes the label for the own address (label 3), or sends label 0. */
+  readonly address: string;
+  /** The neighbour removes the label for the own address (label 3), or sends the label of none. */
   readonly isImplicitNull: boolean;
   readonly count: number;
-  readonly first: number;
-  readonly length: number;
+  /** `10.0.0.0/24`: the first prefix; the others follow it. */
+  readonly start: string;
+  /** Prefixes between the first one and that of the first label. */
+  readonly offset: number;
   readonly firstLabel: number;
 }
 
-const nullLabel = { explicit: 0, implicit: 3 } as const;
+export const writeMapping = (writer: MessageWriter, binding: LdpBinding): void => {
+  writePrefixFec(writer, binding);
+  writeTlv(writer, ldpTlv.label, () => writer.u32(binding.label));
+};
+
+const nullLabel = { ipv4: 0, ipv6: 2, implicit: 3 } as const;
 const lastLabel = 0xfffff;
 
 /** Labels that a router gives out: for its own address, then for generated prefixes. */
 export class LdpBindings {
   readonly count: number;
   readonly #options: LdpBindingOptions;
+  readonly #prefixes: PrefixSequence;
+  readonly #own: LdpBinding;
 
   constructor(options: LdpBindingOptions) {
-    if (options.firstLabel + options.count - 1 > lastLabel) throw new RangeError('there are too few labels');
-    this.count = options.count + 1;
+    const { address, isImplicitNull, start, firstLabel, count } = options;
+    if (firstLabel + count - 1 > lastLabel) throw new RangeError('there are too few labels');
+    const isV4 = !address.includes(':');
+    const label = isImplicitNull ? nullLabel.implicit : isV4 ? nullLabel.ipv4 : nullLabel.ipv6;
+    this.count = count + 1;
     this.#options = options;
+    this.#prefixes = new PrefixSequence(start);
+    this.#own = { words: parseAddress(address), isV4, length: isV4 ? 32 : 128, label };
   }
 
+  /** Its words are valid until the next call. */
   at(index: number): LdpBinding {
-    const { address, isImplicitNull, first, length, firstLabel } = this.#options;
-    if (index === 0) return { address, length: 32, label: nullLabel[isImplicitNull ? 'implicit' : 'explicit'] };
-    const step = 2 ** (32 - length);
-    return { address: (first + (index - 1) * step) >>> 0, length, label: firstLabel + index - 1 };
+    if (index === 0) return this.#own;
+    const { isV4, bits: length } = this.#prefixes;
+    const { offset, firstLabel } = this.#options;
+    return { words: this.#prefixes.at(offset + index - 1), isV4, length, label: firstLabel + index - 1 };
   }
 
   /** Whether a label was given out. */
   has(label: number): boolean {
     const { isImplicitNull, firstLabel } = this.#options;
     return (
-      (label >= firstLabel && label < firstLabel + this.count - 1) || (label === nullLabel.explicit && !isImplicitNull)
+      (label >= firstLabel && label < firstLabel + this.count - 1) || (label === this.#own.label && !isImplicitNull)
     );
   }
 
   /** The label of a prefix such as `10.0.0.0/24`. */
   find(prefix: string): LdpBinding | undefined {
     const [text = '', bits] = prefix.split('/');
-    if (text.includes(':')) return undefined;
-    const address = (parseAddress(text)[3] as number) >>> 0;
-    const index = 1 + (address - this.#options.first) / 2 ** (32 - this.#options.length);
-    const candidates = [0, ...(Number.isInteger(index) && index > 0 && index < this.count ? [index] : [])];
-    return candidates.map((one) => this.at(one)).find((one) => one.address === address && one.length === Number(bits));
+    const [words, length] = [parseAddress(text), Number(bits)];
+    if (length === this.#own.length && isSameAddress(words, 0, this.#own.words, 0)) return this.#own;
+    if (length !== this.#prefixes.bits) return undefined;
+    const index = 1 + this.#prefixes.indexOf(words) - this.#options.offset;
+    return Number.isInteger(index) && index > 0 && index < this.count ? this.at(index) : undefined;
   }
 }

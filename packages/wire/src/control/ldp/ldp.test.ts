@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { parseAddress } from '../../ip/address.ts';
+import { mutationRuns } from '../../testing/mutation-runs.ts';
 import { MessageWriter } from '../message-writer.ts';
-import { createPair, left, optionsOf, right } from '../testing/ldp-pair.ts';
+import { addresses, createPair, left, optionsOf, right } from '../testing/ldp-pair.ts';
+import { LdpBindings } from './bindings.ts';
 import { writePrefixFec } from './fec.ts';
 import { encodeHello, parseHello } from './hello.ts';
 import { LdpError, ldpPduLength, ldpTlv, ldpType, parsePdu, writeLdpMessage, writePdu, writeTlv } from './pdu.ts';
@@ -19,13 +22,33 @@ describe('LDP routers', () => {
   });
 
   it('find neighbours that are not adjacent', () => {
-    const targeted = { peers: [left], helloMs: 1000, holdSec: 4, accepts: true };
-    const { run, sessionOf } = createPair({ targeted }, false);
+    const targeted = { peers: [addresses.ipv4[0]], helloMs: 1000, holdSec: 4, accepts: true };
+    const { run, sessionOf } = createPair({ targeted }, { hasLink: false });
     run(5000);
     expect(sessionOf(0)?.state).toBe('operational');
-    const refused = createPair({ targeted: { ...targeted, accepts: false } }, false);
+    const refused = createPair({ targeted: { ...targeted, accepts: false } }, { hasLink: false });
     refused.run(5000);
     expect(refused.sessionOf(0)).toBeUndefined();
+  });
+
+  it('of IPv6 find each other and give out labels of IPv6', () => {
+    const { run, sessionOf } = createPair({}, { version: 'ipv6' });
+    run(3000);
+    for (const index of [0, 1]) expect(sessionOf(index)).toMatchObject({ state: 'operational', labelsSent: 501 });
+    expect(sessionOf(1)?.labels.get('fd99::1/128')).toBe(3);
+    expect(sessionOf(1)?.labels.get('2001:db8:b:7::/64')).toBe(1007);
+    run(20_000);
+    expect(sessionOf(0)?.state).toBe('operational');
+  });
+
+  it('of IPv6 that are not adjacent are found by their addresses, not by LSR ids', () => {
+    const targeted = { peers: [addresses.ipv6[0]], helloMs: 1000, holdSec: 4, accepts: true };
+    const { run, sessionOf, routers } = createPair({ targeted }, { hasLink: false, version: 'ipv6' }, ([, second]) =>
+      second?.extend({ capabilities: [], onUp() {}, onDown() {}, onRoom() {}, take: () => undefined }, ['10.99.0.1']),
+    );
+    run(5000);
+    expect(sessionOf(0)?.state).toBe('operational');
+    expect(routers[1]?.lastError).toBe('');
   });
 
   it('withdraw labels and give them out again', () => {
@@ -59,11 +82,31 @@ const hello = Uint8Array.from(
   Buffer.from('0001001e0a63000100000100001400000001040000040' + '00f0000040100040a630001', 'hex'),
 );
 
+describe('labels that are given out', () => {
+  const address = 'fd99::1';
+  const bindings = new LdpBindings({
+    ...{ address, isImplicitNull: false, count: 300, start: '2001:db8::/64', offset: 300, firstLabel: 1000 },
+  });
+
+  it('are found by their prefixes', () => {
+    expect(bindings.find('2001:db8:0:12c::/64')?.label).toBe(1000);
+    expect(bindings.find('2001:db8:0:257::/64')?.label).toBe(1299);
+    expect(bindings.find('fd99::1/128')?.label).toBe(2);
+    for (const prefix of ['2001:db8:0:12b::/64', '2001:db8:0:258::/64', '2001:db8:0:12c::/65', '10.0.0.0/8'])
+      expect(bindings.find(prefix)).toBeUndefined();
+    expect([2, 3, 999, 1000, 1299, 1300].map((label) => bindings.has(label))).toEqual([
+      ...[true, false, false, true, true, false],
+    ]);
+  });
+});
+
 describe('messages of LDP', () => {
   it('have the bytes of the RFC', () => {
-    const content = { lsrId: left, holdSec: 15, isTargeted: false, isRequest: false, transport: left };
+    const content = { lsrId: left, holdSec: 15, isTargeted: false, isRequest: false, transport: addresses.ipv4[0] };
     expect(Buffer.from(encodeHello(content, 1)).toString('hex')).toBe(Buffer.from(hello).toString('hex'));
-    expect(parseHello(hello)).toEqual(content);
+    expect(parseHello(hello, false)).toEqual(content);
+    // A transport address of the other version says nothing.
+    expect(parseHello(hello, true)).toEqual({ ...content, transport: undefined });
   });
 
   const mapping = (): Uint8Array => {
@@ -71,7 +114,7 @@ describe('messages of LDP', () => {
     writePdu(writer, right, () => {
       for (let id = 1; id < 4; id++)
         writeLdpMessage(writer, ldpType.labelMapping, id, () => {
-          writePrefixFec(writer, { address: 0x0b000000, length: 8 * id });
+          writePrefixFec(writer, { words: parseAddress('11.0.0.0'), isV4: true, length: 8 * id });
           writeTlv(writer, ldpTlv.label, () => writer.u32(16 + id));
         });
     });
@@ -91,7 +134,7 @@ describe('messages of LDP', () => {
     let ended = 0;
     let wrong = 0;
     const own = {
-      ...optionsOf(left, 0x0c000000),
+      ...optionsOf(0),
       peerLsrId: right,
       isActive: false,
       isAnnouncing: false,
@@ -119,13 +162,13 @@ describe('messages of LDP', () => {
       return session;
     };
     let session = create();
-    for (let i = 0; i < 30_000; i++) {
+    for (let i = 0; i < mutationRuns(30_000); i++) {
       const seed = seeds[i % seeds.length] as Uint8Array;
       const bytes = seed.slice();
       for (let k = next(3); k >= 0; k--) bytes[next(bytes.length)] = next(256);
       if (i % 4 === 3) {
         try {
-          parseHello(bytes);
+          parseHello(bytes, i % 8 === 7);
         } catch (error) {
           if (!(error instanceof LdpError)) throw error;
         }

@@ -43,6 +43,7 @@ export const ldpTlv = {
   makeBeforeBreak: 0x050a,
   typedWildcard: 0x050b,
   requestId: 0x0600,
+  dualStack: 0x0701,
   wireStatus: 0x096a,
   interfaceParameters: 0x096b,
   wireGroup: 0x096c,

@@ -1,3 +1,4 @@
+import { bytesOfAddress, compareAddresses } from '../address-bytes.ts';
 import type { LdpBindings } from './bindings.ts';
 import type { LdpExtension } from './extension.ts';
 import { encodeHello, type LdpHello, parseHello } from './hello.ts';
@@ -7,14 +8,14 @@ import { LdpSession, type LdpStream } from './session.ts';
 
 export interface LdpOptions {
   readonly lsrId: number;
-  /** Address of the router and of its TCP sessions. */
-  readonly address: number;
+  /** Address of the router and of its TCP sessions: all of it is IPv4, or IPv6 (RFC 7552). */
+  readonly address: string;
   readonly helloMs: number;
   readonly helloHoldSec: number;
   readonly keepaliveMs: number;
   readonly holdSec: number;
   readonly targeted: {
-    readonly peers: readonly number[];
+    readonly peers: readonly string[];
     readonly helloMs: number;
     readonly holdSec: number;
     readonly accepts: boolean;
@@ -24,14 +25,14 @@ export interface LdpOptions {
 
 export interface LdpEvents {
   /** Sends a hello to a neighbour or a group. */
-  sendHello(bytes: Uint8Array, destination: number): void;
+  sendHello(bytes: Uint8Array, destination: string): void;
   /** Opens a TCP connection. `attach` returns the object that takes its events. */
-  connect(destination: number, attach: (stream: LdpStream) => LdpSession): void;
+  connect(destination: string, attach: (stream: LdpStream) => LdpSession): void;
   onNeighbour(neighbour: LdpNeighbour, isUp: boolean, reason: string, now: number): void;
 }
 
-/** All routers on the link (RFC 5036, section 2.4.1). */
-const allRouters = 0xe0000002;
+/** All routers on the link (RFC 5036, section 2.4.1; RFC 7552, section 5.1). */
+export const ldpGroups = { ipv4: '224.0.0.2', ipv6: 'ff02::2' } as const;
 const defaultHoldSec = { link: 15, targeted: 45 } as const;
 const endless = 0xffff;
 const retryMs = 2000;
@@ -45,9 +46,9 @@ export class LdpRouter {
   readonly #events: LdpEvents;
   readonly #extensions: LdpExtension[] = [];
   /** Neighbours of extensions, which need not be adjacent. */
-  readonly #peers: Set<number>;
+  readonly #peers: Set<string>;
   /** Neighbours that have asked for targeted hellos. */
-  readonly #askers = new Set<number>();
+  readonly #askers = new Set<string>();
   #isRunning = false;
   #isAnnouncing = true;
   #nextHelloAt = 0;
@@ -60,10 +61,10 @@ export class LdpRouter {
     this.#peers = new Set(options.targeted.peers);
   }
 
-  /** Adds an extension before the start. `peers`: the addresses of its neighbours. */
-  extend(extension: LdpExtension, peers: readonly number[]): void {
+  /** Adds an extension before the start. `peers`: the addresses of its neighbours; those of the other version are LSR ids. */
+  extend(extension: LdpExtension, peers: readonly string[]): void {
     this.#extensions.push(extension);
-    for (const peer of peers) this.#peers.add(peer);
+    for (const peer of peers) if (peer.includes(':') === this.#isV6) this.#peers.add(peer);
   }
 
   start(now: number): void {
@@ -107,11 +108,11 @@ export class LdpRouter {
     }
   }
 
-  receiveHello(bytes: Uint8Array, source: number, now: number): void {
+  receiveHello(bytes: Uint8Array, source: string, now: number): void {
     if (!this.#isRunning || source === this.#options.address) return;
     this.counters.rx++;
     try {
-      const hello = parseHello(bytes);
+      const hello = parseHello(bytes, this.#isV6);
       if (hello !== undefined) this.#takeHello(hello, source, now);
     } catch (error) {
       if (!(error instanceof LdpError)) throw error;
@@ -120,7 +121,7 @@ export class LdpRouter {
   }
 
   /** A connection that a neighbour has opened; undefined: it is not known, or not its turn to open one. */
-  accept(stream: LdpStream, source: number, now: number): LdpSession | undefined {
+  accept(stream: LdpStream, source: string, now: number): LdpSession | undefined {
     const neighbour = [...this.neighbours.values()].find(({ transport }) => transport === source);
     if (neighbour === undefined || this.#isActive(neighbour)) return undefined;
     neighbour.session?.drop('the neighbour has opened another connection', now);
@@ -129,7 +130,11 @@ export class LdpRouter {
     return session;
   }
 
-  #takeHello(hello: LdpHello, source: number, now: number): void {
+  get #isV6(): boolean {
+    return this.#options.address.includes(':');
+  }
+
+  #takeHello(hello: LdpHello, source: string, now: number): void {
     const { lsrId, isTargeted } = hello;
     const { targeted, helloHoldSec } = this.#options;
     if (lsrId === this.#options.lsrId) return;
@@ -154,7 +159,11 @@ export class LdpRouter {
     const { targeted, helloMs, helloHoldSec } = this.#options;
     if (now >= this.#nextHelloAt) {
       this.#nextHelloAt = now + helloMs;
-      this.#sendHello(allRouters, { holdSec: helloHoldSec, isTargeted: false, isRequest: false });
+      this.#sendHello(ldpGroups[this.#isV6 ? 'ipv6' : 'ipv4'], {
+        holdSec: helloHoldSec,
+        isTargeted: false,
+        isRequest: false,
+      });
     }
     if (now < this.#nextTargetedAt) return;
     this.#nextTargetedAt = now + targeted.helloMs;
@@ -164,7 +173,7 @@ export class LdpRouter {
     }
   }
 
-  #sendHello(destination: number, hello: Pick<LdpHello, 'holdSec' | 'isTargeted' | 'isRequest'>): void {
+  #sendHello(destination: string, hello: Pick<LdpHello, 'holdSec' | 'isTargeted' | 'isRequest'>): void {
     const { lsrId, address } = this.#options;
     this.counters.tx++;
     this.#events.sendHello(encodeHello({ ...hello, lsrId, transport: address }, ++this.#messageId), destination);
@@ -172,7 +181,7 @@ export class LdpRouter {
 
   /** The router with the higher address opens the connection. */
   #isActive({ transport }: LdpNeighbour): boolean {
-    return this.#options.address > transport;
+    return compareAddresses(bytesOfAddress(this.#options.address), bytesOfAddress(transport)) > 0;
   }
 
   #connect(neighbour: LdpNeighbour, now: number): void {

@@ -1,6 +1,7 @@
+import { bytesOfAddress } from '../address-bytes.ts';
 import { MessageWriter } from '../message-writer.ts';
-import type { LdpBinding, LdpBindings } from './bindings.ts';
-import { type Fec, parseFecs, writePrefixFec, writeWildcardFec } from './fec.ts';
+import { type LdpBindings, writeMapping } from './bindings.ts';
+import { type Fec, ldpFamily, parseFecs, writeWildcardFec } from './fec.ts';
 import {
   describeLdpStatus,
   findTlv,
@@ -29,7 +30,7 @@ export interface LdpStream {
 export interface LdpSessionOptions {
   readonly lsrId: number;
   readonly peerLsrId: number;
-  readonly address: number;
+  readonly address: string;
   readonly keepaliveMs: number;
   readonly holdSec: number;
   readonly isActive: boolean;
@@ -222,11 +223,15 @@ export class LdpSession {
     } else if (this.state === 'openReceived' && message.type === ldpType.keepalive) {
       this.state = 'operational';
       this.#events.onOperational(this.#now);
-      this.#send(ldpType.address, (writer) =>
-        writeTlv(writer, ldpTlv.addresses, () => writer.u16(1).u32(this.#options.address)),
-      );
+      this.#sendAddress();
       this.onRoom();
     } else throw new LdpError(ldpStatus.shutdown);
+  }
+
+  #sendAddress(): void {
+    const address = bytesOfAddress(this.#options.address);
+    const family = address.length === 4 ? ldpFamily.ipv4 : ldpFamily.ipv6;
+    this.#send(ldpType.address, (writer) => writeTlv(writer, ldpTlv.addresses, () => writer.u16(family).copy(address)));
   }
 
   /** Both sides use the shorter time, and labels are given out without being asked for. */
@@ -390,9 +395,4 @@ const joined = (before: Uint8Array, after: Uint8Array): Uint8Array => {
   all.set(before);
   all.set(after, before.length);
   return all;
-};
-
-const writeMapping = (writer: MessageWriter, binding: LdpBinding): void => {
-  writePrefixFec(writer, binding);
-  writeTlv(writer, ldpTlv.label, () => writer.u32(binding.label));
 };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hexOfBytes } from '../../bytes/memory.ts';
+import { mutationRuns } from '../../testing/mutation-runs.ts';
 import { LinkOam, type LinkOamOptions } from './link.ts';
 import { oamFlag, parseOam, writeFrameErrors, writeOamInformation } from './pdu.ts';
 
@@ -57,7 +58,7 @@ describe('packets of link OAM', () => {
       state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
       return (state >>> 8) % limit;
     };
-    for (let i = 0; i < 20_000; i++) {
+    for (let i = 0; i < mutationRuns(20_000); i++) {
       const seed = seeds[i % 2] as Uint8Array;
       const bytes = seed.slice(0, i % 5 === 0 ? next(seed.length) : undefined);
       for (let k = next(4); k > 0 && bytes.length > 0; k--) bytes[next(bytes.length)] = next(256);

@@ -20,7 +20,7 @@ export const lspReturn = {
 /** Kinds of prefixes in a target FEC stack (RFC 8029, section 3.2). */
 export const lspTarget = { 'ldp-ipv4': 1, 'generic-ipv4': 14 } as const;
 
-const tlv = { target: 1, pad: 3 } as const;
+const tlv = { target: 1, pad: 3, bfdDiscriminator: 15 } as const;
 const version = 1;
 const validateFec = 1;
 const headerBytes = 32;
@@ -50,6 +50,8 @@ export interface LspEcho {
   readonly receivedMs: number;
   /** undefined: none that is known. */
   readonly target: LspPrefix | undefined;
+  /** Of a session of BFD over the path (RFC 5884, section 6.1); undefined: none is asked for. */
+  readonly bfdDiscriminator?: number | undefined;
   /** Bytes of padding that go back with the answer, and those that do not. */
   readonly copied: number;
   readonly dropped: number;
@@ -86,6 +88,7 @@ export const writeLspEcho = (echo: LspEcho): Uint8Array => {
     const { kind, address, length } = echo.target;
     writer.u16(tlv.target).u16(12).u16(kind).u16(prefixBytes).u32(address).u8(length).u24(0);
   }
+  if (echo.bfdDiscriminator !== undefined) writer.u16(tlv.bfdDiscriminator).u16(4).u32(echo.bfdDiscriminator);
   writePad(writer, padding.drop, echo.dropped);
   writePad(writer, padding.copy, echo.copied);
   return writer.take();
@@ -93,6 +96,7 @@ export const writeLspEcho = (echo: LspEcho): Uint8Array => {
 
 interface Tlvs {
   target: LspPrefix | undefined;
+  bfdDiscriminator?: number;
   copied: number;
   dropped: number;
   returnCode: number;
@@ -118,6 +122,8 @@ const readTlvs = (view: DataView): Tlvs => {
     if (type === tlv.target) {
       found.target = readTarget(view, start, end);
       if (found.target === undefined) found.returnCode = lspReturn.malformed;
+    } else if (type === tlv.bfdDiscriminator && length === 4) {
+      found.bfdDiscriminator = view.getUint32(start);
     } else if (type === tlv.pad && length > 0) {
       if (view.getUint8(start) === padding.copy) found.copied = length;
       else found.dropped = length;
@@ -186,6 +192,7 @@ export const answerLspEcho = (
     returnSubcode: hasDepth ? 1 : 0,
     receivedMs: nowMs,
     target: undefined,
+    bfdDiscriminator: undefined,
     dropped: 0,
   };
 };

@@ -3,6 +3,8 @@ import { type LspEcho, type LspPrefix, lspMessage, lspReplyMode, lspReturn, writ
 export interface LspPingOptions {
   readonly handle: number;
   readonly target: LspPrefix;
+  /** Asks for a session of BFD over the path. */
+  readonly bfdDiscriminator?: number | undefined;
   readonly intervalMs: number;
   readonly timeoutMs: number;
   /** 0: no end. */
@@ -94,7 +96,7 @@ export class LspPing {
   }
 
   #send(now: number): void {
-    const { count, traceTtl, ttl, padBytes, replyMode, handle, target } = this.#options;
+    const { count, traceTtl, ttl, padBytes, replyMode, handle, target, bfdDiscriminator } = this.#options;
     if (count > 0 && this.counters.sent >= count) {
       this.#nextAt = never;
       return;
@@ -103,7 +105,7 @@ export class LspPing {
     const bytes = writeLspEcho({
       ...{ type: lspMessage.request, replyMode: lspReplyMode[replyMode], returnCode: 0, returnSubcode: 0 },
       ...{ handle, sequence, target, sentMs: this.#events.clock(), receivedMs: 0 },
-      ...{ copied: 0, dropped: padBytes },
+      ...{ copied: 0, dropped: padBytes, bfdDiscriminator },
     });
     const own = traceTtl === undefined ? ttl : this.#ttl;
     if (!this.#events.send(bytes, own)) {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checksumOf, sumBytes } from '../../bytes/checksum.ts';
 import { bytesOfHex, copyOf, hexOfBytes, Memory } from '../../bytes/memory.ts';
+import { mutationRuns } from '../../testing/mutation-runs.ts';
 import { bytesOfAddress as ip } from '../address-bytes.ts';
 import { ends4, groupOf as group, PimLink } from '../testing/pim-link.ts';
 import { findPimMessage, type PimEnds, type PimMessage, writePim } from './message.ts';
@@ -154,7 +155,7 @@ it('changed messages are read or refused, never more', () => {
     return (state >>> 8) % limit;
   };
   const counts = { read: 0, refused: 0 };
-  for (let i = 0; i < 20_000; i++) {
+  for (let i = 0; i < mutationRuns(20_000); i++) {
     const seed = seeds[i % seeds.length] as Uint8Array;
     const bytes = copyOf(seed, 0, i % 5 === 0 ? 4 + next(seed.length - 4) : seed.length);
     for (let k = next(3); k >= 0; k--) bytes[next(bytes.length)] = next(3) === 0 ? next(8) : next(256);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatAddress, parseAddress } from '../../ip/address.ts';
+import { mutationRuns } from '../../testing/mutation-runs.ts';
 import { PrefixSequence } from '../prefix-sequence.ts';
 import { infinity, type RipAuthentication, type RipFormat, ripFormat } from './packet.ts';
 import { ripngFormat } from './packet-next-generation.ts';
@@ -209,7 +210,7 @@ describe('packets of RIP', () => {
       state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
       return (state >>> 8) % limit;
     };
-    for (let i = 0; i < 100_000; i++) {
+    for (let i = 0; i < mutationRuns(100_000); i++) {
       const seed = seeds[i % 2] as Uint8Array;
       const bytes = seed.slice(0, i % 7 === 0 ? next(seed.length) : undefined);
       for (let k = next(3); k >= 0 && bytes.length > 0; k--) bytes[next(bytes.length)] = next(256);

@@ -119,7 +119,7 @@ class BgpPair {
         random: () => 1,
         openings: new OpeningQueue({ limit: 1, holdMs: 1000 }),
         isPassive: side.isPassive ?? false,
-        sources: side.sources,
+        sources: [...side.sources],
         pathsPerPrefix,
         updatesPerSec: 0,
         sendsEndOfRib: true,

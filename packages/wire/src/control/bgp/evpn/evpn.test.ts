@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bytesOfHex, copyOf, hexOfBytes } from '../../../bytes/memory.ts';
+import { mutationRuns } from '../../../testing/mutation-runs.ts';
 import { MessageWriter } from '../../message-writer.ts';
 import { createBgpPair } from '../../testing/bgp-pair.ts';
 import { Announcer } from '../announcer.ts';
@@ -299,7 +300,7 @@ it('changed routes are read, shown as bytes or refused, never more', () => {
   };
   const counts = { read: 0, unread: 0, refused: 0 };
   const table = new Rib().tableOf(family);
-  for (let i = 0; i < 20_000; i++) {
+  for (let i = 0; i < mutationRuns(20_000); i++) {
     const bytes = copyOf(seed, 0, i % 3 === 0 ? 1 + next(seed.length) : seed.length);
     for (let k = next(4); k >= 0; k--) bytes[next(bytes.length)] = next(3) === 0 ? next(64) : next(256);
     try {

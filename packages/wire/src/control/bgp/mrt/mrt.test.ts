@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bytesOfHex, copyOf, hexOfBytes } from '../../../bytes/memory.ts';
+import { mutationRuns } from '../../../testing/mutation-runs.ts';
 import { MessageWriter } from '../../message-writer.ts';
 import { createBgpPair } from '../../testing/bgp-pair.ts';
 import { writeAttributes } from '../attributes.ts';
@@ -192,7 +193,7 @@ it('changed files are read or refused, never more', () => {
     return (state >>> 8) % limit;
   };
   const counts = { read: 0, refused: 0 };
-  for (let i = 0; i < 20_000; i++) {
+  for (let i = 0; i < mutationRuns(20_000); i++) {
     const bytes = copyOf(file, 0, i % 7 === 0 ? next(file.length) : file.length);
     for (let k = next(3); k >= 0 && bytes.length > 0; k--) bytes[next(bytes.length)] = next(256);
     const table = new ImportedTable({ maxRoutes: 100 });

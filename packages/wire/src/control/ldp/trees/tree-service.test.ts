@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hexOfBytes } from '../../../bytes/memory.ts';
+import { formatIpv4 } from '../../../ip/address.ts';
+import { mutationRuns } from '../../../testing/mutation-runs.ts';
 import { MessageWriter } from '../../message-writer.ts';
 import { createPair, left, right } from '../../testing/ldp-pair.ts';
 import { LdpError } from '../pdu.ts';
@@ -15,7 +17,7 @@ const options: TreeServiceOptions = {
 const createTrees = (near: Partial<TreeServiceOptions> = {}, far: Partial<TreeServiceOptions> = {}) => {
   const member = new TreeService({ ...options, ...near });
   const root = new TreeService({ ...options, role: 'root', firstLabel: 300_000, ...far });
-  const pair = createPair({}, true, ([first, second]) => {
+  const pair = createPair({}, {}, ([first, second]) => {
     first?.extend(member, []);
     second?.extend(root, []);
   });
@@ -48,7 +50,7 @@ describe('FECs of trees', () => {
       return (state >>> 8) % limit;
     };
     let [read, refused] = [0, 0];
-    for (let i = 0; i < 30_000; i++) {
+    for (let i = 0; i < mutationRuns(30_000); i++) {
       const bytes = seed.slice(0, i % 3 === 0 ? 1 + next(seed.length) : undefined);
       for (let k = next(3); k > 0; k--) bytes[next(bytes.length)] = next(256);
       try {
@@ -105,7 +107,7 @@ describe('multicast trees', () => {
   it('of a router between are joined only while a router below needs them', () => {
     const sent: string[] = [];
     const neighbour = (lsrId: number) => ({
-      ...{ lsrId, transport: lsrId, sources: new Map(), upAt: 0, retryAt: 0 },
+      ...{ lsrId, transport: formatIpv4(lsrId), sources: new Map(), upAt: 0, retryAt: 0 },
       session: {
         sendSeries: (next: () => { type: number } | undefined) => {
           for (let draft = next(); draft !== undefined; draft = next())

@@ -1,3 +1,4 @@
+import { formatIpv4 } from '../../../ip/address.ts';
 import type { LdpExtension, LdpTaken } from '../extension.ts';
 import type { LdpNeighbour } from '../neighbour.ts';
 import { findTlv, type LdpMessage, ldpTlv, ldpType, requireTlv, writeTlv } from '../pdu.ts';
@@ -161,7 +162,7 @@ export class TreeService implements LdpExtension {
     const { role, root, keepMs } = this.#options;
     if (role === 'root') return;
     const all = [...this.#branches.keys()].sort((a, b) => a.lsrId - b.lsrId);
-    const best = all.find((one) => one.lsrId === root || one.transport === root) ?? all[0];
+    const best = all.find((one) => one.lsrId === root || one.transport === formatIpv4(root)) ?? all[0];
     if (best === this.#upstream) return;
     if (this.#upstream !== undefined) this.#former = { neighbour: this.#upstream, until: now + keepMs };
     this.#upstream = best;

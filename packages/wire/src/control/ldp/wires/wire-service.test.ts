@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hexOfBytes } from '../../../bytes/memory.ts';
+import { mutationRuns } from '../../../testing/mutation-runs.ts';
 import { MessageWriter } from '../../message-writer.ts';
 import { createPair, left, right } from '../../testing/ldp-pair.ts';
 import { LdpError } from '../pdu.ts';
@@ -16,7 +17,7 @@ const options: WireServiceOptions = {
 /** Services of both routers, which run for three seconds. */
 const createServices = (near: Partial<WireServiceOptions> = {}, far: Partial<WireServiceOptions> = {}) => {
   const services = [near, far].map((more) => new WireService({ ...options, ...more }));
-  const pair = createPair({}, true, (routers) =>
+  const pair = createPair({}, {}, (routers) =>
     routers.forEach((router, i) => {
       router.extend(services[i] as WireService, []);
     }),
@@ -67,7 +68,7 @@ describe('FECs of pseudowires', () => {
       return (state >>> 8) % limit;
     };
     let refused = 0;
-    for (let i = 0; i < 30_000; i++) {
+    for (let i = 0; i < mutationRuns(30_000); i++) {
       const bytes = (seeds[i % 2] as Uint8Array).slice(4, 5 + next(40));
       for (let k = next(3); k > 0; k--) bytes[next(bytes.length)] = next(256);
       try {

@@ -1,3 +1,4 @@
+import { formatIpv4 } from '../../../ip/address.ts';
 import type { MessageWriter } from '../../message-writer.ts';
 import type { LdpExtension, LdpTaken } from '../extension.ts';
 import type { LdpNeighbour } from '../neighbour.ts';
@@ -17,7 +18,7 @@ export interface WireServiceOptions {
   readonly groupId: number;
   readonly firstLabel: number;
   /** Addresses or LSR ids of the neighbours; none: the one that comes up first. */
-  readonly peers: readonly number[];
+  readonly peers: readonly string[];
   readonly hasStatus: boolean;
   /** The wires are the spare ones of pairs (RFC 6870). */
   readonly isStandby: boolean;
@@ -181,7 +182,7 @@ export class WireService implements LdpExtension {
   #slotFor(neighbour: LdpNeighbour): number {
     const { peers } = this.#options;
     if (peers.length === 0) return this.#slots[0]?.neighbour === undefined ? 0 : -1;
-    return peers.findIndex((peer) => peer === neighbour.lsrId || peer === neighbour.transport);
+    return peers.findIndex((peer) => peer === formatIpv4(neighbour.lsrId) || peer === neighbour.transport);
   }
 
   #queueAll(slot: Slot): void {

@@ -1,26 +1,28 @@
 import type { PlaneCommand } from '@rushhour/protocol';
-import { FlapSchedule, type VpwsWire, type VpwsWires } from '@rushhour/wire';
-import type { PlannedRouter } from '../routers/plan-routers.ts';
-import type { VpwsProfile } from '../routers/profiles.ts';
+import { type BgpWire, FlapSchedule, type RouteSource } from '@rushhour/wire';
 import type { InstanceCounters, NeighbourRow, ProtocolInstance, RouteRow, Router } from '../routers/router.ts';
 import type { BgpInstance } from '../routing/bgp-instance.ts';
+import type { CarriedWires } from '../routing/bgp-options.ts';
 
-/** The wires of a profile over one BGP session. */
-export class VpwsInstance implements ProtocolInstance {
-  readonly protocol = 'vpws';
+/** The wires or sites of a profile over one BGP session. */
+export class BgpWireInstance implements ProtocolInstance {
+  readonly protocol: CarriedWires['protocol'];
   readonly router: Router;
   readonly #bgp: BgpInstance;
-  readonly #wires: VpwsWires;
+  readonly #wires: CarriedWires['wires'];
   readonly #flaps: FlapSchedule;
-  #states: readonly VpwsWire[] = [];
+  #states: readonly BgpWire[] = [];
   /** Number of route changes that the states were computed after. */
   #seen = -1;
   #upAt: number | undefined;
   #flapCount = 0;
   /** The wire that is interrupted next. */
   #interrupted = 0;
+  /** The session that interruptions were said in. */
+  #establishedAt = 0;
 
-  constructor(bgp: BgpInstance, wires: VpwsWires, { flaps }: VpwsProfile) {
+  constructor(bgp: BgpInstance, { protocol, wires, flaps }: CarriedWires) {
+    this.protocol = protocol;
     this.router = bgp.router;
     this.#bgp = bgp;
     this.#wires = wires;
@@ -38,6 +40,7 @@ export class VpwsInstance implements ProtocolInstance {
   }
 
   advance(now: number): void {
+    this.#follow();
     const change = this.#flaps.advance(now);
     if (change === undefined) return;
     this.#set(this.#interrupted, change === 'down');
@@ -79,42 +82,62 @@ export class VpwsInstance implements ProtocolInstance {
   routes(limit: number): readonly RouteRow[] {
     return this.#current()
       .slice(0, Math.max(0, limit))
-      .map(({ localId, remoteId, state, ownLabel, label }) => ({
+      .map(({ title, state, ownLabel, label }) => ({
         router: this.router.address,
         neighbour: this.#bgp.peer,
         protocol: this.protocol,
         family: 'wire',
-        route: `${localId}-${remoteId}`,
+        route: title,
         nextHop: this.#bgp.peer,
-        detail: `${state}, labels ${ownLabel} in, ${label ?? 'none'} out`,
+        detail: `${state}, labels ${ownLabel ?? 'none'} in, ${label ?? 'none'} out`,
       }));
   }
 
+  /** Number of route changes of the neighbour. */
+  get #changes(): number {
+    const { announced, withdrawn, malformed } = this.#bgp.session.rib.counters;
+    return announced + withdrawn + malformed;
+  }
+
   /** States are computed again once routes have changed. */
-  #current(): readonly VpwsWire[] {
+  #current(): readonly BgpWire[] {
     const { rib } = this.#bgp.session;
-    const seen = rib.counters.announced + rib.counters.withdrawn + rib.counters.malformed;
-    if (seen !== this.#seen || rib.count === 0) this.#states = this.#wires.states(rib);
-    this.#seen = seen;
+    if (this.#changes !== this.#seen || rib.count === 0) this.#states = this.#wires.states(rib);
+    this.#seen = this.#changes;
     return this.#states;
+  }
+
+  /** A new session begins with all routes; routes of the neighbour may need further ones. */
+  #follow(): void {
+    const { session } = this.#bgp;
+    if (session.establishedAt !== this.#establishedAt) {
+      this.#establishedAt = session.establishedAt;
+      if (session.establishedAt > 0) this.#withdrawInterrupted();
+    }
+    if (this.#changes === this.#seen) return;
+    const added = this.#wires.addedSources(session.rib);
+    for (const source of added) session.extend(source);
+    if (added.length > 0) this.#withdrawInterrupted();
+    this.#current();
   }
 
   #set(wire: number, isDown: boolean): void {
     if (isDown) this.#flapCount++;
-    this.#bgp.session.say(this.#wires.interrupt(wire, isDown), isDown);
+    this.#say(this.#wires.interrupt(wire, isDown), isDown);
     this.#seen = -1;
+  }
+
+  #withdrawInterrupted(): void {
+    for (const wire of this.#wires.interrupted) this.#say(this.#wires.interrupt(wire, true), true);
+  }
+
+  #say(sources: readonly RouteSource[], isWithdrawn: boolean): void {
+    for (const source of sources) this.#bgp.session.say(source, isWithdrawn);
   }
 }
 
-/** The wires of a router, over all its BGP sessions that have the family. */
-export const vpwsInstancesOf = (
-  { router, profiles }: PlannedRouter,
-  sessions: readonly BgpInstance[],
-): VpwsInstance[] => {
-  const own = profiles.filter(({ protocol }) => protocol === 'vpws');
-  return sessions
+/** The wires of a router, over all its BGP sessions that have their family. */
+export const bgpWireInstancesOf = (router: Router, sessions: readonly BgpInstance[]): BgpWireInstance[] =>
+  sessions
     .filter((session) => session.router === router)
-    .flatMap((session) =>
-      session.wires.map((wires, i) => new VpwsInstance(session, wires, own[i]?.config as VpwsProfile)),
-    );
-};
+    .flatMap((session) => session.wires.map((carried) => new BgpWireInstance(session, carried)));

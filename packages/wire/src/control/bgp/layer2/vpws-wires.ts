@@ -1,10 +1,9 @@
-import { attributeFlag, attributeType, type PathAttributes } from '../attributes.ts';
-import { familyOf } from '../families.ts';
+import type { PathAttributes } from '../attributes.ts';
 import type { Rib } from '../rib.ts';
 import { distinguisherOf, routeTargetOf } from '../route-distinguisher.ts';
 import type { RouteSource } from '../route-source.ts';
-import { layer2Attributes, layer2Community } from './communities.ts';
-import { esiBytes, findEvpnRoute, writeEvpnRoute } from './route.ts';
+import { type FarEnd, type WireSignalling, wireSignalling } from './wire-signalling.ts';
+import { type BgpWire, type BgpWires, communitiesOf, isSameCommunity } from './wires.ts';
 
 export interface VpwsOptions {
   readonly router: {
@@ -18,6 +17,7 @@ export interface VpwsOptions {
   /** Of all routes; communities of the service are added. */
   readonly attributes: PathAttributes;
   readonly instance: {
+    readonly signalling: keyof typeof wireSignalling;
     readonly count: number;
     readonly localId: number;
     readonly remoteId: number;
@@ -29,32 +29,26 @@ export interface VpwsOptions {
   };
 }
 
-/** The other end of a wire, as it was announced. */
-interface FarEnd {
-  readonly label: number;
+/** An end that was announced with one of the own targets. */
+interface FoundEnd {
+  readonly end: FarEnd;
   readonly mtu: number;
   readonly hasControlWord: boolean;
 }
 
-export interface VpwsWire {
+interface VpwsWire extends BgpWire {
   readonly localId: number;
   readonly remoteId: number;
-  readonly state: 'up' | 'no route' | 'other MTU' | 'other control word' | 'interrupted';
+  readonly state: 'up' | 'no route' | 'other MTU' | 'other control word' | 'fault of the other end' | 'interrupted';
   readonly ownLabel: number;
-  /** undefined: none is known. */
-  readonly label: number | undefined;
 }
-
-const family = familyOf('l2vpn-evpn');
-const maxBytes = 2 + 25;
-const noEsi = new Uint8Array(esiBytes);
-const communityBytes = 8;
 
 const textOfId = (id: number): string => [24, 16, 8, 0].map((shift) => (id >>> shift) & 255).join('.');
 
-/** Wires between two routers, each end announced as an Ethernet auto-discovery route (RFC 8214). */
-export class VpwsWires {
+/** Wires between two routers, each end announced over EVPN (RFC 8214) or as a block of labels (RFC 6624). */
+export class VpwsWires implements BgpWires {
   readonly #options: VpwsOptions;
+  readonly #signalling: WireSignalling;
   readonly #targets: readonly Uint8Array[];
   readonly #distinguisher: Uint8Array;
   readonly #down = new Set<number>();
@@ -65,6 +59,7 @@ export class VpwsWires {
     // Of an AS number of four bytes the lower half is taken.
     const texts = routeTargets.length > 0 ? routeTargets : [`${router.as & 0xffff}:1`];
     this.#options = options;
+    this.#signalling = wireSignalling[instance.signalling];
     this.#targets = texts.map(routeTargetOf);
     this.#distinguisher = distinguisherOf(routeDistinguisher, router.ordinal);
   }
@@ -73,16 +68,23 @@ export class VpwsWires {
     return this.#options.instance.count;
   }
 
-  /** The routes of all wires. */
-  source(): RouteSource {
-    return this.#sourceOf(0, this.count);
+  get interrupted(): readonly number[] {
+    return [...this.#down];
   }
 
-  /** The route of one wire, which is interrupted or comes back. */
-  interrupt(wire: number, isDown: boolean): RouteSource {
+  sources(): RouteSource[] {
+    return [this.#sourceOf(0, this.count)];
+  }
+
+  interrupt(wire: number, isDown: boolean): RouteSource[] {
     if (isDown) this.#down.add(wire);
     else this.#down.delete(wire);
-    return this.#sourceOf(wire, 1);
+    return [this.#sourceOf(wire, 1)];
+  }
+
+  /** Wires are known beforehand. */
+  addedSources(): RouteSource[] {
+    return [];
   }
 
   /** The wires as the routes of a neighbour leave them. */
@@ -90,24 +92,25 @@ export class VpwsWires {
     const { instance } = this.#options;
     const ends = this.#farEnds(rib);
     return Array.from({ length: instance.count }, (_, i) => {
-      const end = ends.get(this.#remoteId(i));
+      const [localId, remoteId] = [this.#localId(i), this.#remoteId(i)];
+      const found = ends.get(remoteId)?.find(({ end }) => end.labelFor(localId) !== undefined);
       return {
-        localId: this.#localId(i),
-        remoteId: this.#remoteId(i),
-        state: this.#stateOf(i, end),
+        ...{ localId, remoteId, title: `${localId}-${remoteId}` },
+        state: this.#stateOf(i, found),
         ownLabel: instance.labelStart + i,
-        label: end?.label,
+        label: found?.end.labelFor(localId),
       };
     });
   }
 
-  #stateOf(wire: number, end: FarEnd | undefined): VpwsWire['state'] {
+  #stateOf(wire: number, found: FoundEnd | undefined): VpwsWire['state'] {
     const { mtu, controlWord } = this.#options.instance;
     if (this.#down.has(wire)) return 'interrupted';
-    if (end === undefined) return 'no route';
+    if (found === undefined) return 'no route';
     // An MTU of 0 is not compared (RFC 8214, section 3.1).
-    if (mtu !== 0 && end.mtu !== 0 && mtu !== end.mtu) return 'other MTU';
-    return end.hasControlWord === controlWord ? 'up' : 'other control word';
+    if (mtu !== 0 && found.mtu !== 0 && mtu !== found.mtu) return 'other MTU';
+    if (found.hasControlWord !== controlWord) return 'other control word';
+    return found.end.isFailed(this.#localId(wire)) ? 'fault of the other end' : 'up';
   }
 
   #localId(wire: number): number {
@@ -122,48 +125,37 @@ export class VpwsWires {
 
   #sourceOf(first: number, count: number): RouteSource {
     const { attributes, router, instance } = this.#options;
-    const communities = [...this.#targets, layer2Community(instance.mtu, instance.controlWord)];
+    const { family, maxBytes, community, write } = this.#signalling;
+    const { mtu, controlWord: hasControlWord } = instance;
+    const communities = [...this.#targets, community({ mtu, hasControlWord })];
     return {
       ...{ family, count, maxBytes, nextHop: router.address },
       attributes: { ...attributes, extendedCommunities: [...attributes.extendedCommunities, ...communities] },
       write: (writer, index) =>
-        writeEvpnRoute(writer, {
-          ...{ type: 1, distinguisher: this.#distinguisher, esi: noEsi },
-          tag: this.#localId(first + index),
-          label: ((instance.labelStart + first + index) << 4) | 1,
+        write(writer, {
+          distinguisher: this.#distinguisher,
+          localId: this.#localId(first + index),
+          remoteId: this.#remoteId(first + index),
+          label: instance.labelStart + first + index,
         }),
     };
   }
 
   /** Ends of wires that a neighbour has announced with one of the own targets, by their number. */
-  #farEnds(rib: Rib): Map<number, FarEnd> {
-    const ends = new Map<number, FarEnd>();
+  #farEnds(rib: Rib): Map<number, FoundEnd[]> {
+    const ends = new Map<number, FoundEnd[]>();
+    const { family, findEnd, findForm } = this.#signalling;
     rib.tableOf(family).each((bytes, attributes) => {
-      const route = findEvpnRoute(bytes, 0, bytes.length);
-      if (route?.type !== 1) return;
+      const end = findEnd(bytes);
+      if (end === undefined) return;
       const communities = communitiesOf(attributes);
-      const own = communities.some((one) => this.#targets.some((target) => isEqual(one, target)));
-      const layer2 = communities.map(layer2Attributes).find((one) => one !== undefined);
-      if (own && layer2 !== undefined) ends.set(route.tag, { label: route.label >>> 4, ...layer2 });
+      const own = communities.some((one) => this.#targets.some((target) => isSameCommunity(one, target)));
+      const form = communities.map(findForm).find((one) => one !== undefined);
+      if (!own || form === undefined) return;
+      const known = ends.get(end.id);
+      if (known === undefined) ends.set(end.id, [{ end, ...form }]);
+      else known.push({ end, ...form });
     });
     return ends;
   }
 }
-
-const isEqual = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, i) => byte === b[i]);
-
-/** The extended communities among the attributes of a route. */
-const communitiesOf = (attributes: Uint8Array): Uint8Array[] => {
-  const view = new DataView(attributes.buffer, attributes.byteOffset, attributes.byteLength);
-  for (let at = 0; at + 3 <= attributes.length; ) {
-    const isExtended = ((attributes[at] as number) & attributeFlag.extended) !== 0;
-    const start = at + (isExtended ? 4 : 3);
-    const length = isExtended ? view.getUint16(at + 2) : (attributes[at + 2] as number);
-    if (attributes[at + 1] === attributeType.extendedCommunities)
-      return Array.from({ length: Math.floor(length / communityBytes) }, (_, i) =>
-        attributes.subarray(start + i * communityBytes, start + (i + 1) * communityBytes),
-      );
-    at = start + length;
-  }
-  return [];
-};
