@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { cookieJar, createClient } from '@rushhour/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../process/free-port.ts';
 import { BareRoot } from './bare-root.ts';
@@ -75,28 +76,41 @@ describe('a release', () => {
     expect(() => install(join(keys, 'tampered.tgz'))).toThrow('the signature does not match');
   });
 
-  it('runs as the Dockerfile says on a machine without Node.js, with the web interface, and serves agents', async () => {
-    const { base, controller } = stagesOf(readFileSync(join(root, 'deploy/Dockerfile'), 'utf8'));
-    const bare = await BareRoot.create(['setpriv', 'useradd']);
+  /** A machine without Node.js with what a stage of the Dockerfile has. */
+  const startContainer = async (stageName: 'controller' | 'agent', more: Record<string, string>) => {
+    const { base, [stageName]: stage } = stagesOf(readFileSync(join(root, 'deploy/Dockerfile'), 'utf8'));
+    const bare = await BareRoot.create(['setpriv', 'useradd', 'setcap']);
+    for (const command of base?.run ?? []) expect(await bare.run(command)).toMatchObject({ code: 0 });
+    mkdirSync(join(bare.root, 'opt'));
+    execFileSync('tar', ['-xzf', join(scratch, `${name}.tar.gz`), '-C', join(bare.root, 'opt')]);
+    renameSync(join(bare.root, 'opt', name), join(bare.root, 'opt/rushhour'));
+    // The packages of the distribution are there already.
+    const commands = (stage?.run ?? []).flatMap((line) => line.split('&&')).filter((one) => !/apt/.test(one));
+    for (const command of commands) expect(await bare.run(command)).toMatchObject({ code: 0 });
+    const env = Object.entries({ ...base?.env, ...stage?.env, ...more });
+    const asUser = (command: readonly string[] = []) => {
+      const words = [...env.map((entry) => entry.join('=')), '/usr/bin/setpriv', `--reuid=${stage?.user}`];
+      const all = ['env', ...words, `--regid=${stage?.user}`, '--clear-groups', ...command];
+      return bare.run(all.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' '));
+    };
+    const ended = asUser(stage?.command);
+    const isHealthy = async () => (await asUser(stage?.healthCheck)).code;
+    await Promise.race([
+      expect.poll(isHealthy, { timeout: 120_000 }).toBe(0),
+      ended.then(({ output }) => Promise.reject(new Error(output))),
+    ]);
+    return bare;
+  };
+
+  it('runs as the Dockerfile says on machines without Node.js: controller, web interface, command line and agents', async () => {
+    const machines: BareRoot[] = [];
     try {
-      for (const command of base?.run ?? []) expect(await bare.run(command)).toMatchObject({ code: 0 });
-      mkdirSync(join(bare.root, 'opt'));
-      execFileSync('tar', ['-xzf', join(scratch, `${name}.tar.gz`), '-C', join(bare.root, 'opt')]);
-      renameSync(join(bare.root, 'opt', name), join(bare.root, 'opt/rushhour'));
       const port = await freePort();
-      const env = Object.entries({ ...base?.env, ...controller?.env, RUSHHOUR_PORT: `${port}`, ...loopback });
-      const asUser = (command: readonly string[] = []) => {
-        const words = [...env.map((entry) => entry.join('=')), '/usr/bin/setpriv', `--reuid=${controller?.user}`];
-        const all = ['env', ...words, `--regid=${controller?.user}`, '--clear-groups', ...command];
-        return bare.run(all.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' '));
-      };
-      const ended = asUser(controller?.command);
+      const account = { email: 'admin@example.test', password: 'quiet-Harbour-27-lamps' };
+      const admin = { RUSHHOUR_ADMIN_EMAIL: account.email, RUSHHOUR_ADMIN_PASSWORD: account.password };
+      const controller = await startContainer('controller', { RUSHHOUR_PORT: `${port}`, ...loopback, ...admin });
+      machines.push(controller);
       const url = `http://127.0.0.1:${port}`;
-      const isHealthy = async () => (await asUser(controller?.healthCheck)).code;
-      await Promise.race([
-        expect.poll(isHealthy, { timeout: 120_000 }).toBe(0),
-        ended.then(({ output }) => Promise.reject(new Error(output))),
-      ]);
       const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
       expect(page).toContain('/assets/');
       expect(await (await fetch(`${url}/v1/version`)).json()).toMatchObject({ data: { version } });
@@ -104,8 +118,24 @@ describe('a release', () => {
       const script = await (await fetch(`${url}/agent/install.sh`)).text();
       expect(script).toContain(`version='${version}'`);
       expect(script).toMatch(new RegExp(`^archives='${process.arch} [0-9a-f]{64} [0-9a-f]{64}'$`, 'm'));
+
+      const link = 'ln -s /opt/rushhour/bin/rushhour /usr/local/bin/rushhour';
+      expect(await controller.run(`mkdir -p /usr/local/bin && ${link}`)).toMatchObject({ code: 0 });
+      const called = await controller.run(`RUSHHOUR_URL=${url} rushhour meta version -o json`);
+      expect([called.code, JSON.parse(called.output)]).toMatchObject([0, { data: { version } }]);
+
+      const client = createClient(url, cookieJar());
+      await client.auth.login({ body: account });
+      const { data } = await client.agents.createToken({ body: { name: 'x', ttlSec: 600, maxUses: 1 } });
+      const token = { RUSHHOUR_JOIN_TOKEN: data.token, RUSHHOUR_AGENT_NAME: 'contained' };
+      machines.push(await startContainer('agent', { RUSHHOUR_CONTROLLER: url, ...token }));
+      const agent = async () => (await client.agents.list({ query: {} })).data.find(({ name }) => name === 'contained');
+      await expect.poll(async () => (await agent())?.status).toBe(1);
+      // An ordinary user that may send raw frames.
+      const { plugins } = (await client.agents.capabilities({ params: { id: (await agent())?.id ?? 0 } })).data;
+      expect(plugins.find((plugin) => plugin.name === 'stream')).toMatchObject({ available: true });
     } finally {
-      await bare.close();
+      for (const machine of machines) await machine.close();
     }
   });
 });

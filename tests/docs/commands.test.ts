@@ -16,6 +16,7 @@ const elsewhere: readonly [command: RegExp, test: string, contains: string][] = 
   [/^useradd /, 'tests/deploy/agent-install.test.ts', 'useradd'],
   [/^npm run release /, 'tests/deploy/release.test.ts', 'scripts/release.ts'],
   [/^rushhour (backup|restore) /, 'tests/process/backup.test.ts', 'backup'],
+  [/^ln -s \/opt\/rushhour/, 'tests/deploy/release.test.ts', 'ln -s /opt/rushhour'],
   [/^rushhour audit verify$/, 'tests/cli/calls.test.ts', '`audit verify` reads'],
   [
     /^(npm run rushhour -- |rushhour )(login|watch|tasks|files|groups) ?/,
