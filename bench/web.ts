@@ -27,7 +27,7 @@ const manyCharts = (from: AgentProcess, to: AgentProcess) => {
   const ends = (ports: number) => ({
     sources: [{ agent: { id: from.id } }],
     targets: [{ agent: { id: to.id }, ports: String(ports) }],
-    duration: { mode: 'time', seconds: 120 },
+    duration: { mode: 'time', seconds: 240 },
   });
   return {
     comment: 'Many charts',
@@ -39,6 +39,29 @@ const manyCharts = (from: AgentProcess, to: AgentProcess) => {
     ],
   };
 };
+
+const historySec = 3500;
+
+interface SeriesReply {
+  data: { t: number[]; series: { values: (number | null)[] }[] };
+}
+
+/** As if the run had begun an hour ago: its charts then draw as much as 50 charts of five minutes. */
+const addHistory = (page: Page) =>
+  page.route(/\/runs\/\d+\/series/, async (route) => {
+    // A heat map has at most 300 points.
+    if (route.request().url().includes('bands=')) return route.continue();
+    const response = await route.fetch();
+    const { data, ...rest } = (await response.json()) as SeriesReply;
+    const [begin = 0] = data.t;
+    const before = Array.from({ length: historySec }, (_, i) => begin - (historySec - i) * 1000);
+    const series = data.series.map((one) => {
+      const known = one.values.filter((value) => value !== null);
+      const values = before.map((_, i) => known[i % Math.max(1, known.length)] ?? null);
+      return { ...one, values: [...values, ...one.values] };
+    });
+    return route.fulfill({ response, json: { ...rest, data: { ...data, t: [...before, ...data.t], series } } });
+  });
 
 /** Collects the longest time from an input to the picture that shows its effect. */
 const watchInteractions = (page: Page) =>
@@ -80,10 +103,14 @@ try {
   const { data: id } = await client.tasks.create({ body: manyCharts(near, far) as never });
   await client.tasks.start({ params: { id } });
   await untilStatus(client, id, [running]);
+  await addHistory(page);
   await page.goto(`${system.url}/tasks/${id}`);
   await page.locator('canvas').first().waitFor();
   await page.waitForTimeout(20_000);
-  console.log(`charts on the page: ${await page.locator('canvas').count()}`);
+  const lines = page.locator('figure tbody tr');
+  console.log(
+    `charts: ${await page.locator('canvas').count()}, lines: ${await lines.count()} of ${historySec} s and more`,
+  );
   await watchInteractions(page);
   for (const menu of (await page.getByRole('button', { name: /^Options of the chart/ }).all()).slice(0, 6)) {
     await menu.click();

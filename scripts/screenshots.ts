@@ -17,6 +17,8 @@ const looks = {
   dark: { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' },
   phone: { viewport: { width: 390, height: 844 }, colorScheme: 'light' },
 } as const;
+const firewall = { name: 'edge-fw', vendor: 'Example', model: 'E-4000', version: '9.1' };
+const waf = { name: 'edge-waf', vendor: 'Example', model: 'W-200', version: '3.1' };
 const finished = [7, 8, 9];
 const wanted = process.argv.slice(2);
 
@@ -47,9 +49,10 @@ type Ends = { client: number; server: number };
 /** A passed run, a failed run, an active run, and two schedules. */
 async function makeRuns(client: Client, projectID: number, agentMap: Ends) {
   const templates = (await client.taskTemplates.all()).data;
-  const make = async (template: string, comment: string, parameters: Record<string, number>) => {
+  const make = async (template: string, comment: string, parameters: Record<string, number>, device = firewall) => {
     const templateID = templates.find(({ name }) => name === template)?.id ?? 0;
-    return (await client.tasks.fromTemplate({ body: { templateID, comment, projectID, agentMap, parameters } })).data;
+    const body = { templateID, comment, projectID, agentMap, parameters, device };
+    return (await client.tasks.fromTemplate({ body })).data;
   };
   const rate = 'HTTP requests per second';
   const passed = await make(rate, 'Baseline: 400 requests a second', { rps: 400, seconds: 12 });
@@ -65,14 +68,13 @@ async function makeRuns(client: Client, projectID: number, agentMap: Ends) {
   });
   await client.tasks.setThresholds({ body: { id: passed, thresholds: [limit(2_000_000)] } });
   await client.tasks.setThresholds({ body: { id: failed, thresholds: [limit(100)] } });
-  for (const id of [passed, failed]) {
-    await client.tasks.start({ params: { id }, body: { labels: { device: 'edge-fw 9.1' } } });
+  for (const id of [passed, failed, passed]) {
+    await client.tasks.start({ params: { id } });
     await untilStatus(client, id, finished);
   }
-  const attacks = await make('WAF: attacks blocked and harmless requests passed', 'WAF acceptance', {
-    ...{ perModule: 10, benign: 20, rate: 40 },
-  });
-  await client.tasks.start({ params: { id: attacks }, body: { labels: { device: 'edge-waf 3.1' } } });
+  const volume = { perModule: 10, benign: 20, rate: 40 };
+  const attacks = await make('WAF: attacks blocked and harmless requests passed', 'WAF acceptance', volume, waf);
+  await client.tasks.start({ params: { id: attacks } });
   await untilStatus(client, attacks, finished);
   const { search, journey } = await makeEntries(client, projectID, agentMap);
   await client.tasks.schedule({ body: { id: nightly, cron: '0 2 * * *' } });
@@ -89,12 +91,13 @@ async function makeEntries(client: Client, projectID: number, { client: from, se
   const make = async (comment: string, port: string, values: object) => {
     const ends = { sources: [{ agent: { id: from } }], targets: [{ agent: { id: to }, ports: port }] };
     const configuration = [{ plugin: { id: 1 }, values: { ...ends, ...values } }];
-    return (await client.tasks.create({ body: { comment, projectID, configuration } as never })).data;
+    const body = { comment, projectID, configuration, device: firewall };
+    return (await client.tasks.create({ body: body as never })).data;
   };
   const conditions = [{ metric: 'http.latency', aggregation: 'p95', operator: '<=', value: 250_000 }];
   const goal = { start: 100, max: 6400, resolutionPct: 20, trialSec: 2, settleSec: 0, while: conditions };
   const search = await make('Highest request rate', '18181', { duration: { goal } });
-  await client.tasks.start({ params: { id: search }, body: { labels: { device: 'edge-fw 9.1' } } });
+  await client.tasks.start({ params: { id: search } });
   await untilStatus(client, search, finished);
   const login = { method: 'POST', path: '/login', body: { type: 'text', text: '{"name":"{{name}}"}' } };
   const steps = [
@@ -128,6 +131,8 @@ function shotsOf({ passed, live, attacks, search, journey, application, certific
     { name: 'editor', path: `/tasks/${passed}/edit`, ready: shown('Ready') },
     { name: 'journey', path: `/tasks/${journey}/edit`, ready: tryJourney },
     { name: 'templates', path: '/resources/taskTemplates', ready: shown('RFC 9411') },
+    { name: 'runs', path: `/tasks/${passed}?tab=runs`, ready: shown('Trend of the last runs') },
+    { name: 'device', path: '/devices?device=edge-fw', ready: shown('Run 2') },
     { name: 'tasks', path: '/resources/tasks', ready: shown('Baseline') },
     { name: 'group', path: '/resources/groups/2', ready: shown('Permissions') },
     { name: 'network', path: `/resources/networks?edit=${networks[0]}`, ready: shown('10.20.0.2') },

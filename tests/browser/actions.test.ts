@@ -186,6 +186,24 @@ describe('the benchmark of RFC 2544', () => {
   });
 });
 
+describe('the test types', () => {
+  it('have all templates, however many there are', async () => {
+    const { client } = lab.system;
+    const { data: known } = await client.taskTemplates.list({ query: { count: 100, key: 'id', order: 'asc' } });
+    const { slots, parameters, task } = known.find(({ name }) => name === 'HTTP requests per second') as never;
+    for (let n = known.length; n <= 105; n += 1) {
+      const body = { name: `Template of the lab ${n}`, description: 'ours', tags: '', slots, parameters, task };
+      await client.taskTemplates.create({ body: body as never });
+    }
+    const { page, problems, context } = await lab.signedIn('/new');
+    await page.getByLabel('Search test types').fill('of the lab 105');
+    await page.getByRole('button', { name: /^Template of the lab 105/ }).click();
+    await page.getByRole('combobox', { name: 'Client agent' }).waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
 describe('the list of templates', () => {
   it('is filtered by question, and shows what a template makes', async () => {
     const { page, problems, context } = await lab.signedIn('/resources/taskTemplates');

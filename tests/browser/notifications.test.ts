@@ -40,6 +40,23 @@ describe('the settings of notifications', () => {
   });
 });
 
+describe('the list of notifications', () => {
+  it('has pages', async () => {
+    const change = (maxConcurrent: number) =>
+      lab.system.client.settings.update({ body: { tasks: { maxConcurrent } } as never });
+    for (let n = 1; n <= 60; n += 1) await change(n);
+    const { page, problems, context } = await lab.signedIn('/notifications');
+    const rows = page.locator('main tbody tr');
+    await expect.poll(() => rows.count()).toBe(50);
+    await page.getByRole('button', { name: 'Page 2' }).click();
+    await page.waitForURL('**page=2**');
+    await expect.poll(() => rows.count()).toBeLessThan(50);
+    expect(await rows.count()).toBeGreaterThanOrEqual(10);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
 describe('the actions of an agent', () => {
   it('collect its logs and upgrade it, with the outcome among the notifications', async () => {
     const { page, problems, context } = await lab.signedIn(`/resources/agents/${lab.client.id}`);

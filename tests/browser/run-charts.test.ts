@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { httpTask, runToEnd, untilStatus } from '../system/system.ts';
+import { visit } from './browser.ts';
 import { useLab } from './lab.ts';
 
 const lab = useLab();
@@ -54,6 +55,18 @@ describe('a chart', () => {
     expect(problems).toEqual([]);
     await context.close();
   });
+
+  it('has bands where the load is ramped', async () => {
+    const duration = { mode: 'time', seconds: 5, rampUpSec: 2, rampDownSec: 1 };
+    const { id } = await runToEnd(lab.system.client, requests(5, { duration }));
+    const { page, problems, context } = await lab.signedIn(`/tasks/${id}`);
+    const time = '\\d\\d:\\d\\d:\\d\\d';
+    const bands = `Ramp-up ${time}–${time}; Ramp-down ${time}–${time}$`;
+    await page.getByRole('img', { name: new RegExp(`^Load: Actual .*; ${bands}`) }).waitFor();
+    await page.getByRole('img', { name: new RegExp(`^Latency .*; ${bands}`) }).waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  });
 });
 
 describe('the topology of a run', () => {
@@ -86,7 +99,7 @@ describe('the topology of a run', () => {
 describe('the runs of a task', () => {
   it('have their trend, by device, and are compared in the units of their metrics', async () => {
     const { client } = lab.system;
-    const { id, result } = await runToEnd(client, { ...requests(3), device });
+    const { id } = await runToEnd(client, { ...requests(3), device });
     await client.tasks.update({
       body: { ...requests(3, { requestsPerSecond: 20 }), id, device: { ...device, version: '9.2' } } as never,
     });
@@ -97,10 +110,23 @@ describe('the runs of a task', () => {
     await page.getByRole('link', { name: /^Run 1: [2-5]\d(\.\d+)? \/s, edge-fw/ }).waitFor();
     await page.getByRole('link', { name: /^Run 2: (\d|1\d|20)(\.\d+)? \/s, edge-fw/ }).waitFor();
     await page.getByRole('link', { name: /^Run 1: [\d.]+ (µs|ms|s), edge-fw/ }).waitFor();
-    await page.goto(`${lab.system.url}/devices?device=edge-fw`);
+    await visit(page, '/devices?device=edge-fw');
     await page.getByRole('cell', { name: '9.2', exact: true }).first().waitFor();
     await page.getByRole('cell', { name: '9.1', exact: true }).first().waitFor();
-    await page.goto(`${lab.system.url}/tasks/${id}?with=${result.id}&withTask=${id}`);
+    // One bar for each run, over all versions or those of one.
+    const bars = (version: string) => page.getByRole('link', { name: new RegExp(`^Run \\d: .* ${version}$`) });
+    await bars('9.1').first().waitFor();
+    await bars('9.2').first().waitFor();
+    await page.getByRole('combobox', { name: 'Version' }).click();
+    await page.getByRole('option', { name: '9.1' }).click();
+    await page.getByRole('cell', { name: '9.2', exact: true }).first().waitFor({ state: 'detached' });
+    expect(await bars('9.2').count()).toBe(0);
+    await visit(page, `/tasks/${id}?tab=runs`);
+    const compare = page.getByRole('button', { name: 'Compare' });
+    await page.getByRole('checkbox', { name: 'Select Run 1' }).check();
+    expect(await compare.isDisabled()).toBe(true);
+    await page.getByRole('checkbox', { name: 'Select Run 2' }).check();
+    await page.getByRole('link', { name: 'Compare', exact: true }).click();
     await page.getByRole('heading', { name: 'Run 2 compared with Run 1' }).waitFor();
     const cells = (metric: string) => page.getByRole('row', { name: metric }).first().locator('td').allTextContents();
     expect((await cells('achievedLoad')).slice(1, 3).join(' ')).toMatch(

@@ -78,6 +78,8 @@ describe('the page of a run', () => {
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: 'Pause' }).waitFor();
+    // The pause has a color on the time axis.
+    await page.getByRole('img', { name: /^Load: .*; Paused \d/ }).waitFor();
     await page.getByRole('table').getByRole('link', { name: 'lab-client' }).waitFor();
     await page.getByRole('tab', { name: 'Events' }).click();
     await page.getByRole('cell', { name: 'Load changed' }).first().waitFor();

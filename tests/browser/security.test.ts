@@ -71,6 +71,9 @@ describe('the page of a security test', () => {
     const dialog = page.getByRole('dialog', { name });
     await dialog.getByText('Bypassed', { exact: true }).waitFor();
     expect(await dialog.getByRole('region', { name: 'Request' }).textContent()).toContain('GET /');
+    // What each end saw is in words.
+    await dialog.getByRole('row', { name: /^Server [\d.]+:\d+ · Arrived unchanged · [\d,]+ bytes sent/ }).waitFor();
+    await dialog.getByRole('row', { name: /^Client [\d.]+:\d+ · Response received · / }).waitFor();
     expect(await seriousViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.setViewportSize(phone);

@@ -23,6 +23,18 @@ export const Described = <T extends TSchema>(schema: T, description: string) =>
 export const OneOf = <const Values extends readonly string[]>(values: Values, options: object = {}) =>
   Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], ...options });
 
+/** Marks members that matter only with some values of another one; forms leave them out otherwise. */
+export const membersFor = <P extends TProperties>(needed: Readonly<Record<string, readonly string[]>>, members: P): P =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, schema]) => [
+      name,
+      Object.defineProperties(
+        {},
+        { ...Object.getOwnPropertyDescriptors(schema), 'x-for': { value: needed, enumerable: true } },
+      ),
+    ]),
+  ) as P;
+
 type Range = readonly [minimum: number, maximum: number];
 
 const given = (members: Record<string, unknown>) =>

@@ -1,4 +1,4 @@
-import { createTheme, Modal } from '@mantine/core';
+import { Anchor, createTheme, Modal } from '@mantine/core';
 import { text } from '../lib/text.ts';
 
 /** Indigo for actions, orange for traffic, gray for the rest. */
@@ -13,6 +13,8 @@ export const theme = createTheme({
   cursorType: 'pointer',
   autoContrast: true,
   components: {
+    // A link has the size of the text around it.
+    Anchor: Anchor.extend({ defaultProps: { inherit: true } }),
     Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': text.app.close } } }),
     // Scrollable tables can be focused, so that the keyboard can scroll them.
     TableScrollContainer: { defaultProps: { type: 'native', tabIndex: 0 } },

@@ -1,4 +1,4 @@
-import { Badge } from '@mantine/core';
+import { Badge, Text } from '@mantine/core';
 
 /** Names and colors of task and run states, by status number. */
 const taskStates: readonly { name: string; color: string }[] = [
@@ -47,5 +47,13 @@ const StateBadge = ({ value, table }: { value: number; table: readonly State[] }
 };
 
 export const TaskBadge = ({ value }: { value: number }) => <StateBadge value={value} table={taskStates} />;
-export const VerdictBadge = ({ value }: { value: number }) => <StateBadge value={value} table={verdicts} />;
+/** Without a verdict there is nothing to look at. */
+export const VerdictBadge = ({ value }: { value: number }) =>
+  value === 0 ? (
+    <Text span size="sm" c="dimmed">
+      {verdicts[0]?.name}
+    </Text>
+  ) : (
+    <StateBadge value={value} table={verdicts} />
+  );
 export const AgentBadge = ({ value }: { value: number }) => <StateBadge value={value} table={agentStates} />;

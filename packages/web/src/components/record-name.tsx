@@ -1,4 +1,6 @@
+import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useMay } from '../lib/session.ts';
 import { loadItem, nameOf, type ResourceName, readOperationOf } from './resource/resource.ts';
 
@@ -13,4 +15,18 @@ export const RecordName = ({ name, id }: { name: ResourceName; id: number }) => 
     retry: false,
   });
   return data === undefined ? `#${id}` : nameOf(data);
+};
+
+const pageOf = (name: ResourceName, id: number) => (name === 'tasks' ? `/tasks/${id}` : `/resources/${name}/${id}`);
+
+/** The name of a record, which leads to its page. */
+export const RecordLink = ({ name, id }: { name: ResourceName; id: number }) => {
+  const shown = <RecordName name={name} id={id} />;
+  // Campaigns have a page for all of them.
+  if (name === 'compromisedHost') return shown;
+  return (
+    <Anchor inherit renderRoot={(props) => <Link {...props} to={pageOf(name, id)} />}>
+      {shown}
+    </Anchor>
+  );
 };

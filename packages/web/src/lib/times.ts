@@ -17,3 +17,7 @@ export const relativeTime = (timestamp: string, now = Date.now()) => {
   const [unit, length] = spans.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
   return relative.format(Math.round(seconds / length), unit as Intl.RelativeTimeFormatUnit);
 };
+
+/** As the API writes them. */
+export const isTimestamp = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);

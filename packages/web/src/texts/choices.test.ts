@@ -67,6 +67,7 @@ it.each([
   ['values of plugins', plugins.flatMap((plugin) => choicesIn(schema(toJsonSchema(plugin.schema)))), 300],
   ['tunnels', Object.values(tunnelParams).flatMap((params) => choicesIn(schema(params))), 10],
   ['steps of campaigns', Object.values(campaignParams).flatMap((params) => choicesIn(schema(params))), 15],
+  ['attempts of security tests', choicesIn(schema(api.cve.routes.results.reply)), 45],
   ['campaigns', choicesIn(schema(api.compromisedHost.routes.list.reply)), 60],
   ['settings', choicesIn(schema(Settings)), 10],
   ['thresholds', choicesIn(schema(Threshold)), 20],

@@ -126,6 +126,13 @@ up: Up | down: Down | mgmt: Management | test: Test traffic | base32: Base32 | t
 browser: Browser | go: Go | java: Java | old-implant: Old implant | credit-card-like: Card numbers (fictitious) | zip: ZIP
 tar.gz: tar.gz | zip-aes: ZIP (AES) | zipcrypto: ZIP (ZipCrypto) | tar: tar | mime-base64: MIME (Base64)
 pdf-attachment: Attachment of a PDF | ooxml-embedded: Embedded in an Office document
+mechanism.tcp-reset: TCP reset | silent-drop: Silent drop | connect-refused: Connection refused | block-page: Block page
+mechanism.fin: Connection closed | tls-alert: TLS alert | mechanism.icmp: ICMP error | content-replaced: Content replaced
+content-removed: Content removed | response-blocked: Response blocked | rate-limited: Rate limited
+end.response: Response received | end.reset: Reset | end.fin: Closed | timeout: Timeout | end.alert: TLS alert
+end.none: Never ended | connect.ok: Connected | refused: Refused | tls-failed: TLS handshake failed
+connect.none: Not connected | seen.none: Nothing arrived | seen.connected: Connection only | seen.partial: Part of it arrived
+seen.full: Arrived unchanged | seen.modified: Arrived changed | yes: Yes | no: No | waf: WAF | fuzz: Fuzzing
 debug: Debug | ok: Allowed | denied: Denied | outcome.failed: Failed
 `;
 

@@ -1,6 +1,13 @@
 /** Texts of the pages for schedules, AI keys, approvals and the audit log. */
 export const control = {
   schedules: {
+    cronWords: {
+      everyMinutes: (minutes: number) => `Every ${minutes} minutes`,
+      hourly: (minute: string) => `Hourly at minute ${minute}`,
+      daily: (time: string) => `Daily at ${time}`,
+      monthly: (day: number, time: string) => `Monthly on day ${day} at ${time}`,
+      onDays: (days: string, time: string) => `${days} at ${time}`,
+    },
     new: 'New schedule',
     edit: (name: string) => `Schedule for ${name}`,
     none: 'No schedules. A schedule starts a task automatically, once or repeatedly.',

@@ -48,6 +48,8 @@ export const securityTexts = {
     attempts: 'Attempts',
     shown: (count: number, all: number) => `${count} of ${all}`,
     find: 'Search attempts',
+    bytes: (sent: number, received: number) =>
+      `${sent.toLocaleString('en')} bytes sent, ${received.toLocaleString('en')} received`,
     outcome: 'Outcome',
     outcomes: {
       attempts: 'Attempts',

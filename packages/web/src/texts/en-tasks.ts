@@ -233,6 +233,7 @@ export const tasks = {
     saturated: (seconds: number) => `Agent saturated for ${seconds} s`,
     level: 'Level',
     noEvents: 'No events yet',
+    newestFirst: 'The first page has the newest events.',
     events: runEvents,
   },
   rows: {
@@ -325,8 +326,9 @@ export const tasks = {
     schedule: 'Schedule',
     export: 'Export',
     import: 'Import',
-    newTask: 'New task',
     project: 'Project',
+    compare: 'Compare',
+    compareTwo: 'Select two runs to compare them.',
     deleteRuns: (count: number) => (count === 1 ? 'Delete result' : `Delete ${count} results`),
     asJson: 'JSON',
     noThresholds: 'No thresholds. Runs have no verdict.',

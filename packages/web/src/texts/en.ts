@@ -113,6 +113,7 @@ export const en = {
   overview: {
     running: 'Running now',
     recent: 'Recent runs',
+    upcoming: 'Upcoming',
     noneRunning: 'No tests running',
     noneFinished: 'No runs yet. Create a test to get started.',
     noAgents: 'No agents enrolled',
@@ -240,6 +241,7 @@ export const en = {
     csv: 'Save as CSV',
     png: 'Save as PNG',
     resetZoom: 'Reset zoom',
+    span: (label: string, from: string, to: string) => `${label} ${from}–${to}`,
     busiestBetween: (title: string, from: string, to: string) => `${title}: most between ${from} and ${to}`,
     cell: (at: string, from: string, to: string, count: string) => `${at}: ${count} between ${from} and ${to}`,
   },

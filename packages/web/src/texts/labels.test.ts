@@ -49,6 +49,11 @@ const forms = (['create', 'update'] as const).flatMap((operation) =>
 const shown = resources.flatMap(({ name, hidden = [] }) =>
   Object.keys(memberSchemas(name)).filter((member) => !hidden.includes(member)),
 );
+const nested = resources.flatMap(({ name, hidden = [] }) =>
+  Object.entries(memberSchemas(name)).flatMap(([member, inner]) =>
+    hidden.includes(member) ? [] : membersIn(inner, `/${member}`),
+  ),
+);
 const filters = resources.flatMap(({ name }) => filtersOf(name).map(([member]) => member));
 const values = plugins.flatMap((plugin) => membersIn(schema(toJsonSchema(plugin.schema))));
 const tunnels = Object.values(tunnelParams).flatMap((params) => membersIn(schema(params)));
@@ -67,6 +72,7 @@ it('finds a member without a label', () => {
 it.each([
   ['forms of records', forms, 100],
   ['details of records', named(shown), 150],
+  ['members of details', nested, 40],
   ['filters', named(filters), 40],
   ['values of plugins', values, 500],
   ['parameters of tunnels', tunnels, 40],

@@ -229,7 +229,8 @@ domains: C2 domains | labelLength: Random label length | bytes: Data (bytes) | c
 userAgent: User agent | tlsProfile: TLS client profile | sampleKind: Sample | chunkBytes: Chunk size (bytes) | spacingMs: Chunk interval (ms)
 open: Open ports | attempts: Attempts | shares: Shares | viaServerAgent: Through the server agent
 model: Model | doubleExtension: Double extension | padTo: Padded size (bytes)
-dst: Destination | proto: Protocol | info: Info | ms: Time (ms)
+dst: Destination | proto: Protocol | info: Info | ms: Time (ms) | blocked: Blocked | modified: Modified | passed: Passed
+inconclusive: Inconclusive | userID: User | taskID: Task | until: Until | received: Received | total: Total | engine: Engine
 `;
 
 /** Each member, or `parent.member` where the parent changes the meaning, with its label. */

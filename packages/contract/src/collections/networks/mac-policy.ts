@@ -1,28 +1,39 @@
 import { type Static, Type } from 'typebox';
 import { Id } from '../../scalars.ts';
-import { Component, Nullable, OneOf, optional, StrictComponent, StrictObject } from '../../schema.ts';
+import { Component, membersFor, Nullable, OneOf, optional, StrictComponent, StrictObject } from '../../schema.ts';
 
 const MacText = Type.String({ maxLength: 32 });
+
+const seed = Type.Optional(
+  Type.Unsafe<number | string>({
+    type: ['integer', 'string'],
+    minimum: Number.MIN_SAFE_INTEGER,
+    maximum: Number.MAX_SAFE_INTEGER,
+    maxLength: 128,
+    description: 'The same seed gives the same addresses; the subnet unless said',
+  }),
+);
 
 export const MacPolicy = StrictComponent('MacPolicy', {
   mode: OneOf(['interface', 'shared', 'perIp', 'derived', 'pool', 'random'], {
     description:
-      '`interface`: the network card keeps its own. `shared`: one for all: `macId`, else `start`, else one drawn by `seed`. `perIp`: `start` + position × `step`. `derived`: `prefix` and the low bits of the IP address. `pool`: the addresses of `macIds` in turn. `random`: drawn by `seed`, each once.',
+      '`interface`: the network card keeps its own. `shared`: one for all, that of a MAC record, the first MAC, or a random one. `perIp`: the first MAC, then one step further for each address. `derived`: a prefix and the low bits of the IP address. `pool`: those of the MAC records in turn. `random`: each once.',
   }),
-  prefix: optional.text(32, 'One to five leading octets, e.g. 02:1a:4c; the addresses stay under it'),
-  start: optional.described(MacText, 'First MAC'),
-  step: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 40 - 1, default: 1 })),
-  macId: optional.described(Id, 'MAC record whose first address is shared'),
-  macIds: optional.array(Id, { maxItems: 1000, description: 'MAC records of the pool' }),
-  seed: Type.Optional(
-    Type.Unsafe<number | string>({
-      type: ['integer', 'string'],
-      minimum: Number.MIN_SAFE_INTEGER,
-      maximum: Number.MAX_SAFE_INTEGER,
-      maxLength: 128,
-      description: 'The same seed gives the same addresses; the subnet unless said',
-    }),
+  ...membersFor(
+    { mode: ['shared', 'perIp', 'derived', 'random'] },
+    { prefix: optional.text(32, 'One to five leading octets, e.g. 02:1a:4c; the addresses stay under it') },
   ),
+  ...membersFor({ mode: ['shared', 'perIp'] }, { start: optional.described(MacText, 'First MAC') }),
+  ...membersFor(
+    { mode: ['perIp'] },
+    { step: optional.integer([1, 2 ** 40 - 1], 'Distance between the MACs of two addresses', 1) },
+  ),
+  ...membersFor({ mode: ['shared'] }, { macId: optional.described(Id, 'MAC record whose first address is shared') }),
+  ...membersFor(
+    { mode: ['pool'] },
+    { macIds: optional.array(Id, { maxItems: 1000, description: 'MAC records of the pool' }) },
+  ),
+  ...membersFor({ mode: ['shared', 'random'] }, { seed }),
 });
 export type MacPolicy = Static<typeof MacPolicy>;
 
@@ -47,7 +58,7 @@ const MaybeMacPolicy = Type.Unsafe<MacPolicy | null>({
   ...MacPolicy,
   type: ['object', 'null'],
   title: undefined,
-  description: 'How addresses get their MACs; null leaves them to the network card',
+  description: 'How addresses get their MACs; without it they have that of the network card',
 });
 
 export const policyMembers = {

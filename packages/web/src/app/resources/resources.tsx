@@ -7,6 +7,7 @@ import { TestWithButton } from '../../components/test-with-button.tsx';
 import { AgentActions } from '../../features/agents/agent-actions.tsx';
 import { AgentDetails } from '../../features/agents/agent-details.tsx';
 import { JoinButton } from '../../features/agents/join-dialog.tsx';
+import { questionOf } from '../../features/new-test/new-test-form.ts';
 import { Credentials } from '../../features/people/credentials.tsx';
 import { GroupDetails } from '../../features/people/group-details.tsx';
 import { PermissionMatrix } from '../../features/people/permission-matrix.tsx';
@@ -73,6 +74,7 @@ export const resources: readonly Resource[] = [
     title: nav.tasks,
     hint: hints.tasks,
     createTo: '/new',
+    createLabel: nav.newTest,
     header: <TaskListActions />,
     itemTo: ({ id }) => `/tasks/${id}`,
     columns: [
@@ -188,8 +190,12 @@ export const resources: readonly Resource[] = [
           </Text>
         ),
       },
-      columns.tags,
-      columns.changed,
+      {
+        key: 'tags',
+        header: templates.question,
+        isMinor: true,
+        render: ({ tags }) => text.newTest.questions[questionOf({ tags: String(tags) })],
+      },
     ],
     filters: [
       {

@@ -43,6 +43,9 @@ const scalesOf = ({ isRelative, isLogarithmic }: PlotOptions): UPlot.Scales => (
     : { range: (_, low, high) => [Math.min(0, low ?? 0), high ? high * 1.05 : 1] },
 });
 
+/** Distances of the numbers beside the time axis in seconds: labels have no fractions. */
+const timeSteps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400];
+
 const optionsOf = (options: PlotOptions): UPlot.Options => {
   const { lines, width, height, isRelative, isLogarithmic, isDark, shown, onCursor } = options;
   const ink = isDark ? '#c9c9c9' : '#495057';
@@ -60,7 +63,7 @@ const optionsOf = (options: PlotOptions): UPlot.Options => {
     },
     scales: scalesOf(options),
     axes: [
-      { ...axis, space: 72, values: (_, ticks) => ticks.map(isRelative ? clock : timeOfDay) },
+      { ...axis, space: 72, incrs: timeSteps, values: (_, ticks) => ticks.map(isRelative ? clock : timeOfDay) },
       { ...axis, size: 82, values: (_, ticks) => ticks.map(label) },
     ],
     series: [

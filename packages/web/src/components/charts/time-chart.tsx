@@ -4,17 +4,17 @@ import { useElementSize } from '@mantine/hooks';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import type UPlot from 'uplot';
 import { text } from '../../lib/text.ts';
-import type { Line, Shown, TimeChartProps, Zoom } from './chart.ts';
+import type { Shown, TimeChartProps, Zoom } from './chart.ts';
 import { ChartLegend } from './chart-legend.tsx';
 import { ChartMenu } from './chart-menu.tsx';
-import { createPlot, dataOf } from './plot.ts';
+import { createPlot, dataOf, timeOfDay } from './plot.ts';
 import classes from './time-chart.module.css';
 
 const none: readonly never[] = [];
 
 /** Lines over time, with marks for events. Updated in place, which stays smooth for an hour of ten agents. */
 export const TimeChart = (props: TimeChartProps) => {
-  const { title, lines, format, height = 200 } = props;
+  const { title, height = 200 } = props;
   const figure = useRef<HTMLElement>(null);
   const [isLogarithmic, setLogarithmic] = useState(false);
   const { sizer, container, cursor, chart } = useChart(props, isLogarithmic);
@@ -31,7 +31,7 @@ export const TimeChart = (props: TimeChartProps) => {
         />
       </div>
       <div ref={sizer} style={{ minHeight: height }}>
-        <div ref={container} role="img" aria-label={summaryOf(title, lines, format)} />
+        <div ref={container} role="img" aria-label={summaryOf(props)} />
       </div>
       <ChartLegend {...props} cursor={cursor} />
     </figure>
@@ -89,11 +89,14 @@ const applyZoom = (plot: UPlot, zoom: Zoom) => {
   if (zoom !== undefined) plot.setScale('x', { min: zoom[0], max: zoom[1] });
 };
 
-/** The newest values, for screen readers. */
-const summaryOf = (title: string, lines: readonly Line[], format: (value: number) => string) =>
-  `${title}: ${lines
-    .map(({ label, values }) => {
-      const last = values.findLast((value) => value !== null);
-      return `${label} ${last === undefined || last === null ? text.run.noData : format(last)}`;
-    })
-    .join(', ')}`;
+/** The newest values, and the parts of the time axis that have a color, for screen readers. */
+const summaryOf = ({ title, lines, spans = none, format }: TimeChartProps) => {
+  const values = lines.map(({ label, values }) => {
+    const last = values.findLast((value) => value !== null);
+    return `${label} ${last === undefined || last === null ? text.run.noData : format(last)}`;
+  });
+  const parts = spans.map(({ label, from, to }) =>
+    text.chart.span(label, timeOfDay(from / 1000), timeOfDay(to / 1000)),
+  );
+  return [`${title}: ${values.join(', ')}`, ...parts].join('; ');
+};

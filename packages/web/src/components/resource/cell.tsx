@@ -2,6 +2,8 @@ import { Badge, Group, Text } from '@mantine/core';
 import { text } from '../../lib/text.ts';
 import { bytes, duration, scaled } from '../../lib/units.ts';
 import { choiceLabelOf } from '../../texts/choices.ts';
+import { RecordLink } from '../record-name.tsx';
+import { recordsOf } from '../schema-form/record-field.tsx';
 import type { Schema } from '../schema-form/schema.ts';
 import { ValueText } from '../schema-form/value-text.tsx';
 import { TimeText } from '../time-text.tsx';
@@ -19,7 +21,7 @@ const numberText = (key: string, value: number): string => {
   if (/bps$/i.test(key)) return scaled(value, 'bit/s');
   if (/pps$/i.test(key)) return scaled(value, 'pps');
   if (/Ms$/.test(key) || key === 'defaultTimeout') return duration(value * 1000);
-  return /(^|[a-z])(id|ID|Id|port|Port)$/.test(key) ? String(value) : value.toLocaleString('en');
+  return /(^|[a-z])(id|ID|Id|port|Port|year)$/.test(key) ? String(value) : value.toLocaleString('en');
 };
 
 export const Tags = ({ value }: { value: string }) => (
@@ -57,7 +59,10 @@ export const Cell = ({ column: { key, render }, item, schema }: CellProps) => {
   if (key === 'issuer') return (value as { realName: string }).realName;
   if (schema.enum !== undefined) return choiceLabelOf(value, key);
   if (typeof value === 'boolean') return value ? text.filters.yes : text.filters.no;
-  if (typeof value === 'number') return numberText(key, value);
+  const collection = recordsOf[key];
+  if (typeof value === 'number') {
+    return collection === undefined ? numberText(key, value) : <RecordLink name={collection} id={value} />;
+  }
   if (Array.isArray(value)) return String(value.length);
   if (typeof value === 'object') return <ValueText value={value} schema={schema} path={`/${key}`} />;
   return String(value);

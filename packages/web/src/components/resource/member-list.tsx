@@ -1,6 +1,6 @@
 import { Anchor, Code, Stack, Table, Text, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { absoluteTime } from '../../lib/times.ts';
+import { absoluteTime, isTimestamp } from '../../lib/times.ts';
 import { labelOf } from '../../texts/labels.ts';
 import { Section } from '../page.tsx';
 import type { Schema } from '../schema-form/schema.ts';
@@ -70,8 +70,6 @@ const Members = ({ resource, item, members }: { resource: Resource; item: Item; 
 };
 
 const maxListed = 50;
-const isTimestamp = (value: unknown): value is string =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);
 const isLink = (value: unknown): value is string => typeof value === 'string' && /^https?:\/\/\S+$/.test(value);
 
 const Member = ({ column, schema, item }: { column: Column; schema: Schema; item: Item }): ReactNode => {

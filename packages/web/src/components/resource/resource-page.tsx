@@ -173,10 +173,10 @@ const NoRecords = ({ resource, search }: { resource: Resource; search: Search })
 };
 
 const NewButton = ({ resource, onNew }: { resource: Resource; onNew: () => void }) => {
-  const { name, createTo, hasOwnCreation } = resource;
+  const { name, createTo, createLabel = text.table.create, hasOwnCreation } = resource;
   const may = useMay();
   if (!may(name, 'create') || hasOwnCreation) return null;
-  const props = { leftSection: <IconPlus size={16} />, children: text.table.create };
+  const props = { leftSection: <IconPlus size={16} />, children: createLabel };
   return createTo === undefined ? (
     <Button {...props} onClick={onNew} />
   ) : (

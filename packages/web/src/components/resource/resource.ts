@@ -73,6 +73,8 @@ export interface Resource {
   readonly intro?: ReactNode;
   /** URL of a page that replaces the generated form. */
   readonly createTo?: string;
+  /** Of the button that leads there. */
+  readonly createLabel?: string;
   readonly itemTo?: (item: Item) => string;
   /** False for records that cannot be changed, such as built-in ones. */
   readonly isChangeable?: (item: Item) => boolean;

@@ -24,9 +24,16 @@ export interface FieldProps {
 /** Custom controls by member. */
 export type Controls = Readonly<Record<string, (props: FieldProps) => ReactNode>>;
 
+/** The description of a member, which names its choices as the field does. */
+const describedIn = ({ description, enum: choices = [] }: Schema, name: string): string | undefined =>
+  description?.replace(/`([^`]+)`/g, (code, value: string) =>
+    choices.includes(value) ? `“${choiceLabelOf(value, name)}”` : code,
+  );
+
 /** Label, description and error of a field. */
-export const frameOf = ({ name, schema: { description }, isRequired, issues, path }: FieldProps) => {
+export const frameOf = ({ name, schema, isRequired, issues, path }: FieldProps) => {
   const label = labelOf(name, path);
+  const description = describedIn(schema, name);
   // A description that only repeats the label is left out.
   const isUseful = description !== undefined && description.toLowerCase() !== label.toLowerCase();
   const help = isUseful ? description : undefined;

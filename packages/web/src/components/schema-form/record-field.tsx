@@ -15,11 +15,18 @@ export const recordsOf: Readonly<Record<string, ResourceName>> = {
   fileID: 'files',
   fileId: 'files',
   pcapFileId: 'files',
+  trimmedPcapFileId: 'files',
+  sourceFileID: 'files',
+  releasedBy: 'users',
+  attestedBy: 'users',
+  activeTaskIDs: 'tasks',
   networkID: 'networks',
   tunnelID: 'tunnels',
   dictionaryID: 'dictionaries',
   applicationID: 'applications',
   agentID: 'agents',
+  taskID: 'tasks',
+  userID: 'users',
 };
 
 export const RecordField = (props: FieldProps) => (

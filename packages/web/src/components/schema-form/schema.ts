@@ -84,11 +84,11 @@ export const withDefaults = (description: string): string =>
     [...(before === '' ? [] : ['. ']), text.form.default(value)].join(''),
   );
 
-/** The kind of record in `{ id }`, or in an id itself. */
 /** Categories of files that a reference takes; empty: all. */
 export const categoriesOf = (schema: Schema): readonly string[] =>
   schema['x-categories'] ?? schema.properties?.['id']?.['x-categories'] ?? [];
 
+/** The kind of record in `{ id }`, or in an id itself. */
 export const referenceOf = (schema: Schema): string | undefined =>
   schema['x-reference'] ?? (typeOf(schema) === 'object' ? schema.properties?.['id']?.['x-reference'] : undefined);
 

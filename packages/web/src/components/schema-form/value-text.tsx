@@ -1,9 +1,11 @@
 import { Text } from '@mantine/core';
 import { Fragment, type ReactNode } from 'react';
 import { text } from '../../lib/text.ts';
+import { absoluteTime, isTimestamp } from '../../lib/times.ts';
 import { choiceLabelOf } from '../../texts/choices.ts';
 import { labelOf } from '../../texts/labels.ts';
-import { RecordName } from '../record-name.tsx';
+import { RecordLink } from '../record-name.tsx';
+import { recordsOf } from './record-field.tsx';
 import { collectionOf } from './reference-field.tsx';
 import { referenceOf, type Schema, withoutNull } from './schema.ts';
 
@@ -20,12 +22,13 @@ const memberOf = (path: string): string => path.split('/').findLast((part) => !/
 /** A value to be read: records by their names, members with their labels. */
 export const ValueText = ({ value, schema: given, path }: ValueTextProps): ReactNode => {
   const schema = withoutNull(given);
-  const collection = collectionOf(referenceOf(schema) ?? '');
+  const collection = collectionOf(referenceOf(schema) ?? '') ?? recordsOf[memberOf(path)];
   const id = typeof value === 'object' ? (value as { id?: unknown } | null)?.id : value;
-  if (collection !== undefined && typeof id === 'number') return <RecordName name={collection} id={id} />;
+  if (collection !== undefined && typeof id === 'number') return <RecordLink name={collection} id={id} />;
   if (Array.isArray(value)) return <Items items={value} schema={schema.items ?? {}} path={path} />;
   if (typeof value === 'boolean') return value ? text.filters.yes : text.filters.no;
   if (typeof value === 'object' && value !== null) return <Members value={value} schema={schema} path={path} />;
+  if (isTimestamp(value)) return absoluteTime(value);
   return schema.enum === undefined ? String(value) : choiceLabelOf(value, memberOf(path));
 };
 

@@ -14,19 +14,17 @@ import { AgentHistory } from './agent-history.tsx';
 const { agents: words } = text;
 const megabyte = 2 ** 20;
 
-/** Capabilities, log, health, tests and interfaces of an agent, and its last hours. */
+/** Health, tests, interfaces, log and capabilities of an agent, and its last hours. */
 export const AgentDetails = ({ id }: { id: number }) => (
   <Stack>
     <SimpleGrid cols={{ base: 1, lg: 2 }}>
       <Stack>
-        <Capabilities id={id} />
-        <Logs id={id} />
-      </Stack>
-      <Stack>
         <Health id={id} />
         <Tests id={id} />
         <Interfaces id={id} />
+        <Logs id={id} />
       </Stack>
+      <Capabilities id={id} />
     </SimpleGrid>
     <AgentHistory id={id} />
   </Stack>
@@ -39,8 +37,6 @@ const Note = ({ children }: { children: string }) => (
 );
 
 const titles = new Map<string, string>(plugins.map(({ name, title }) => [name, title]));
-/** The engine is named where it is not that of the plugin of the same name. */
-const engineOf = (name: string, engine: string) => (engine === name ? '' : engine);
 
 const Capabilities = ({ id }: { id: number }) => {
   const { data } = useQuery({
@@ -62,7 +58,7 @@ const Capabilities = ({ id }: { id: number }) => {
               </Badge>
             ),
           },
-          { cell: ({ name, available, engine, reason }) => <Note>{available ? engineOf(name, engine) : reason}</Note> },
+          { cell: ({ available, reason }) => <Note>{available ? '' : reason}</Note> },
         ]}
       />
     </Section>

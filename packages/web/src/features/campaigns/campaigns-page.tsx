@@ -1,4 +1,4 @@
-import { Button, Text, TextInput } from '@mantine/core';
+import { Anchor, Text, TextInput } from '@mantine/core';
 import type { Campaign } from '@rushhour/contract';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { SaveButton } from '../../components/buttons.tsx';
@@ -80,9 +80,9 @@ const columnsOf = (onOpen: (id: number) => void): DataColumn<Campaign>[] => [
     header: text.columns.name,
     cell: ({ id, name, description }) => (
       <>
-        <Button variant="transparent" size="compact-sm" px={0} onClick={() => onOpen(id)}>
+        <Anchor component="button" type="button" ta="left" onClick={() => onOpen(id)}>
           {name}
-        </Button>
+        </Anchor>
         <Text size="xs" c="dimmed" visibleFrom="sm">
           {description}
         </Text>

@@ -1,9 +1,10 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Stack } from '@mantine/core';
 import { agentStatus, type TaskTemplate } from '@rushhour/contract';
 import { RecordSelect } from '../../components/schema-form/record-select.tsx';
 import { text } from '../../lib/text.ts';
 import { labelOf } from '../../texts/labels.ts';
 import type { Agent, NewTestForm } from './new-test-form.ts';
+import { TemplateHeading } from './template-heading.tsx';
 
 const { newTest: words } = text;
 const connected = { status: `${agentStatus.online},${agentStatus.busy}` };
@@ -21,9 +22,7 @@ export const AgentsStep = ({ template, agents, form, onChange, onNext }: AgentsS
   const isReady = template.slots.every(({ name }) => form.agentMap[name] !== undefined);
   return (
     <Stack mt="md" maw={640}>
-      <Text size="sm" c="dimmed">
-        {template.description}
-      </Text>
+      <TemplateHeading template={template} />
       {agents?.length === 0 && <Alert color="yellow">{words.noAgents}</Alert>}
       {template.slots.map(({ name }) => (
         <RecordSelect

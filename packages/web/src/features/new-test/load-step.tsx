@@ -15,6 +15,7 @@ import { loadShapeOf } from './load-shape.ts';
 import { LoadTimeline } from './load-timeline.tsx';
 import { type NewTestForm, problemOf } from './new-test-form.ts';
 import { ParameterField } from './parameter-field.tsx';
+import { TemplateHeading } from './template-heading.tsx';
 
 const { newTest: words } = text;
 
@@ -57,6 +58,7 @@ export const LoadStep = ({ template, form, onChange }: LoadStepProps) => {
     onChange({ values: withValue(form.values, name, value) });
   return (
     <Stack mt="md" maw={640}>
+      <TemplateHeading template={template} />
       {shape !== undefined && <LoadTimeline shape={shape} values={form.values} onChange={set} />}
       {template.parameters.map((parameter) => (
         <ParameterField

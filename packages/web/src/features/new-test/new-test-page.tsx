@@ -69,8 +69,16 @@ const useOnlineAgents = (): readonly Agent[] | undefined =>
 const useTemplates = (): readonly TaskTemplate[] | undefined =>
   useQuery({
     queryKey: ['taskTemplates', 'list', 'new test'],
-    queryFn: async () => (await client.taskTemplates.list({ query: { count: 100, key: 'id', order: 'asc' } })).data,
+    queryFn: readTemplates,
   }).data;
+
+/** All of them: they are searched and grouped on the page. */
+const readTemplates = async (): Promise<TaskTemplate[]> => {
+  const read = (page: number) => client.taskTemplates.list({ query: { count: 100, key: 'id', order: 'asc', page } });
+  const { data, cursor } = await read(1);
+  const others = Array.from({ length: Math.max(0, cursor.totalPages - 1) }, (_, i) => read(i + 2));
+  return [...data, ...(await Promise.all(others)).flatMap((page) => page.data)];
+};
 
 /** Links such as "Test with this" name a template and its record in the URL. */
 const useGivenTemplate = (

@@ -1,6 +1,6 @@
 import { Badge, Button, Text } from '@mantine/core';
 import type { Notification } from '@rushhour/contract';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type DataColumn, DataTable } from '../../components/data-table.tsx';
 import { ListPage } from '../../components/page.tsx';
 import { TimeText } from '../../components/time-text.tsx';
@@ -8,6 +8,7 @@ import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
 import { sessionKey } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
+import { usePageSearch } from '../../lib/use-page-search.ts';
 
 const { notifications: words } = text;
 const colors = { info: 'blue', warning: 'yellow', error: 'red' } as const;
@@ -22,10 +23,13 @@ const columns: readonly DataColumn<Notification>[] = [
     ),
   },
   {
-    cell: ({ message, read, deliveries = [] }) => (
+    cell: ({ message, read, createdAt, deliveries = [] }) => (
       <>
         <Text size="sm" fw={read ? 400 : 600}>
           {message}
+        </Text>
+        <Text size="xs" c="dimmed" hiddenFrom="sm">
+          <TimeText at={createdAt} />
         </Text>
         {deliveries.map(({ channel, target, state, attempts, error }) => (
           <Text key={`${channel} ${target}`} size="xs" c={state === 'failed' ? 'red' : 'dimmed'}>
@@ -36,16 +40,20 @@ const columns: readonly DataColumn<Notification>[] = [
       </>
     ),
   },
-  { width: 160, cell: ({ createdAt }) => <TimeText at={createdAt} /> },
+  { width: 160, isMinor: true, cell: ({ createdAt }) => <TimeText at={createdAt} /> },
 ];
+
+const rowsPerPage = 50;
 
 /** The notifications of the user; unread ones are bold. */
 export const NotificationsPage = () => {
   const queries = useQueryClient();
   const toasts = useToasts();
+  const { page, set } = usePageSearch();
   const { data, error } = useQuery({
-    queryKey: ['notifications'],
-    queryFn: () => client.notifications.list({ query: { count: 100, deliveries: true } }),
+    queryKey: ['notifications', 'list', page],
+    queryFn: () => client.notifications.list({ query: { count: rowsPerPage, page, deliveries: true } }),
+    placeholderData: keepPreviousData,
     refetchInterval: 10_000,
   });
   const readAll = async () => {
@@ -65,9 +73,11 @@ export const NotificationsPage = () => {
           {text.notifications.readAll}
         </Button>
       }
-      list={data && { data: data.data }}
+      list={data}
       error={error}
       empty={text.notifications.none}
+      page={page}
+      onPage={(next) => set({ page: next })}
     >
       {(rows) => <DataTable columns={columns} rows={rows} keyOf={({ id }) => id} />}
     </ListPage>

@@ -16,7 +16,7 @@ import { clock } from '../../lib/units.ts';
 const { overview: words } = text;
 const refreshMs = 3000;
 
-/** Running tests, recent runs and the status of agents. */
+/** Running tests, recent runs, the status of agents and what starts next. */
 export const OverviewPage = () => {
   const may = useMay();
   return (
@@ -36,23 +36,25 @@ export const OverviewPage = () => {
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 4 }}>
-          <Agents />
+          <Stack>
+            <Agents />
+            {may('tasks', 'schedules') && <Upcoming />}
+          </Stack>
         </Grid.Col>
       </Grid>
     </Stack>
   );
 };
 
-const useTasks = (statuses: readonly number[]) =>
+const useTasks = (statuses: readonly number[], key: 'startedAt' | 'finishedAt') =>
   useQuery({
     queryKey: ['tasks', 'list', 'overview', statuses],
-    queryFn: async () =>
-      (await client.tasks.list({ query: { status: statuses.join(','), key: 'updatedAt', count: 8 } })).data,
+    queryFn: async () => (await client.tasks.list({ query: { status: statuses.join(','), key, count: 8 } })).data,
     refetchInterval: refreshMs,
   }).data;
 
 const Running = () => {
-  const tasks = useTasks(activeStatuses);
+  const tasks = useTasks(activeStatuses, 'startedAt');
   return (
     <Section title={words.running}>
       {tasks === undefined && <Skeleton height={60} />}
@@ -105,7 +107,7 @@ const columns: readonly DataColumn<Task>[] = [
 ];
 
 const Recent = () => {
-  const tasks = useTasks([runStatus.finished, runStatus.stopped, runStatus.failed]);
+  const tasks = useTasks([runStatus.finished, runStatus.stopped, runStatus.failed], 'finishedAt');
   return (
     <Section title={words.recent}>
       {tasks?.length === 0 && <EmptyState title={words.noneFinished} />}
@@ -130,6 +132,37 @@ const Agents = () => {
               {agent.name}
             </Anchor>
             <AgentBadge value={agent.status} />
+          </Group>
+        ))}
+      </Stack>
+    </Section>
+  );
+};
+
+const maxUpcoming = 5;
+const scheduleRefreshMs = 60_000;
+
+/** The next starts of schedules, the earliest first. */
+const Upcoming = () => {
+  const { data = [] } = useQuery({
+    queryKey: ['tasks', 'schedules', 'overview'],
+    queryFn: async () => (await client.tasks.schedules({ query: { count: 100 } })).data,
+    refetchInterval: scheduleRefreshMs,
+  });
+  const next = data
+    .flatMap(({ taskID, comment, enabled, nextRunAt }) =>
+      enabled && nextRunAt !== null ? [{ id: taskID, comment, at: nextRunAt }] : [],
+    )
+    .sort((a, b) => a.at.localeCompare(b.at))
+    .slice(0, maxUpcoming);
+  if (next.length === 0) return null;
+  return (
+    <Section title={words.upcoming}>
+      <Stack gap="xs" fz="sm">
+        {next.map(({ id, comment, at }) => (
+          <Group key={id} justify="space-between" wrap="nowrap">
+            <TaskLink task={{ id, comment }} />
+            <TimeText at={at} />
           </Group>
         ))}
       </Stack>

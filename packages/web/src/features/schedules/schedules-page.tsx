@@ -14,6 +14,7 @@ import { text } from '../../lib/text.ts';
 import { absoluteTime } from '../../lib/times.ts';
 import { usePageSearch } from '../../lib/use-page-search.ts';
 import { spanOf } from './calendar.ts';
+import { cronText } from './cron-text.ts';
 import { MonthCalendar } from './month-calendar.tsx';
 import { ScheduleDialog } from './schedule-dialog.tsx';
 
@@ -118,7 +119,7 @@ const Months = ({ month, schedules, onOpen }: MonthsProps) => (
 );
 
 const whenOf = ({ kind, at, cron, timezone }: Schedule) =>
-  kind === 'once' && at !== null ? absoluteTime(at) : `${cron} (${timezone})`;
+  kind === 'once' && at !== null ? absoluteTime(at) : `${cronText(cron ?? '')} (${timezone})`;
 
 const columnsOf = (onOpen: MonthsProps['onOpen']): DataColumn<Schedule>[] => [
   {

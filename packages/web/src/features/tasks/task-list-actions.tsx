@@ -17,7 +17,7 @@ export const TaskListActions = () => {
           leftSection={<IconPencilPlus size={16} />}
           renderRoot={(props) => <Link {...props} to="/tasks/new" />}
         >
-          {text.task.newTask}
+          {text.newTest.fromScratch}
         </Button>
       )}
     </Group>

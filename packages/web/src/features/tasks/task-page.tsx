@@ -3,7 +3,7 @@ import { useDocumentTitle } from '@mantine/hooks';
 import { isActive, isTerminal, type Task } from '@rushhour/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useDeferredValue } from 'react';
 import { TaskBadge } from '../../components/badges.tsx';
 import { FailedPage, MissingPage } from '../../components/page.tsx';
 import { client } from '../../lib/client.ts';
@@ -70,11 +70,14 @@ const TaskView = ({ task, runId: given }: { task: Task; runId: number }) => {
         <RunPanel key={runId} task={task} runId={runId} status={now} isCurrent={runId === newest} />
       ),
     runs: <TaskRuns id={id} />,
-    events: runId !== null && <RunEvents id={id} runId={runId} />,
+    events: runId !== null && <RunEvents key={runId} id={id} runId={runId} />,
     logs: runId !== null && <RunLogs id={id} runId={runId} isActive={isLive} />,
     definition: <DefinitionPanel task={task} />,
   };
-  const tabs = Object.entries(panels) as [keyof typeof panels, ReactNode][];
+  const tabs = Object.keys(panels) as (keyof typeof panels)[];
+  const tab = tabs.find((name) => name === read('tab')) ?? 'run';
+  // The tab answers at once; a page of charts follows.
+  const shown = useDeferredValue(tab);
   return (
     <Stack>
       <Heading task={task} status={status} now={now} />
@@ -84,17 +87,17 @@ const TaskView = ({ task, runId: given }: { task: Task; runId: number }) => {
           {error}
         </Alert>
       )}
-      <Tabs value={read('tab') ?? 'run'} onChange={(tab) => set({ tab: tab ?? undefined })} keepMounted={false}>
+      <Tabs value={tab} onChange={(next) => set({ tab: next ?? undefined, page: undefined })} keepMounted={false}>
         <Tabs.List>
-          {tabs.map(([name]) => (
+          {tabs.map((name) => (
             <Tabs.Tab key={name} value={name}>
               {words[name]}
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        {tabs.map(([name, panel]) => (
+        {tabs.map((name) => (
           <Tabs.Panel key={name} value={name} pt="md">
-            {panel}
+            {name === shown && panels[name]}
           </Tabs.Panel>
         ))}
       </Tabs>

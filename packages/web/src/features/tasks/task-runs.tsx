@@ -1,60 +1,99 @@
-import { Checkbox, Group, Stack, Text } from '@mantine/core';
+import { Button, Checkbox, Group, Skeleton, Stack, Text } from '@mantine/core';
 import type { Run } from '@rushhour/contract';
-import { IconTrash } from '@tabler/icons-react';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { IconArrowsDiff, IconTrash } from '@tabler/icons-react';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { TaskBadge, VerdictBadge } from '../../components/badges.tsx';
 import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import { Pages } from '../../components/page.tsx';
 import { BulkButton } from '../../components/resource/bulk-button.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
+import { usePageSearch } from '../../lib/use-page-search.ts';
 import { deviceNameOf } from './run/topology/run-device.ts';
 import { TaskTrends } from './task-trends.tsx';
 
 const { task: words, columns: headers } = text;
 
-/** The runs of a task, newest first. Selected results can be deleted. */
+const rowsPerPage = 50;
+
+/** The runs of a task, newest first. Two selected ones can be compared, and any number deleted. */
 export const TaskRuns = ({ id }: { id: number }) => {
   const [selected, setSelected] = useState<readonly number[]>([]);
   const mayRemove = useMay()('tasks', 'removeRuns');
   const queries = useQueryClient();
-  const { data = [] } = useQuery({
-    queryKey: ['tasks', 'runs', id],
-    queryFn: async () => (await client.tasks.runs({ params: { id }, query: { count: 50 } })).data,
+  const { page, set } = usePageSearch();
+  const { data: list } = useQuery({
+    queryKey: ['tasks', 'runs', id, page],
+    queryFn: () => client.tasks.runs({ params: { id }, query: { count: rowsPerPage, page } }),
+    placeholderData: keepPreviousData,
   });
+  const data = list?.data ?? [];
+  const chosen = data.filter((run) => selected.includes(run.id));
   const onRemoved = () => {
     setSelected([]);
     void queries.invalidateQueries({ queryKey: ['tasks'] });
   };
+  if (list === undefined) return <Skeleton height={120} />;
   if (data.length === 0) return <Text c="dimmed">{words.neverRan}</Text>;
   return (
     <Stack gap="xs">
-      <TaskTrends id={id} runs={data} />
-      {selected.length > 0 && (
-        <Group>
-          <BulkButton
-            label={words.deleteRuns(selected.length)}
-            icon={IconTrash}
-            items={data
-              .filter((run) => selected.includes(run.id))
-              .map((run) => ({ id: run.id, name: words.runNumber(run.number) }))}
-            run={(array) => client.tasks.removeRuns({ params: { id }, body: { array } })}
-            onDone={onRemoved}
-            question={text.table.removeText}
-          />
+      {page === 1 && <TaskTrends id={id} runs={data} />}
+      {chosen.length > 0 && (
+        <Group gap="xs">
+          <CompareButton id={id} runs={chosen} />
+          {mayRemove && (
+            <BulkButton
+              label={words.deleteRuns(chosen.length)}
+              icon={IconTrash}
+              items={chosen.map((run) => ({ id: run.id, name: words.runNumber(run.number) }))}
+              run={(array) => client.tasks.removeRuns({ params: { id }, body: { array } })}
+              onDone={onRemoved}
+              question={text.table.removeText}
+            />
+          )}
         </Group>
       )}
       <DataTable
-        columns={[mayRemove && checkboxColumn(selected, setSelected), ...columns]}
+        columns={[checkboxColumn(selected, setSelected), ...columns]}
         rows={data}
         keyOf={(run) => run.id}
         minWidth={560}
       />
+      <Pages total={list.cursor.totalPages} page={page} onPage={(next) => set({ page: next })} />
     </Stack>
+  );
+};
+
+/** Leads to the newer of two runs, compared with the older one. */
+const CompareButton = ({ id, runs }: { id: number; runs: readonly Run[] }) => {
+  const [newer, older] = runs.toSorted((a, b) => b.number - a.number);
+  const isPair = runs.length === 2 && newer !== undefined && older !== undefined;
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconArrowsDiff size={16} />}
+      disabled={!isPair}
+      title={isPair ? undefined : words.compareTwo}
+      renderRoot={(props) =>
+        isPair ? (
+          <Link
+            {...props}
+            to="/tasks/$id/runs/$runId"
+            params={{ id: String(id), runId: String(newer.id) }}
+            search={{ with: older.id, withTask: id }}
+          />
+        ) : (
+          <button type="button" {...props} />
+        )
+      }
+    >
+      {words.compare}
+    </Button>
   );
 };
 

@@ -41,13 +41,13 @@ const blockRateOf: Read = (metrics) => {
 };
 
 const kinds: readonly [string, (value: number) => string, Read][] = [
+  [words.blockRate, percent, blockRateOf],
   [words.load, (value) => scaled(value, '/s'), (all) => find(all, (name) => name === 'achievedLoad')?.avg],
   [text.run.kpis.p95, duration, (all) => find(all, isLatency)?.p95],
   [words.errors, howMany, (all) => find(all, (name) => name === 'errors')?.sum],
-  [words.blockRate, percent, blockRateOf],
 ];
 
-/** The numbers that at least two runs have, and that are not always zero. */
+/** The numbers that at least two runs have, and that are not always zero; a block rate of zero says much. */
 export const trendsOf = (results: readonly Measured[]): Trend[] =>
   kinds
     .map(([label, format, read]) => ({
@@ -59,4 +59,7 @@ export const trendsOf = (results: readonly Measured[]): Trend[] =>
         return typeof value === 'number' ? [{ runId, number, value, verdict, device: deviceNameOf(labels) }] : [];
       }),
     }))
-    .filter(({ points }) => points.length > 1 && points.some(({ value }) => value !== 0));
+    .filter(
+      ({ label, points }) =>
+        points.length > 1 && (label === words.blockRate || points.some(({ value }) => value !== 0)),
+    );

@@ -1,4 +1,5 @@
-import { type Static, type TProperties, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { membersFor } from '../../../schema.ts';
 import { choice, flag, text, whole } from '../../protocols/field.ts';
 import { headers } from './http-params.ts';
 import { optionalPayload } from './payload.ts';
@@ -10,18 +11,6 @@ export const checkKinds = ['status', 'header', 'contains', 'regex', 'json', 'siz
 
 const variablePattern = '^[A-Za-z][A-Za-z0-9_]{0,63}$';
 const variableName = (description: string) => Type.String({ description, pattern: variablePattern, maxLength: 64 });
-
-/** Marks members that matter only with some values of another one; forms leave them out otherwise. */
-const membersFor = <P extends TProperties>(needed: Readonly<Record<string, readonly string[]>>, members: P): P =>
-  Object.fromEntries(
-    Object.entries(members).map(([name, schema]) => [
-      name,
-      Object.defineProperties(
-        {},
-        { ...Object.getOwnPropertyDescriptors(schema), 'x-for': { value: needed, enumerable: true } },
-      ),
-    ]),
-  ) as P;
 
 const check = item({
   kind: choice(

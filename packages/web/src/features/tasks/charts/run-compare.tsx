@@ -139,6 +139,9 @@ const columns: readonly DataColumn<Metric>[] = [
   },
 ];
 
+/** What was zero in both runs says nothing. */
+const isZero = ({ base, target }: Metric) => (base ?? 0) === 0 && (target ?? 0) === 0;
+
 /** Metrics that decide come first, changed ones before others. */
 const byMeaning = (a: Metric, b: Metric) => weightOf(b) - weightOf(a);
 const weightOf = (metric: Metric) =>
@@ -165,7 +168,7 @@ export const RunComparison = ({ runId, otherId }: { runId: number; otherId: numb
     >
       <DataTable
         columns={columns}
-        rows={[...data.metrics].sort(byMeaning)}
+        rows={data.metrics.filter((metric) => !isZero(metric)).sort(byMeaning)}
         keyOf={({ metric }) => metric}
         minWidth={520}
       />

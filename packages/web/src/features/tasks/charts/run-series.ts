@@ -1,5 +1,5 @@
 import type { MetricSnapshot, MetricValue } from '@rushhour/contract';
-import { useCallback, useEffect, useState } from 'react';
+import { startTransition, useCallback, useEffect, useState } from 'react';
 import { client } from '../../../lib/client.ts';
 
 /** The data of the charts of a run, one point per second. */
@@ -38,7 +38,9 @@ const isCharted = (metric: string) => isErrorKind(metric) || isPacketCount(metri
 export const useRunSeries = (taskId: number, runId: number | null, latency: string) => {
   const [series, setSeries] = useState<RunSeries>(emptySeries);
   const reload = useCallback(async () => {
-    if (runId !== null) setSeries(await loadSeries(taskId, runId, latency));
+    if (runId === null) return;
+    const loaded = await loadSeries(taskId, runId, latency);
+    startTransition(() => setSeries(loaded));
   }, [taskId, runId, latency]);
   useEffect(() => {
     setSeries(emptySeries);
@@ -46,7 +48,8 @@ export const useRunSeries = (taskId: number, runId: number | null, latency: stri
   }, [reload]);
   const add = useCallback(
     (snapshot: MetricSnapshot) => {
-      if (snapshot.runId === runId) setSeries((known) => appended(known, snapshot, latency));
+      // New seconds may wait for what the user does.
+      if (snapshot.runId === runId) startTransition(() => setSeries((known) => appended(known, snapshot, latency)));
     },
     [runId, latency],
   );

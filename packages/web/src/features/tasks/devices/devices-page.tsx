@@ -10,7 +10,6 @@ import { TimeText } from '../../../components/time-text.tsx';
 import { client } from '../../../lib/client.ts';
 import { text } from '../../../lib/text.ts';
 import { usePageSearch } from '../../../lib/use-page-search.ts';
-import { deviceNameOf } from '../run/topology/run-device.ts';
 import { TrendCard } from '../task-trends.tsx';
 import { trendsOf } from '../trends.ts';
 
@@ -93,22 +92,27 @@ const tasksOf = (runs: readonly DeviceRun[]): [number, DeviceRun[]][] => [
   ...Map.groupBy(runs, ({ taskID }) => taskID).entries(),
 ];
 
-const TaskOfDevice = ({ taskId, runs }: { taskId: number; runs: readonly DeviceRun[] }) => (
-  <Section
-    title={
-      <Link to="/tasks/$id" params={{ id: String(taskId) }}>
-        {runs[0]?.task}
-      </Link>
-    }
-  >
-    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" mb="sm">
-      {trendsOf([...runs].reverse()).map((trend) => (
-        <TrendCard key={trend.label} trend={trend} taskId={taskId} />
-      ))}
-    </SimpleGrid>
-    <DataTable columns={runColumns} rows={runs} keyOf={({ id }) => id} />
-  </Section>
-);
+const TaskOfDevice = ({ taskId, runs }: { taskId: number; runs: readonly DeviceRun[] }) => {
+  const trends = trendsOf([...runs].reverse());
+  return (
+    <Section
+      title={
+        <Link to="/tasks/$id" params={{ id: String(taskId) }}>
+          {runs[0]?.task}
+        </Link>
+      }
+    >
+      {trends.length > 0 && (
+        <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" mb="sm">
+          {trends.map((trend) => (
+            <TrendCard key={trend.label} trend={trend} taskId={taskId} />
+          ))}
+        </SimpleGrid>
+      )}
+      <DataTable columns={runColumns} rows={runs} keyOf={({ id }) => id} />
+    </Section>
+  );
+};
 
 const runColumns: readonly DataColumn<DeviceRun>[] = [
   {
@@ -120,7 +124,6 @@ const runColumns: readonly DataColumn<DeviceRun>[] = [
     ),
   },
   { header: words.version, cell: ({ labels }) => labels['deviceVersion'] ?? '–' },
-  { header: words.device, isMinor: true, cell: ({ labels }) => deviceNameOf(labels) },
   { header: headers.verdict, cell: ({ verdict }) => <VerdictBadge value={verdict} /> },
   { header: words.finished, cell: ({ finishedAt }) => <TimeText at={finishedAt} /> },
 ];

@@ -174,11 +174,11 @@ interface ChartsProps {
 const Charts = (props: ChartsProps) => {
   const { task, runId, latency, isLive, result, newest, other, controls, children } = props;
   const { series, add, reload } = useRunSeries(task.id, runId, latency);
-  const { data: events } = useRunEvents(task.id, runId);
-  const marks = useMemo(() => marksOf(events ?? []), [events]);
+  const { events } = useRunEvents(task.id, runId);
+  const marks = useMemo(() => marksOf(events), [events]);
   const [from, to] = [series.t[0] ?? 0, series.t.at(-1) ?? 0];
   const spans = useMemo(
-    () => spansOf({ configuration: task.configuration, events: events ?? [], from, to }),
+    () => spansOf({ configuration: task.configuration, events, from, to }),
     [task, events, from, to],
   );
   const isConnected = useTaskStream(task.id, isLive, useStreamHandler({ add, reload }));

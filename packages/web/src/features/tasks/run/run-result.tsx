@@ -41,7 +41,8 @@ export const RunResult = ({ result }: { result: Result }) => {
               {run.verdicts[result.verdict] ?? run.verdicts[0]}
             </Title>
             <Text size="sm" c="dimmed" className="numbers">
-              {run.reasons[result.stopReason]} · {clock(result.durationSec)} · <TimeText at={result.finishedAt} />
+              {text.task.runNumber(result.number)} · {run.reasons[result.stopReason]} · {clock(result.durationSec)} ·{' '}
+              <TimeText at={result.finishedAt} />
             </Text>
             {reasonsOf(result)}
             <RunNotes result={result} />

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { byJudgement, categoriesIn, filterAttempts, judgementOf } from './attempt-filter.ts';
+import { byJudgement, categoriesIn, filterAttempts, judgementOf, outcomeText } from './attempt-filter.ts';
 import type { ReportedAttempt } from './security-report.ts';
 
 const attemptOf = (members: object) =>
@@ -40,4 +40,12 @@ it('judges harmless requests the other way round, and lists bypasses first', () 
   const given = [blockedAttack, fine, wrong, bypass];
   expect(given.map(judgementOf)).toEqual(['blocked', 'ok', 'falsePositive', 'bypassed']);
   expect(byJudgement(given)).toEqual([bypass, wrong, blockedAttack, fine]);
+});
+
+it('says in words what became of an attempt in another run', () => {
+  expect(outcomeText('waf', 'passed')).toBe('Bypassed');
+  expect(outcomeText('benign', 'passed')).toBe('OK');
+  expect(outcomeText('benign', 'blocked (block-page)')).toBe('False positive (Block page)');
+  expect(outcomeText('cve', 'blocked (tcp-reset)')).toBe('Blocked (TCP reset)');
+  expect(outcomeText('cve', 'new-outcome')).toBe('new-outcome');
 });

@@ -1,3 +1,5 @@
+import { text } from '../../../lib/text.ts';
+import { choiceLabelOf } from '../../../texts/choices.ts';
 import type { ReportedAttempt } from './security-report.ts';
 
 /** A filter of attempts; empty members match everything. */
@@ -50,6 +52,16 @@ export const judgementOf = ({ expected, outcome }: Pick<ReportedAttempt, 'expect
   if (outcome === 'passed') return isHarmless ? 'ok' : 'bypassed';
   if (outcome === 'blocked') return isHarmless ? 'falsePositive' : 'blocked';
   return outcome === 'modified' ? 'altered' : outcome;
+};
+
+/** An outcome of a comparison, such as `blocked (tcp-reset)`, in the words of the page. */
+export const outcomeText = (kind: string, outcome: string): string => {
+  const [, name = outcome, mechanism] = /^(\w+)(?: \((.+)\))?$/.exec(outcome) ?? [];
+  const isOutcome = Object.hasOwn(text.security.outcomes, name);
+  if (!isOutcome) return outcome;
+  const expected = kind === 'benign' ? 'allow' : 'block';
+  const judgement = text.security.judgements[judgementOf({ expected, outcome: name as ReportedAttempt['outcome'] })];
+  return mechanism === undefined ? judgement : `${judgement} (${choiceLabelOf(mechanism, 'mechanism')})`;
 };
 
 /** Bypasses first, then false positives; otherwise in the order of the run. */

@@ -43,17 +43,21 @@ const JudgementBadge = ({ attempt }: { attempt: ReportedAttempt }) => {
 
 const { security } = text;
 
+/** An end of an attempt: its address, what happened there, and the bytes it sent and received. */
+const sideText = ({ ip, port, sentBytes, rxBytes }: ReportedAttempt['client' | 'server'], what: string) =>
+  [`${ip.includes(':') ? `[${ip}]` : ip}:${port}`, what, security.bytes(sentBytes, rxBytes)].join(' · ');
+
 const factsOf = (attempt: ReportedAttempt): (readonly [string, string])[] => {
   const { client, server, signature } = attempt;
   return [
     [security.facts.reason, attempt.reason],
     [security.facts.variant, choicesText(attempt.variant, 'encoders')],
     [security.facts.techniques, attempt.techniques.map(techniqueName).join(', ')],
-    [security.facts.expected, attempt.expected],
-    [security.facts.confidence, attempt.confidence],
-    [security.facts.detected, attempt.detected],
-    [security.facts.client, `${client.ip}:${client.port}, ${client.sentBytes} → ${client.rxBytes}, ${client.end}`],
-    [security.facts.server, `${server.ip}:${server.port}, ${server.seen}, ${server.rxBytes} → ${server.sentBytes}`],
+    [security.facts.expected, choiceLabelOf(attempt.expected, 'expected')],
+    [security.facts.confidence, choiceLabelOf(attempt.confidence, 'confidence')],
+    [security.facts.detected, choiceLabelOf(attempt.detected, 'detected')],
+    [security.facts.client, sideText(client, choiceLabelOf(client.end, 'end'))],
+    [security.facts.server, sideText(server, choiceLabelOf(server.seen, 'seen'))],
     [security.facts.time, `${absoluteTime(attempt.startedAt)}, ${duration(attempt.durationMs * 1000)}`],
     [security.facts.cve, signature?.cveIDs.join(', ') ?? ''],
     [security.facts.cvss, signature?.cvssScore?.toFixed(1) ?? ''],
@@ -94,7 +98,7 @@ const AttemptDetails = ({ attempt, onClose }: { attempt: ReportedAttempt; onClos
     <Stack gap="sm">
       <Group gap="xs">
         <JudgementBadge attempt={attempt} />
-        {attempt.mechanism !== null && <Text size="sm">{attempt.mechanism}</Text>}
+        {attempt.mechanism !== null && <Text size="sm">{choiceLabelOf(attempt.mechanism, 'mechanism')}</Text>}
       </Group>
       <FactTable facts={factsOf(attempt)} />
       <Excerpt label={security.request} content={attempt.request} />

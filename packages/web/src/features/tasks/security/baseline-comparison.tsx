@@ -3,6 +3,8 @@ import { Link } from '@tanstack/react-router';
 import { type DataColumn, DataTable } from '../../../components/data-table.tsx';
 import { Section } from '../../../components/page.tsx';
 import { text } from '../../../lib/text.ts';
+import { choicesText } from '../../../texts/choices.ts';
+import { outcomeText } from './attempt-filter.ts';
 import type { Difference, SecurityReport } from './security-report.ts';
 
 const { security } = text;
@@ -48,8 +50,8 @@ export const BaselineComparison = ({ taskId, report: { comparison, baselineRunID
 
 const columns: readonly DataColumn<Difference>[] = [
   { cell: ({ refName }) => refName },
-  { cell: ({ variant }) => variant },
-  { cell: ({ before, after }) => `${before} → ${after}` },
+  { cell: ({ variant }) => choicesText(variant, 'encoders') },
+  { cell: ({ kind, before, after }) => `${outcomeText(kind, before)} → ${outcomeText(kind, after)}` },
 ];
 
 const Differences = ({ title, differences }: { title: string; differences: readonly Difference[] }) =>

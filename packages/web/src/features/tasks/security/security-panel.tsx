@@ -166,7 +166,10 @@ const Tables = ({ report }: { report: SecurityReport }) => (
     )}
     {report.mechanisms.length > 0 && (
       <Text size="sm" className="numbers">
-        {security.mechanisms}: {report.mechanisms.map(({ mechanism, count }) => `${mechanism} ${count}`).join(', ')}
+        {security.mechanisms}:{' '}
+        {report.mechanisms
+          .map(({ mechanism, count }) => `${choiceLabelOf(mechanism, 'mechanism')} ${count}`)
+          .join(', ')}
       </Text>
     )}
   </>

@@ -1,8 +1,10 @@
-import { Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { type RunEvent, runStatus } from '@rushhour/contract';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { Mark } from '../../../../components/charts/chart.ts';
 import { type DataColumn, DataTable } from '../../../../components/data-table.tsx';
+import { Pages } from '../../../../components/page.tsx';
 import { client } from '../../../../lib/client.ts';
 import { text } from '../../../../lib/text.ts';
 import { absoluteTime } from '../../../../lib/times.ts';
@@ -11,13 +13,21 @@ import { labelOf } from '../../../../texts/labels.ts';
 const { run } = text;
 const maxRows = 100;
 
-/** The newest events of a run, oldest first. */
-export const useRunEvents = (id: number, runId: number) =>
-  useQuery({
-    queryKey: ['tasks', 'events', runId],
-    queryFn: async (): Promise<RunEvent[]> =>
-      (await client.tasks.events({ params: { id }, query: { runId, count: maxRows, order: 'desc' } })).data.reverse(),
+const none: readonly RunEvent[] = [];
+
+/** The newest events of a run, or those of an earlier page; oldest first. */
+export const useRunEvents = (id: number, runId: number, page = 1) => {
+  const { data } = useQuery({
+    queryKey: ['tasks', 'events', runId, page],
+    queryFn: async () => {
+      const query = { runId, count: maxRows, page, order: 'desc' as const };
+      const { data: rows, cursor } = await client.tasks.events({ params: { id }, query });
+      return { events: rows.toReversed() as RunEvent[], pages: cursor.totalPages };
+    },
+    placeholderData: keepPreviousData,
   });
+  return { events: data?.events ?? none, pages: data?.pages ?? 1 };
+};
 
 const chartColors: Record<RunEvent['severity'], string> = { info: '#868e96', warning: '#e8590c', error: '#e03131' };
 const textColors: Record<RunEvent['severity'], string> = { info: 'inherit', warning: 'orange', error: 'red' };
@@ -57,7 +67,18 @@ const columns: readonly DataColumn<RunEvent>[] = [
 ];
 
 export const RunEvents = ({ id, runId }: { id: number; runId: number }) => {
-  const { data = [] } = useRunEvents(id, runId);
-  if (data.length === 0) return <Text c="dimmed">{run.noEvents}</Text>;
-  return <DataTable columns={columns} rows={data} keyOf={({ seq }) => seq} minWidth={480} />;
+  const [page, setPage] = useState(1);
+  const { events, pages } = useRunEvents(id, runId, page);
+  if (events.length === 0) return <Text c="dimmed">{run.noEvents}</Text>;
+  return (
+    <Stack gap="xs">
+      {pages > 1 && (
+        <Text size="sm" c="dimmed">
+          {run.newestFirst}
+        </Text>
+      )}
+      <DataTable columns={columns} rows={events} keyOf={({ seq }) => seq} minWidth={480} />
+      <Pages total={pages} page={page} onPage={setPage} />
+    </Stack>
+  );
 };
