@@ -123,9 +123,11 @@ export class DatagramCarrier implements QuicCarrier, DatagramEvents {
     const endpoint = this.#endpoint;
     const length = datagram.end - datagram.start;
     if (endpoint === undefined || endpoint.root === 0 || this.#isClosed || length > maxDatagram) return;
+    const flow = this.#flowOf(datagram);
+    if (flow === undefined) return;
     const { memory } = buffers();
     memory.bytes.set(datagram.bytes.subarray(datagram.start, datagram.end), injectedAt);
-    const peer = this.#peerOf(this.#flowOf(datagram));
+    const peer = this.#peerOf(flow);
     this.#openssl.SSL_inject_net_dgram(endpoint.root, memory.addressOf(injectedAt, length), length, peer, 0);
     endpoint.touch();
   }
@@ -164,7 +166,7 @@ export class DatagramCarrier implements QuicCarrier, DatagramEvents {
     else this.#socket?.send(bytes, 0);
   }
 
-  #flowOf(datagram: Datagram): number {
+  #flowOf(datagram: Datagram): number | undefined {
     const socket = this.#socket;
     return socket === undefined || !this.#options.isServer ? theOnlyFlow : this.#flows.numberOf(datagram, socket);
   }

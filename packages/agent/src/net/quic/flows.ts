@@ -7,9 +7,13 @@ const connectionIdBytes = 8;
 const maxConnections = 16;
 /** What was still on its way from the address before does not lead back to it. */
 const settleMs = 100;
+/** A first packet fills a datagram of this size (RFC 9000, 14.1): nothing is kept of others from unknown addresses. */
+const minFirstBytes = 1200;
 /** A flow from which nothing came for longer has ended: connections without traffic last half a minute. */
 const forgetAfterMs = 300_000;
-const sweepMs = 60_000;
+/** The same for those that have never had a connection. */
+const forgetUnusedAfterMs = 60_000;
+const sweepMs = 30_000;
 const two32 = 4_294_967_296;
 /** As many bits of the number of a connection as a number holds. */
 const highBits = 0x1f_ffff;
@@ -30,6 +34,9 @@ const connectionOf = ({ bytes, start, end }: Datagram): number | undefined => {
   return (bytes.readUInt32LE(start + 1) & highBits) * two32 + bytes.readUInt32LE(start + 5);
 };
 
+const mayBegin = ({ bytes, start, end }: Datagram): boolean =>
+  end - start >= minFirstBytes && ((bytes[start] as number) & longHeader) !== 0;
+
 /**
  * The clients of a server by numbers that stay when their addresses change: a packet of a known connection that comes
  * from elsewhere moves its client there, as when a NAT has forgotten it.
@@ -46,19 +53,28 @@ export class Flows {
     this.#onMove = onMove;
   }
 
-  /** The number of the client that a datagram comes from; its answers go where it was sent from. */
-  numberOf(datagram: Datagram, socket: DatagramSocket): number {
+  get size(): number {
+    return this.#byNumber.size;
+  }
+
+  /**
+   * The number of the client that a datagram comes from, whose answers go where it was sent from; undefined if it
+   * belongs to no connection and can begin none.
+   */
+  numberOf(datagram: Datagram, socket: DatagramSocket): number | undefined {
     const { now } = datagram;
     const connection = connectionOf(datagram);
     const moved = connection === undefined ? undefined : this.#byConnection.get(connection);
-    const flow = moved ?? this.#byAddress.get(datagram.from) ?? this.#create(datagram, socket);
+    const known = moved ?? this.#byAddress.get(datagram.from);
+    if (now - this.#sweptAt > sweepMs) this.#sweep(now);
+    if (known === undefined && !mayBegin(datagram)) return undefined;
+    const flow = known ?? this.#create(datagram, socket);
     flow.usedAt = now;
     if (flow.from !== datagram.from) this.#move(flow, datagram, socket);
     if (moved === undefined && connection !== undefined && flow.connections.length < maxConnections) {
       flow.connections.push(connection);
       this.#byConnection.set(connection, flow);
     }
-    if (now - this.#sweptAt > sweepMs) this.#sweep(now);
     return flow.number;
   }
 
@@ -94,7 +110,7 @@ export class Flows {
   #sweep(now: number): void {
     this.#sweptAt = now;
     for (const flow of this.#byNumber.values()) {
-      if (now - flow.usedAt <= forgetAfterMs) continue;
+      if (now - flow.usedAt <= (flow.connections.length > 0 ? forgetAfterMs : forgetUnusedAfterMs)) continue;
       this.#byNumber.delete(flow.number);
       if (this.#byAddress.get(flow.from) === flow) this.#byAddress.delete(flow.from);
       for (const connection of flow.connections) this.#byConnection.delete(connection);
