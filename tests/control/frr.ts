@@ -15,8 +15,6 @@ export interface Frr {
   json(command: string): Promise<unknown>;
   configure(...lines: string[]): Promise<void>;
   stop(): Promise<void>;
-  /** Ends the daemons without a word to their neighbours. */
-  kill(): void;
 }
 
 /** FRR with zebra and the given daemons in a namespace. */
@@ -58,8 +56,5 @@ export const startFrr = async (side: Side, daemons: readonly string[], config: s
       await vtysh('configure terminal', ...lines);
     },
     stop,
-    kill: () => {
-      for (const child of children) child.kill('SIGKILL');
-    },
   };
 };

@@ -10,11 +10,11 @@ const labelBytes = 3;
 
 const invalidNetwork = () => new BgpError(bgpError.update, updateError.invalidNetwork);
 
-/** Bytes of a label stack: it ends with the bottom bit, or with the value that withdrawals use. */
+/** Bytes of a label stack: it ends with the bottom bit, or with a value that withdrawals use (RFC 8277, section 2.4; FRR: 0). */
 const labelStackBytes = (bytes: Uint8Array, at: number, end: number): number => {
   for (let last = at; last + labelBytes <= end; last += labelBytes) {
     const isBottom = ((bytes[last + 2] as number) & 1) !== 0;
-    const isWithdrawn = bytes[last] === 0x80 && bytes[last + 1] === 0 && bytes[last + 2] === 0;
+    const isWithdrawn = ((bytes[last] as number) & 0x7f) === 0 && bytes[last + 1] === 0 && bytes[last + 2] === 0;
     if (isBottom || isWithdrawn) return last + labelBytes - at;
   }
   throw invalidNetwork();
