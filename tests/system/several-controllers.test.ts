@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isConnected } from '@rushhour/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentGroups } from '../../bench/agent-groups.ts';
@@ -57,6 +58,28 @@ describe('three controllers on one database', () => {
     await expectWhole(client, run, 4);
     const { data: done } = await client.agents.actions({ body: { action: 'ping', array: [far.id] } as never });
     expect(done.results).toMatchObject([{ id: far.id, ok: true }]);
+  });
+
+  it('what an agent measures is stored and acknowledged where it is connected, while the owner of the run does not act', async () => {
+    const owner = await installation.addController();
+    const run = await beginAt(owner, 16);
+    const storedOf = ({ id }: AgentProcess) => {
+      const of = `"runID" = ${run.runId} AND "agentID" = ${id}`;
+      return Number(installation.postgres.query(`SELECT coalesce(max("toSeq"), 0) FROM "runSamples" WHERE ${of}`)[0]);
+    };
+    await until('both agents to be at work', async () => storedOf(near) > 0 && storedOf(far) > 0);
+    // Shorter than its lease, and than the silence after which a controller counts as gone.
+    owner.process.kill('SIGSTOP');
+    const [nearBefore, farBefore] = [storedOf(near), storedOf(far)];
+    await sleep(3000);
+    const [nearAfter, farAfter] = [storedOf(near), storedOf(far)];
+    owner.process.kill('SIGCONT');
+    expect(nearAfter - nearBefore).toBeGreaterThanOrEqual(2);
+    expect(farAfter - farBefore).toBeGreaterThanOrEqual(2);
+    await expectWhole(system.client, run, 16);
+    const { data: moved } = await system.client.tasks.events({ params: { id: run.id }, query: { type: 'recovering' } });
+    expect(moved).toEqual([]);
+    await owner.kill('SIGTERM');
   });
 
   it('the series and the stream of a run that goes on are served by every controller', async () => {

@@ -65,7 +65,7 @@ export const createRunService = (parts: Parts) => {
   const { everywhere: gateway } = agents;
   const planner = plannerOf(parts);
   const assertMayIngest = (tx: Executor, runId: number) => runs.assertMayIngest(tx, runId);
-  const metrics = createMetrics({ store, gateway, log, assertMayIngest });
+  const metrics = createMetrics({ store, gateway, log, assertMayIngest, peers: agents.peers });
   const folder = join(config.dataDir, 'metrics');
   const exporter = new Exporter({ store, settings, metrics, log, folder });
   const runs: Runs = createRuns({

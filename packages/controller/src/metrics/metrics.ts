@@ -1,6 +1,7 @@
 import type { MetricSeries, MetricSnapshot, MetricValue, RunSummary } from '@rushhour/contract';
 import type { Logger } from 'pino';
 import type { AgentGateway } from '../agents/gateway/gateway.ts';
+import type { PeerRuns } from '../agents/gateway/peers/peer-runs.ts';
 import { clockNow } from '../clock.ts';
 import { createMutex } from '../concurrency/mutex.ts';
 import type { Executor } from '../store/engine/database.ts';
@@ -24,6 +25,8 @@ export interface MetricsOptions {
   log: Logger;
   isCurrent?: IsCurrent;
   assertMayIngest?: AssertMayIngest;
+  /** Where several controllers may share the database. */
+  peers?: PeerRuns | undefined;
   /** Runs with more rows of samples are read in a thread; a minute of one agent is a row once a run has ended. */
   longRows?: number;
 }
@@ -34,6 +37,8 @@ type Listener = (second: number) => void;
 const defaultLongRows = 600;
 const recountMs = 2000;
 const maxLengths = 10_000;
+/** So often it is looked whether other controllers have stored what is missing. */
+const catchUpMs = 2000;
 
 /** Latest seconds, computed once for all who watch. */
 interface Shared {
@@ -57,15 +62,18 @@ export class Metrics {
   readonly #lengths = new Map<number, { isLong: boolean; at: number }>();
   readonly #listeners = new Map<number, Set<Listener>>();
   readonly #shared = new Map<number, Shared>();
+  readonly #peers: PeerRuns | undefined;
+  #caughtUpAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: MetricsOptions) {
-    const { store, gateway, log, isCurrent, assertMayIngest, longRows = defaultLongRows } = options;
+    const { store, gateway, log, isCurrent, assertMayIngest, peers, longRows = defaultLongRows } = options;
+    this.#peers = peers;
     this.#longRows = longRows;
     this.#read = store.read;
     this.#runs = createOpenRuns(store.read);
     const parts = { store, log, runs: this.#runs, exclusively: createMutex() };
     const checks = { isCurrent, ...(assertMayIngest && { assertMayIngest }) };
-    this.#ingest = new Ingest({ ...parts, ...checks, gateway, onStored: (run) => this.#publish(run) });
+    this.#ingest = new Ingest({ ...parts, ...checks, gateway, peers, onStored: (run) => this.#publish(run) });
     this.#reader = new RunReader(store.read, this.#runs.open);
     this.#thread = new ReadThread(store.location);
     this.#maker = new ReadThread(store.location);
@@ -77,6 +85,7 @@ export class Metrics {
     this.#upkeep = startUpkeep({
       ...parts,
       onClosed: (runId) => this.#closed(runId),
+      beforeFinish: async (runId) => void (peers && (await this.#ingest.catchUp(runId))),
       onFinished: (id) => this.#keep(id),
     });
   }
@@ -145,6 +154,14 @@ export class Metrics {
   /** Seconds that agents measured and that are not stored yet, by agent; of several jobs, the one that misses most. */
   async missingSeconds(runId: number): Promise<Map<number, number>> {
     await this.#ingest.flush();
+    const missing = await this.#missingSeconds(runId);
+    const isDue = this.#peers?.hasPeers && performance.now() - this.#caughtUpAt > catchUpMs;
+    if (missing.size === 0 || !isDue) return missing;
+    this.#caughtUpAt = performance.now();
+    return (await this.#ingest.catchUp(runId)) ? this.#missingSeconds(runId) : missing;
+  }
+
+  async #missingSeconds(runId: number): Promise<Map<number, number>> {
     const run = await this.#runs.open(runId);
     const agents = await runAgentsOf(this.#read, runId);
     const missing = agents.map(({ agentID, orders }): [number, number] => {

@@ -217,6 +217,17 @@ const closeAgents = async ({ registry, shared, updates, endpoint, heartbeats, lo
   await batch.settled();
 };
 
+/** What concerns other controllers; nothing happens where there can be none. */
+const sharedParts = (shared: SharedGateway | undefined) => ({
+  /** Measurements of runs that controllers share. */
+  peers: shared,
+  setConducting: (isConducting: boolean) => shared?.setConducting(isConducting),
+  /** Reports about these runs are for this controller, or no longer. */
+  setOwned: (runs: readonly OwnedRun[], isOwned: boolean) => shared?.setOwned(runs, isOwned),
+  /** Agents connect anew, wherever they are connected, and report again what was not acknowledged. */
+  renew: (agentIds: readonly number[]) => shared?.renew(agentIds),
+});
+
 /** Everything about agents: their channel, who is there, and what others may ask of them. */
 export const createAgents = async (deps: Deps) => {
   const { store, settings, bus, log, blobs, packageKeys = [], trustedProxies = [] } = deps;
@@ -245,11 +256,7 @@ export const createAgents = async (deps: Deps) => {
     gateway: registry,
     /** Agents of all controllers. */
     everywhere,
-    setConducting: (isConducting: boolean) => shared?.setConducting(isConducting),
-    /** Reports about these runs are for this controller, or no longer. */
-    setOwned: (runs: readonly OwnedRun[], isOwned: boolean) => shared?.setOwned(runs, isOwned),
-    /** Agents connect anew, wherever they are connected, and report again what was not acknowledged. */
-    renew: (agentIds: readonly number[]) => shared?.renew(agentIds),
+    ...sharedParts(shared),
     files,
     /** The key that proves this installation to agents; join tokens carry it. */
     controllerKey: publicKeyText(createPublicKey(key)),

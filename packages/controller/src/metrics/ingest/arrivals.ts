@@ -43,6 +43,8 @@ export class RunArrivals {
   readonly areLate: boolean;
   readonly #span: TimeSpan;
   readonly #seconds = new Map<Stream, Map<number, Second>>();
+  /** What another controller has stored. */
+  readonly #stored = new Map<Stream, Map<number, Second>>();
 
   /** `areLate`: the run has ended; what was made of its samples is void. */
   constructor(run: OpenRun, span: TimeSpan, areLate = false) {
@@ -51,9 +53,14 @@ export class RunArrivals {
     this.#span = span;
   }
 
-  /** The jobs something has come of, be it only what was known already. */
+  /** The jobs that have reported something, be it only what was known already. */
   get streams(): IterableIterator<Stream> {
     return this.#seconds.keys();
+  }
+
+  /** The same, and those of which another controller stored something. */
+  get touched(): Set<Stream> {
+    return new Set([...this.#seconds.keys(), ...this.#stored.keys()]);
   }
 
   /** Says how many summaries were refused. What is known already is passed over. */
@@ -66,7 +73,7 @@ export class RunArrivals {
     let refused = 0;
     const { names } = this.run;
     for (const summary of summaries) {
-      if (stream.ranges.has(summary.seq) || fresh.has(summary.seq)) continue;
+      if (this.#isKnown(stream, summary.seq)) continue;
       if (!isValid(summary, this.#span) || names.size >= maxNames) {
         refused += 1;
         continue;
@@ -77,6 +84,20 @@ export class RunArrivals {
       fresh.set(summary.seq, second);
     }
     return refused;
+  }
+
+  /** Takes in what another controller has stored. */
+  addStored(stream: Stream, seconds: readonly Second[]): void {
+    for (const second of seconds) {
+      if (this.#isKnown(stream, second.seq)) continue;
+      const stored = this.#stored.get(stream) ?? new Map<number, Second>();
+      this.#stored.set(stream, stored.set(second.seq, second));
+    }
+  }
+
+  #isKnown(stream: Stream, seq: number): boolean {
+    const isHere = this.#seconds.get(stream)?.has(seq) || this.#stored.get(stream)?.has(seq);
+    return isHere || stream.ranges.has(seq);
   }
 
   #addRecords({ agentId, order }: Stream, { seq, records: reported = [] }: Summary): void {
@@ -91,15 +112,18 @@ export class RunArrivals {
   }
 
   secondsOf(stream: Stream): Second[] {
-    return [...(this.#seconds.get(stream)?.values() ?? [])].sort((a, b) => a.seq - b.seq);
+    return inOrder([...(this.#seconds.get(stream)?.values() ?? []), ...(this.#stored.get(stream)?.values() ?? [])]);
   }
 
+  /** What is to be written. */
   get rows(): SampleRow[] {
-    return [...this.streams].flatMap((stream) =>
-      piecesOf(this.secondsOf(stream)).map((piece) => rowOf(this.run, stream, piece)),
+    return [...this.#seconds].flatMap(([stream, fresh]) =>
+      piecesOf(inOrder([...fresh.values()])).map((piece) => rowOf(this.run, stream, piece)),
     );
   }
 }
+
+const inOrder = (seconds: Second[]) => seconds.sort((a, b) => a.seq - b.seq);
 
 /** Seconds that follow one another within one block. */
 export const piecesOf = (seconds: readonly Second[]): Second[][] => {

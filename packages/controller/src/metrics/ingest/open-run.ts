@@ -30,6 +30,11 @@ export class SeqRanges {
     return from > to || this.#ranges.some((range) => range.from <= from && range.to >= to);
   }
 
+  /** How many numbers are there. */
+  get count(): number {
+    return this.#ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+  }
+
   /** How many of the numbers 1 to `last` are missing. */
   missingUpTo(last: number): number {
     const there = this.#ranges.map(({ from, to }) => Math.max(0, Math.min(to, last) - from + 1));
@@ -84,7 +89,8 @@ export interface Stream {
 /** A run in memory: all that is needed to take in samples and to read the latest of them. */
 export class OpenRun {
   readonly facts: RunFacts;
-  readonly names: NameBook;
+  /** Replaced by a newer one when another controller has added names. */
+  names: NameBook;
   readonly phases: Phases;
   /** Merged seconds that are not stored in this form. */
   readonly merged = new MergedMinutes();

@@ -8,7 +8,7 @@ import { runStatuses } from '../../store/runs/run-history.ts';
 import {
   everyAgent,
   insertSamples,
-  removeSamplesIn,
+  removeSampleRows,
   runsWithLooseSamples,
   type SampleRow,
   samplesIn,
@@ -52,9 +52,8 @@ const dueBlocks = (run: OpenRun, { all, now }: When): Block[] =>
   });
 
 /** The rows of a block as one, or as few as its gaps allow. */
-const wholeOf = async (store: Store, { span }: Block): Promise<SampleRow[]> => {
-  const rows = await samplesIn(store.read, span);
-  const pieces = piecesOf(rows.flatMap(({ data }) => unpackSeconds(packedOf(data))));
+const wholeOf = (loose: readonly SampleRow[], { span }: Block): SampleRow[] => {
+  const pieces = piecesOf(loose.flatMap(({ data }) => unpackSeconds(packedOf(data))));
   const { runID, agentID, orderIndex } = span;
   return pieces.map((piece) => ({
     runID,
@@ -67,13 +66,16 @@ const wholeOf = async (store: Store, { span }: Block): Promise<SampleRow[]> => {
 };
 
 const replace = async (store: Store, blocks: readonly Block[]) => {
+  const replaced: SampleRow[][] = [];
   const rows: SampleRow[] = [];
   for (const block of blocks) {
-    rows.push(...(await wholeOf(store, block)));
+    const loose = await samplesIn(store.read, block.span);
+    replaced.push(loose);
+    rows.push(...wholeOf(loose, block));
     await nextEventLoop();
   }
   await store.database.transaction(async (tx) => {
-    for (const { span } of blocks) await removeSamplesIn(tx, span);
+    for (const loose of replaced) await removeSampleRows(tx, loose);
     await insertSamples(tx, rows);
   });
   for (const { stream, number } of blocks) stream.loose.delete(number);
@@ -140,6 +142,8 @@ export interface UpkeepOptions {
   exclusively: Mutex;
   /** Called for a run that leaves the memory. */
   onClosed(runId: number): void;
+  /** Called before an ended run is brought into its final form. */
+  beforeFinish?(runId: number): Promise<void>;
   /** Called when an ended run has its final form. */
   onFinished(runId: number): Promise<void>;
 }
@@ -165,6 +169,7 @@ const close = ({ exclusively, runs, onClosed }: UpkeepOptions, runId: number) =>
 /** Everything of the run is brought into its final form. */
 const finish = async (deps: UpkeepOptions, runId: number) => {
   const { runs } = deps;
+  await deps.beforeFinish?.(runId);
   const run = await runs.open(runId);
   if (run !== undefined) await tidy(deps, run, true);
   await close(deps, runId);

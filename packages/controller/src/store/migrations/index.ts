@@ -31,6 +31,7 @@ import { samplePartitions } from './031-sample-partitions.ts';
 import { runRollups } from './032-run-rollups.ts';
 import { keptCounts } from './033-kept-counts.ts';
 import { searchIndexes } from './034-search-indexes.ts';
+import { agentHomes } from './035-agent-homes.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -68,4 +69,5 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   runRollups,
   keptCounts,
   searchIndexes,
+  agentHomes,
 ];

@@ -1,3 +1,4 @@
+import { activeStatuses } from '@rushhour/contract';
 import { sql } from 'kysely';
 import type { Executor } from '../engine/database.ts';
 import { inList, inTexts } from '../engine/expressions.ts';
@@ -21,6 +22,17 @@ const statuses = statement((db, p: { ids: string }, engine) =>
 /** The statuses of the runs that exist. */
 export const runStatuses = async (read: Executor, ids: readonly number[]) =>
   new Map((await statuses.all(read, { ids: JSON.stringify(ids) })).map(({ id, status }) => [id, status]));
+
+const epochs = statement((db, p: { ids: string }, engine) =>
+  db
+    .selectFrom('runs')
+    .select(['id', 'epoch'])
+    .where(inList('id', p.ids, engine))
+    .where('status', 'in', activeStatuses),
+);
+/** The epochs of those of the runs that are active. */
+export const activeEpochs = async (read: Executor, ids: readonly number[]) =>
+  new Map((await epochs.all(read, { ids: JSON.stringify(ids) })).map(({ id, epoch }) => [id, epoch]));
 
 interface EventFilter {
   runID: number;

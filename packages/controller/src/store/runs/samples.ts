@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Executor } from '../engine/database.ts';
-import { jsonRows } from '../engine/expressions.ts';
+import { inList, jsonRows } from '../engine/expressions.ts';
 import { everyColumn, statement } from '../engine/statement.ts';
 import type { Tables } from '../tables/index.ts';
 
@@ -56,6 +56,17 @@ const keys = statement((db, p: { runID: number }) =>
 /** What is stored of a run, without the seconds themselves. */
 export const sampleKeys = (read: Executor, runID: number) => keys.all(read, { runID });
 
+const keysOfAgents = statement((db, p: { runID: number; agentIDs: string }, engine) =>
+  db
+    .selectFrom('runSamples')
+    .select(['agentID', 'orderIndex', 'fromSeq', 'toSeq'])
+    .where('runID', '=', p.runID)
+    .where(inList('agentID', p.agentIDs, engine)),
+);
+/** The same of some agents. */
+export const sampleKeysOfAgents = (read: Executor, runID: number, agentIds: readonly number[]) =>
+  keysOfAgents.all(read, { runID, agentIDs: JSON.stringify(agentIds) });
+
 const ofEveryAgent = statement((db, p: { runID: number }) =>
   db
     .selectFrom('runSamples')
@@ -106,6 +117,24 @@ const removeSpan = statement((db, p: Span) =>
     .where('fromSeq', '<=', p.toSeq),
 );
 export const removeSamplesIn = (tx: Executor, where: Span) => removeSpan.all(tx, where);
+
+const removeRows = statement(
+  (db, p: { runID: number; agentID: number; orderIndex: number; fromSeqs: string }, engine) =>
+    db
+      .deleteFrom('runSamples')
+      .where('runID', '=', p.runID)
+      .where('agentID', '=', p.agentID)
+      .where('orderIndex', '=', p.orderIndex)
+      .where(inList('fromSeq', p.fromSeqs, engine)),
+);
+/** Removes these rows of one job, and none that another controller adds meanwhile. */
+export const removeSampleRows = async (tx: Executor, rows: readonly SampleRow[]) => {
+  const [first] = rows;
+  if (first === undefined) return;
+  const { runID, agentID, orderIndex } = first;
+  const fromSeqs = JSON.stringify(rows.map(({ fromSeq }) => fromSeq));
+  await removeRows.all(tx, { runID, agentID, orderIndex, fromSeqs });
+};
 
 interface TimeSpan {
   runID: number;

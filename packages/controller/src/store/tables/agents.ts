@@ -76,3 +76,6 @@ export const agentFiles = {
   error: text,
   updatedAt: text,
 };
+
+/** The controller that takes in what an agent measures; of several that share the database. */
+export const agentHomes = { agentID: integer, controller: text };

@@ -5,6 +5,7 @@ import type { ControllerLoad } from './spread.ts';
 interface Peer {
   heardAt: number;
   isConducting: boolean;
+  takesStored: boolean;
   load?: ControllerLoad | undefined;
 }
 
@@ -36,6 +37,12 @@ export class PeerDirectory {
   /** Empty while its owner is gone and it has no other yet; undefined when no other controller conducts it. */
   ownerOf(runId: number): string | undefined {
     return this.#owners.get(runId)?.peer;
+  }
+
+  /** Whether another controller conducts the run, or none at the moment, and hears of it what others stored. */
+  isElsewhere(runId: number): boolean {
+    const owner = this.ownerOf(runId);
+    return owner === '' || (owner !== undefined && (this.#peers.get(owner)?.takesStored ?? false));
   }
 
   /** What a controller says that lost a run and does not know it yet does not count. */
@@ -79,11 +86,13 @@ export class PeerDirectory {
   }
 
   /** What it does not say now is as before. */
-  heard(peer: string, now: number, { isConducting, load }: Partial<Omit<Peer, 'heardAt'>> = {}): void {
+  heard(peer: string, now: number, said: Partial<Omit<Peer, 'heardAt'>> = {}): void {
+    const { isConducting, takesStored, load } = said;
     const before = this.#peers.get(peer);
     this.#peers.set(peer, {
       heardAt: now,
       isConducting: isConducting ?? before?.isConducting ?? false,
+      takesStored: takesStored ?? before?.takesStored ?? false,
       load: load ?? before?.load,
     });
   }

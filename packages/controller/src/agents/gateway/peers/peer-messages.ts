@@ -1,5 +1,6 @@
 import type { Question, RunReport, ToAgent } from '@rushhour/protocol';
 import type { Arrival } from '../gateway.ts';
+import type { StoredSeconds } from './peer-runs.ts';
 import type { ControllerLoad } from './spread.ts';
 
 /** A run and the fence that its owner has. */
@@ -15,6 +16,8 @@ export const isNeighbour = (version: number): boolean => Math.abs(version - mess
 
 interface Versioned {
   readonly version?: number;
+  /** The sender understands `stored`; to others what agents measured is passed on. */
+  readonly takesStored?: boolean;
 }
 
 /** What controllers of one installation tell each other about agents. */
@@ -40,6 +43,8 @@ export type PeerMessage =
   | { readonly type: 'suspect' | 'back'; readonly agentId: number }
   | { readonly type: 'lost'; readonly agentId: number; readonly reason: string }
   | { readonly type: 'report'; readonly agentId: number; readonly report: RunReport }
+  /** The sender stored what agents measured in a run that the receiver conducts. */
+  | ({ readonly type: 'stored' } & StoredSeconds)
   | { readonly type: 'send'; readonly agentId: number; readonly message: ToAgent }
   | {
       readonly type: 'ask';

@@ -7,6 +7,7 @@ import { type AgentGateway, type AgentListener, AgentRefused, AgentUnreachable }
 import { createListeners, type Registry } from '../registry.ts';
 import { PeerDirectory } from './peer-directory.ts';
 import { type AskFailure, isNeighbour, messageVersion, type OwnedRun, type PeerMessage } from './peer-messages.ts';
+import type { MeasurementListener, PeerRuns, StoredSeconds } from './peer-runs.ts';
 import { createSpread } from './spread.ts';
 
 interface Deps {
@@ -37,9 +38,10 @@ const failureOf = (error: unknown): AskFailure => ({
 
 /**
  * The agents of all controllers of an installation. Commands and questions go to the controller that an agent is
- * connected to; what agents report goes to the controller that conducts the run, and only there.
+ * connected to; what agents report goes to the controller that conducts the run, and only there. What they measure is
+ * stored where they are connected.
  */
-export class SharedGateway implements AgentGateway {
+export class SharedGateway implements AgentGateway, PeerRuns {
   readonly #deps: Deps;
   readonly #directory = new PeerDirectory();
   readonly #spread = createSpread();
@@ -51,6 +53,7 @@ export class SharedGateway implements AgentGateway {
   readonly #owned = new Map<number, number>();
   /** Controllers of a version that is no neighbour. */
   readonly #strangers = new Set<string>();
+  #measurements: MeasurementListener | undefined;
   #lastNumber = 0;
   #isConducting = false;
   #conductor: string | undefined;
@@ -122,6 +125,29 @@ export class SharedGateway implements AgentGateway {
     return this.#listeners.add(listener);
   }
 
+  get id() {
+    return this.#deps.link.id;
+  }
+
+  get hasPeers() {
+    return this.#directory.peerCount > 0;
+  }
+
+  isElsewhere(runId: number) {
+    return this.#directory.isElsewhere(runId);
+  }
+
+  tell(seconds: StoredSeconds) {
+    const owner = this.#directory.ownerOf(seconds.runId);
+    // Who conducts it next reads it from the store.
+    if (owner) this.#message({ type: 'stored', ...seconds }, owner);
+    return owner !== undefined;
+  }
+
+  listen(listener: MeasurementListener) {
+    this.#measurements = listener;
+  }
+
   /** Whether this controller conducts; the others learn it at once. */
   setConducting(isConducting: boolean): void {
     if (this.#isConducting === isConducting) return;
@@ -155,7 +181,8 @@ export class SharedGateway implements AgentGateway {
 
   #message(message: PeerMessage, to?: string): void {
     const isVersioned = message.type === 'hello' || message.type === 'list' || message.type === 'beat';
-    this.#deps.link.send(to, isVersioned ? { ...message, version: messageVersion } : message);
+    const version = { version: messageVersion, takesStored: true };
+    this.#deps.link.send(to, isVersioned ? { ...message, ...version } : message);
   }
 
   /** What agents of this controller do. */
@@ -190,11 +217,23 @@ export class SharedGateway implements AgentGateway {
   #report(agentId: number, report: RunReport): void {
     const { conductor } = this.#directory;
     const owner = this.#directory.ownerOf(report.runId);
+    if (report.type === 'summaries' && this.isHere(agentId) && this.isElsewhere(report.runId))
+      this.#measurements?.measured(agentId, report);
     // Without an owner at the moment: agents report it again when the run has one.
-    if (owner === '') return;
-    if (owner !== undefined) this.#message({ type: 'report', agentId, report }, owner);
+    else if (owner === '') return;
+    else if (owner !== undefined) this.#message({ type: 'report', agentId, report }, owner);
     else if (this.#isConducting) this.#listeners.notify((listener) => listener.report?.(agentId, report));
     else if (conductor !== undefined) this.#message({ type: 'report', agentId, report }, conductor);
+  }
+
+  /** That there are measurements shows that an agent is at work, whoever stored them. */
+  #takeStored(seconds: StoredSeconds): void {
+    const { runId, epoch, parts } = seconds;
+    for (const { agentId, order } of parts) {
+      const sign: RunReport = { type: 'summaries', runId, epoch, order, summaries: [] };
+      this.#listeners.notify((listener) => listener.report?.(agentId, sign));
+    }
+    this.#measurements?.stored(seconds);
   }
 
   #beat(): void {
@@ -266,6 +305,7 @@ export class SharedGateway implements AgentGateway {
     if (message.type === 'hello') this.#greet(from, message.hasMissed);
     else if (message.type === 'list') this.#takeList(from, message.agents, message.runs);
     else if ('runs' in message) this.#takeOwner(from, message);
+    else if (message.type === 'stored') this.#takeStored(message);
     else if (message.type === 'renew') this.#deps.registry.renew(message.agentIds);
     else if (message.type === 'send') this.#deps.registry.send(message.agentId, message.message);
     else if (message.type === 'ask') void this.#answer(from, message);
