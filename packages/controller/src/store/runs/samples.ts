@@ -47,7 +47,7 @@ export const insertSamples = async (tx: Executor, rows: readonly SampleRow[]) =>
 const keys = statement((db, p: { runID: number }) =>
   db
     .selectFrom('runSamples')
-    .select(['agentID', 'orderIndex', 'fromSeq', 'toSeq', 'isBlock'])
+    .select(['agentID', 'orderIndex', 'fromSeq', 'toSeq', 'fromAt', 'toAt', 'isBlock'])
     .where('runID', '=', p.runID)
     .orderBy('agentID')
     .orderBy('orderIndex')
