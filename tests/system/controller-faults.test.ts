@@ -61,7 +61,8 @@ describe('several controllers, with NATS and S3', () => {
     const [one, two, three, four] = agents as [AgentProcess, AgentProcess, AgentProcess, AgentProcess];
     const owner = await installation.addController();
     const client = await signInAt(owner.url);
-    const paused = await startTask(client, taskOf(two, 4));
+    // Long enough to be paused on a busy machine, too.
+    const paused = await startTask(client, taskOf(two, 10));
     const stopping = await startTask(client, taskOf(three, 600));
     const running = await startTask(client, taskOf(one, 15));
     for (const { id } of [running, paused, stopping]) await untilStatus(client, id, [4]);
@@ -88,7 +89,7 @@ describe('several controllers, with NATS and S3', () => {
     await expectWhole(system.client, running, 15);
     await expectWhole(system.client, queued, 3);
     await expectWhole(system.client, preparing, 3);
-    await expectWhole(system.client, paused, 4);
+    await expectWhole(system.client, paused, 10);
     expect(await untilStatus(system.client, stopping.id, [7, 8, 9])).toMatchObject({ status: 8, stopReason: 'user' });
   });
 
