@@ -21,7 +21,7 @@ interface Deps {
   readonly gateway: Pick<AgentGateway, 'send'>;
   readonly peers: PeerRuns;
   readonly claims: AgentClaims;
-  /** Called when seconds of a run were stored in the moment of its end: nobody has heard of them. */
+  /** Called when seconds of a run were stored in the moment of its end, and no controller has heard of them. */
   onUntold(runId: number): void;
 }
 
@@ -42,7 +42,7 @@ const keptMs = 120_000;
 
 const keyOf = (agentId: number, order: number) => `${agentId}/${order}`;
 
-/** What the one that conducts the run is told. */
+/** What the one that conducts the run hears. */
 const partsOf = ({ streams }: RunArrivals, rows: readonly SampleRow[]): StoredPart[] => {
   const byJob = Map.groupBy(rows, ({ agentID, orderIndex }) => keyOf(agentID, orderIndex));
   return [...streams].map(({ agentId, order, ranges }) => {
@@ -164,7 +164,7 @@ export class HomeIngest {
     }
     acknowledge(gateway, arrivals);
     const parts = partsOf(arrivals, rows);
-    if (!peers.tell({ runId, epoch, names: run.names.size, parts })) onUntold(runId);
+    if (!peers.publishStored({ runId, epoch, names: run.names.size, parts })) onUntold(runId);
   }
 
   #forgetUnused(): void {

@@ -33,7 +33,7 @@ const createController = async (name: string) => {
     id: name,
     hasPeers: true,
     isElsewhere: () => owner !== undefined && owner.name !== name,
-    tell: (seconds: StoredSeconds) => {
+    publishStored: (seconds: StoredSeconds) => {
       if (!isDeaf) owner?.stored(seconds);
       return owner !== undefined;
     },
@@ -93,7 +93,7 @@ const storedSeqs = async ({ read }: Store, runId: number, agentId = 1) =>
     .filter(({ agentID }) => agentID === agentId)
     .flatMap(({ fromSeq, toSeq }) => Array.from({ length: toSeq - fromSeq + 1 }, (_, i) => fromSeq + i));
 
-/** Holds up the transactions of a store until it is told to go on. */
+/** Holds up the transactions of a store until they may go on. */
 const holdUp = ({ database }: Store, when: 'before' | 'after') => {
   const { transaction } = database;
   const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -86,8 +86,8 @@ export class PeerDirectory {
   }
 
   /** What it does not say now is as before. */
-  heard(peer: string, now: number, said: Partial<Omit<Peer, 'heardAt'>> = {}): void {
-    const { isConducting, takesStored, load } = said;
+  heard(peer: string, now: number, news: Partial<Omit<Peer, 'heardAt'>> = {}): void {
+    const { isConducting, takesStored, load } = news;
     const before = this.#peers.get(peer);
     this.#peers.set(peer, {
       heardAt: now,

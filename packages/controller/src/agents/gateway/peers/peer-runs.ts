@@ -34,8 +34,8 @@ export interface PeerRuns {
   readonly hasPeers: boolean;
   /** Whether another controller conducts the run, or none at the moment. */
   isElsewhere(runId: number): boolean;
-  /** Tells the controller that conducts the run. False when the run is over. */
-  tell(seconds: StoredSeconds): boolean;
+  /** Informs the controller that conducts the run. False when the run is over. */
+  publishStored(seconds: StoredSeconds): boolean;
   /** Call it once. */
   listen(listener: MeasurementListener): void;
 }

@@ -137,7 +137,7 @@ export class SharedGateway implements AgentGateway, PeerRuns {
     return this.#directory.isElsewhere(runId);
   }
 
-  tell(seconds: StoredSeconds) {
+  publishStored(seconds: StoredSeconds) {
     const owner = this.#directory.ownerOf(seconds.runId);
     // Who conducts it next reads it from the store.
     if (owner) this.#message({ type: 'stored', ...seconds }, owner);
@@ -226,7 +226,7 @@ export class SharedGateway implements AgentGateway, PeerRuns {
     else if (conductor !== undefined) this.#message({ type: 'report', agentId, report }, conductor);
   }
 
-  /** That there are measurements shows that an agent is at work, whoever stored them. */
+  /** Measurements show that an agent is at work, wherever they were stored. */
   #takeStored(seconds: StoredSeconds): void {
     const { runId, epoch, parts } = seconds;
     for (const { agentId, order } of parts) {
