@@ -64,7 +64,7 @@ describe('several controllers, with NATS and S3', () => {
     // Long enough to be paused on a busy machine, too.
     const paused = await startTask(client, taskOf(two, 10));
     const stopping = await startTask(client, taskOf(three, 600));
-    const running = await startTask(client, taskOf(one, 15));
+    const running = await startTask(client, taskOf(one, 25));
     for (const { id } of [running, paused, stopping]) await untilStatus(client, id, [4]);
     await client.tasks.pause({ params: { id: paused.id } });
     // An agent that does not answer holds its run in the phase it is in.
@@ -86,7 +86,7 @@ describe('several controllers, with NATS and S3', () => {
     for (const { process } of [three, four]) process.kill('SIGCONT');
     expect(await statusOf(paused.id)).toBe(5);
     await system.client.tasks.resume({ params: { id: paused.id } });
-    await expectWhole(system.client, running, 15);
+    await expectWhole(system.client, running, 25);
     await expectWhole(system.client, queued, 3);
     await expectWhole(system.client, preparing, 3);
     await expectWhole(system.client, paused, 10);
