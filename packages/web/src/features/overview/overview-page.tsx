@@ -125,10 +125,10 @@ const Agents = () => {
   return (
     <Section title={text.nav.agents}>
       {data?.length === 0 && <EmptyState title={words.noAgents} />}
-      <Stack gap="xs">
+      <Stack gap="xs" fz="sm">
         {data?.map((agent) => (
           <Group key={agent.id} justify="space-between" wrap="nowrap">
-            <Anchor size="sm" renderRoot={(props) => <Link {...props} to={`/resources/agents/${agent.id}`} />}>
+            <Anchor renderRoot={(props) => <Link {...props} to={`/resources/agents/${agent.id}`} />}>
               {agent.name}
             </Anchor>
             <AgentBadge value={agent.status} />

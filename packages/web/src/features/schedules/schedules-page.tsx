@@ -133,7 +133,7 @@ const columnsOf = (onOpen: MonthsProps['onOpen']): DataColumn<Schedule>[] => [
   {
     header: headers.schedule,
     cell: (schedule) => (
-      <Anchor component="button" type="button" size="sm" ta="left" onClick={() => onOpen(schedule)}>
+      <Anchor component="button" type="button" ta="left" onClick={() => onOpen(schedule)}>
         {whenOf(schedule)}
       </Anchor>
     ),

@@ -62,7 +62,7 @@ export const TaskRuns = ({ id }: { id: number }) => {
         columns={[checkboxColumn(selected, setSelected), ...columns]}
         rows={data}
         keyOf={(run) => run.id}
-        minWidth={560}
+        minWidth={320}
       />
       <Pages total={list.cursor.totalPages} page={page} onPage={(next) => set({ page: next })} />
     </Stack>
@@ -121,10 +121,10 @@ const columns: readonly DataColumn<Run>[] = [
       </Link>
     ),
   },
-  { header: headers.status, cell: ({ status }) => <TaskBadge value={status} /> },
+  { header: headers.status, isMinor: true, cell: ({ status }) => <TaskBadge value={status} /> },
   { header: headers.verdict, cell: ({ verdict }) => <VerdictBadge value={verdict} /> },
   { header: headers.started, cell: ({ startedAt, queuedAt }) => <TimeText at={startedAt ?? queuedAt} /> },
-  { header: words.duration, cell: ({ durationSec }) => clock(durationSec) },
+  { header: words.duration, isMinor: true, cell: ({ durationSec }) => clock(durationSec) },
   { header: text.trends.device, isMinor: true, cell: ({ labels }) => deviceNameOf(labels) || '–' },
-  { header: words.startedBy, cell: ({ startedBy }) => startedBy?.realName ?? '–' },
+  { header: words.startedBy, isMinor: true, cell: ({ startedBy }) => startedBy?.realName ?? '–' },
 ];
