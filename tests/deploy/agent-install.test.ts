@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Client } from '@rushhour/client';
 import { cookieJar, createClient, type Send } from '@rushhour/client';
@@ -191,10 +191,11 @@ it('the packed agent is installed by npm and runs', async () => {
   writeFileSync(join(folder, 'package.json'), '{}');
   await npm('install', '--no-audit', '--no-fund', './agent.tgz');
   const { token } = await tokenOf(client);
-  const program = join(folder, 'node_modules/@rushhour/agent/src/main.js');
-  expect(readFileSync(program, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  // What `npx rushhour-agent` starts.
+  const program = join(folder, 'node_modules/.bin/rushhour-agent');
   const options = ['--controller', controller.url, '--token', token, '--name', 'by-npm'];
-  const agent = execFile(process.execPath, [program, ...options, '--data-dir', join(folder, 'data')]);
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` };
+  const agent = execFile(program, [...options, '--data-dir', join(folder, 'data')], { env });
   const ended = new Promise((resolve) => agent.once('exit', resolve));
   await expect.poll(async () => (await agentNamed(client, 'by-npm'))?.status).toBe(online);
   agent.kill('SIGTERM');
