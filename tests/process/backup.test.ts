@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, cookieJar, createClient } from '@rushhour/client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { startS3TestServer } from '../../packages/controller/src/store/blobs/testing/s3-server.ts';
 import { startPostgres } from '../../scripts/postgres.ts';
 import { commandLine } from '../cli/command-line.ts';
 import { type Spawned, spawnController } from './spawn-controller.ts';
@@ -108,15 +109,17 @@ it('SQLite: a backup made during changes is restored after a kill', async () => 
   expect([partial.code, partial.stderr]).toEqual([1, expect.stringContaining('holds no complete backup')]);
 });
 
-it('PostgreSQL: a backup made during changes is restored into another database', async () => {
-  const [old, fresh] = [await startPostgres(), await startPostgres()];
-  closing.push(
-    () => old.stop(),
-    () => fresh.stop(),
-  );
-  const key = { RUSHHOUR_SECRET_KEY: Buffer.alloc(32, 6).toString('base64') };
-  await roundTrip(
-    { ...key, DATABASE_URL: old.url, RUSHHOUR_DATA_DIR: join(folder, 'old') },
-    { ...key, DATABASE_URL: fresh.url, RUSHHOUR_DATA_DIR: join(folder, 'new') },
-  );
+it('PostgreSQL and S3: a backup made during changes is restored into another database and bucket', async () => {
+  const databases = [await startPostgres(), await startPostgres()];
+  const buckets = [await startS3TestServer(), await startS3TestServer()];
+  for (const one of [...databases, ...buckets]) closing.push(() => one.stop());
+  const [before, after] = ['old', 'new'].map((name, i) => ({
+    ...{ DATABASE_URL: databases[i]?.url ?? '', S3_URL: buckets[i]?.url ?? '' },
+    RUSHHOUR_SECRET_KEY: Buffer.alloc(32, 6).toString('base64'),
+    RUSHHOUR_DATA_DIR: join(folder, name),
+  }));
+  await roundTrip(before as never, after as never);
+  // The contents went from bucket to bucket.
+  const kept = readdirSync(join(folder, 'new/files')).filter((name) => !name.startsWith('.'));
+  expect(kept).toEqual([]);
 });
