@@ -47,7 +47,7 @@ export class Flows {
   readonly #byConnection = new Map<number, Flow>();
   readonly #onMove: (() => void) | undefined;
   #last = 0;
-  #sweptAt = performance.now();
+  #sweptAt = Number.NEGATIVE_INFINITY;
 
   constructor(onMove?: () => void) {
     this.#onMove = onMove;

@@ -77,7 +77,7 @@ it('other formats refuse what is hostile, too', () => {
     `meta: {author: a}\nrule_id: 1\ntests:\n  - {test_id: 1, stages: [{input: {uri: ${JSON.stringify(uri)}}, output: {log: {expect_ids: [1]}}}]}\n`;
   expect(lines(ftw('/?{{ env "HOME" }}'))).toEqual([expect.stringMatching(/not allowed/)]);
   expect(lines(ftw('/?{{ exec "id" }}'))).toEqual([expect.stringMatching(/not allowed/)]);
-  expect(lines(ftw('/?{{ "a" | repeat 99999999 }}'))).toEqual([expect.stringMatching(/repeats/)]);
+  expect(lines(ftw('/?{{ "a" | repeat 99999999 }}'))).toEqual([expect.stringMatching(/repeat 99999999/)]);
   expect(lines(ftw('http://victim.com/'))).toEqual([expect.stringMatching(/victim\.com/)]);
   expect(lines(ftw('/?{{7*7}}'))).toEqual(['stored']);
   expect(lines('GET http://victim.com/ HTTP/1.1\r\n\r\n', 'a.black')).toEqual([expect.stringMatching(/victim\.com/)]);
