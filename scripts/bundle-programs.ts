@@ -44,7 +44,8 @@ export const bundlePrograms = async (folder: string): Promise<void> => {
     root: repository,
     logLevel: 'warn',
     plugins: [sourceAddresses(folder)],
-    ssr: { noExternal: true },
+    // It finds its files beside its own modules.
+    ssr: { noExternal: true, external: ['playwright-core'] },
     build: { ssr: true, outDir: folder, emptyOutDir: true, rolldownOptions: { input, output } },
   });
   // The builder sets it to production for whatever this process does later.
