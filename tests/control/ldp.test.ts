@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
+import type { JobProcess } from '../engines/namespaces.ts';
 import { useCable } from '../engines/use-cable.ts';
 import { startFrr } from './frr.ts';
 import { profileOf } from './profiles.ts';
-import { rowsOf } from './result-rows.ts';
+import { listedRoutes, rowsOf } from './result-rows.ts';
 import { startRouters } from './routers.ts';
 
 const cable = useCable('test', ({ right }) => {
@@ -19,6 +20,10 @@ const expectedOf = (address: string): string[] => [
   ...Array.from({ length: 300 }, (_, i) => `10.130.${i >> 8}.${i & 255}/32 ${100_000 + i}`),
   `${address}/32 imp-null`,
 ];
+
+/** Labels that a router has learned while it runs. */
+const labelsIn = (job: JobProcess): string[] =>
+  listedRoutes(job).map(({ cells }) => `${cells['route']} ${cells['attributes']}`);
 
 // The router with the higher address opens the connection.
 it.each([
@@ -53,10 +58,9 @@ it.each([
       .sort();
   };
   await expect.poll(learned, { interval: 300 }).toEqual(expectedOf(address).sort());
-  const totals = await job.stop();
-  const labels = rowsOf(totals, 'routes').map(({ cells }) => `${cells['route']} ${cells['attributes']}`);
   // What FRR is connected to has no label of its own.
-  expect(labels).toEqual(['10.99.0.0/24 label 3']);
+  await expect.poll(() => labelsIn(job), { interval: 300 }).toEqual(['10.99.0.0/24 label 3']);
+  const totals = await job.stop();
   const [row] = rowsOf(totals, 'neighbours');
   expect(row).toMatchObject({ cells: { neighbour: '10.99.0.77', protocol: 'ldp', routesSent: 301 } });
   await expect.poll(learned, { interval: 300 }).toEqual([]);
@@ -98,9 +102,8 @@ it.each([
   const prefixes = Array.from({ length: 300 }, (_, i) => (i === 0 ? '' : `:${i.toString(16)}`));
   const expected = prefixes.map((part, i) => `2001:db8:7800${part}::/64 ${100_000 + i}`);
   await expect.poll(learned, { interval: 300 }).toEqual([...expected, `${address}/128 imp-null`].sort());
+  await expect.poll(() => labelsIn(job), { interval: 300 }).toEqual(['fd99::/64 label 3']);
   const totals = await job.stop();
-  const labels = rowsOf(totals, 'routes').map(({ cells }) => `${cells['route']} ${cells['attributes']}`);
-  expect(labels).toEqual(['fd99::/64 label 3']);
   const [row] = rowsOf(totals, 'neighbours');
   expect(row).toMatchObject({ cells: { neighbour: 'fd99::77', protocol: 'ldp', routesSent: 301 } });
   await expect.poll(learned, { interval: 300 }).toEqual([]);
