@@ -1,5 +1,5 @@
 import { type BfdEvents, BfdSession, formatAddress, parseAddress, parseBfd } from '@rushhour/wire';
-import { bfdPorts, firstBfdSourcePort } from '../oam/bfd-instance.ts';
+import { bfdPorts, bfdRowOf, firstBfdSourcePort } from '../oam/bfd-instance.ts';
 import { sendDatagramFrame } from '../routers/datagram-frame.ts';
 import type { MplsOamProfile } from '../routers/profiles.ts';
 import type { NeighbourRow, PlaneContext, Router } from '../routers/router.ts';
@@ -124,8 +124,12 @@ export class LspBfd {
 
   /** A row for each session. */
   rows(now: number): NeighbourRow[] {
-    const tails = [...this.#tails].map(([key, { session }]) => this.#rowOf(`BFD of ${key}`, session, now));
-    return this.#head === undefined ? tails : [this.#rowOf(`BFD ${this.#prefix}`, this.#head, now), ...tails];
+    const tails = [...this.#tails].map(([key, { session }]) =>
+      bfdRowOf(this.#options.router.address, `BFD of ${key}`, session, now),
+    );
+    return this.#head === undefined
+      ? tails
+      : [bfdRowOf(this.#options.router.address, `BFD ${this.#prefix}`, this.#head, now), ...tails];
   }
 
   #sessions(): BfdSession[] {
@@ -172,22 +176,6 @@ export class LspBfd {
 
   #portsTo(port: number): number {
     return (firstBfdSourcePort << 16) | port;
-  }
-
-  #rowOf(neighbour: string, session: BfdSession, now: number): NeighbourRow {
-    return {
-      router: this.#options.router.address,
-      protocol: 'bfd',
-      neighbour,
-      state: session.stateName,
-      isUp: session.isUp,
-      uptimeMs: session.isUp ? Math.round(now - session.upAt) : 0,
-      flaps: session.counters.flaps,
-      routesSent: 0,
-      routesReceived: 0,
-      databaseSize: 0,
-      lastError: session.lastError,
-    };
   }
 }
 

@@ -144,22 +144,7 @@ export class BfdInstance implements ProtocolInstance {
   }
 
   neighbours(now: number): readonly NeighbourRow[] {
-    const { session } = this;
-    return [
-      {
-        router: this.router.address,
-        protocol: 'bfd',
-        neighbour: this.peer,
-        state: session.stateName,
-        isUp: session.isUp,
-        uptimeMs: session.isUp ? Math.round(now - session.upAt) : 0,
-        flaps: session.counters.flaps,
-        routesSent: 0,
-        routesReceived: 0,
-        databaseSize: 0,
-        lastError: session.lastError,
-      },
-    ];
+    return [bfdRowOf(this.router.address, this.peer, this.session, now)];
   }
 
   routes(): readonly RouteRow[] {
@@ -188,3 +173,18 @@ export class BfdInstance implements ProtocolInstance {
     this.#context.event('bfd', this.router, `session with ${this.peer} ${isUp ? 'up' : `down: ${reason}`}`);
   }
 }
+
+/** A session of BFD as a row of the table of neighbours. */
+export const bfdRowOf = (router: string, neighbour: string, session: BfdSession, now: number): NeighbourRow => ({
+  router,
+  protocol: 'bfd',
+  neighbour,
+  state: session.stateName,
+  isUp: session.isUp,
+  uptimeMs: session.isUp ? Math.round(now - session.upAt) : 0,
+  flaps: session.counters.flaps,
+  routesSent: 0,
+  routesReceived: 0,
+  databaseSize: 0,
+  lastError: session.lastError,
+});
