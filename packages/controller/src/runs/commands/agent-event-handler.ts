@@ -8,7 +8,7 @@ import type { Changes } from '../lifecycle/changes.ts';
 import type { LateResults } from '../lifecycle/late-results.ts';
 import { reconcileReturningAgent } from '../lifecycle/returning-agent.ts';
 import type { RunLeases } from '../lifecycle/run-leases.ts';
-import { isDone, type RunView, readView } from '../lifecycle/run-view.ts';
+import { agentIn, isDone, type RunView, readView } from '../lifecycle/run-view.ts';
 import type { RunWriter } from '../lifecycle/run-writer.ts';
 import { applyReport, noteLostAgent, withReason } from '../verdict/apply-report.ts';
 import { createRunNotes } from '../verdict/run-notes.ts';
@@ -26,8 +26,6 @@ interface Deps {
   /** Queues another look at the run. */
   wake(runId: number): void;
 }
-
-const agentIn = ({ agents }: RunView, agentId: number) => agents.find(({ agentID }) => agentID === agentId);
 
 const eventOf = (type: string, severity: 'info' | 'warning', agentID: number, message: string): NewRunEvent => ({
   ...{ type, severity, agentID, message },

@@ -1,4 +1,4 @@
-import { isGone, type RunView } from '../lifecycle/run-view.ts';
+import { agentIn, isGone, type RunView } from '../lifecycle/run-view.ts';
 
 export type Reaction = 'fail' | 'continue' | 'stop';
 
@@ -8,9 +8,9 @@ const isInPlanes = ({ run: { definition } }: RunView, agentId: number) =>
   );
 
 /** Every entry of the agent is still served by another agent. */
-const isReplaceable = ({ agents }: RunView, agentId: number) => {
-  const others = agents.filter((agent) => agent.agentID !== agentId && !isGone(agent));
-  const lost = agents.find((agent) => agent.agentID === agentId);
+const isReplaceable = (view: RunView, agentId: number) => {
+  const others = view.agents.filter((agent) => agent.agentID !== agentId && !isGone(agent));
+  const lost = agentIn(view, agentId);
   return (lost?.orders ?? []).every(({ entry, role }) =>
     others.some(({ orders }) => orders.some((job) => job.entry === entry && job.role === role)),
   );

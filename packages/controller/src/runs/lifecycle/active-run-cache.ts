@@ -1,5 +1,5 @@
 import { runStatus } from '@rushhour/contract';
-import { isDone, isGone, type RunView } from './run-view.ts';
+import { agentIn, isDone, isGone, type RunView } from './run-view.ts';
 
 /** The active runs as last read, and the health of their agents, which is not stored. */
 export class ActiveRunCache {
@@ -35,8 +35,9 @@ export class ActiveRunCache {
   /** Started runs that still expect something of the agent. */
   runsOf(agentId: number): number[] {
     return [...this.#views.values()]
-      .filter(({ run, agents }) => {
-        const agent = agents.find(({ agentID }) => agentID === agentId);
+      .filter((view) => {
+        const { run } = view;
+        const agent = agentIn(view, agentId);
         return run.status !== runStatus.queued && agent !== undefined && (!isDone(agent) || agent.state === 'lost');
       })
       .map(({ run }) => run.id);

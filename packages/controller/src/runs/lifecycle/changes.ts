@@ -1,7 +1,7 @@
 import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
 import type { NewRunEvent } from '../../store/runs/run-events.ts';
 import type { RunPatch } from '../../store/runs/runs.ts';
-import type { RunView } from './run-view.ts';
+import { agentIn, placeOf, type RunView } from './run-view.ts';
 
 /** Changes to the run and its agents that follow from an event. */
 export interface Changes {
@@ -17,7 +17,8 @@ export const isEmptyChange = ({ agents, patch, events, toReset }: Changes) =>
 
 /** Collects the changes of several events on one run; each sees the previous ones, and all are stored together. */
 export class ChangingRun {
-  readonly #agents: Map<number, RunAgentRecord>;
+  /** Of this object alone: changed in place, since a copy for each of ten thousand events would cost more than they do. */
+  readonly #agents: RunAgentRecord[];
   readonly #changed = new Set<number>();
   readonly #events: NewRunEvent[] = [];
   readonly #toReset: number[] = [];
@@ -25,8 +26,8 @@ export class ChangingRun {
   #view: RunView;
 
   constructor(view: RunView) {
-    this.#view = view;
-    this.#agents = new Map(view.agents.map((agent) => [agent.agentID, agent]));
+    this.#agents = [...view.agents];
+    this.#view = { run: view.run, agents: this.#agents };
   }
 
   take(decide: (view: RunView) => Changes): void {
@@ -34,18 +35,20 @@ export class ChangingRun {
     if (isEmptyChange(changes)) return;
     const { agents = [], patch = {}, events = [], toReset = [] } = changes;
     for (const agent of agents) {
-      this.#agents.set(agent.agentID, agent);
+      const place = placeOf(this.#view, agent.agentID);
+      if (place === undefined) continue;
+      this.#agents[place] = agent;
       this.#changed.add(agent.agentID);
     }
     this.#patch = { ...this.#patch, ...patch };
     this.#events.push(...events);
     this.#toReset.push(...toReset);
-    this.#view = { run: { ...this.#view.run, ...patch }, agents: [...this.#agents.values()] };
+    this.#view = { run: { ...this.#view.run, ...patch }, agents: this.#agents };
   }
 
   get changes(): Changes {
     return {
-      agents: [...this.#changed].flatMap((id) => this.#agents.get(id) ?? []),
+      agents: [...this.#changed].flatMap((id) => agentIn(this.#view, id) ?? []),
       ...(Object.keys(this.#patch).length > 0 && { patch: this.#patch }),
       events: this.#events,
       toReset: this.#toReset,

@@ -26,4 +26,5 @@ it('the common start leaves time for the slowest agent to hear of it', () => {
   expect(commonStart(1000, [1, 20], defaultTiming)).toBe(2000);
   expect(commonStart(1000, [1, 700.5], defaultTiming)).toBe(3102);
   expect(commonStart(1000, [], defaultTiming)).toBe(2000);
+  expect(commonStart(1000, new Array(10_000).fill(1), defaultTiming)).toBe(5000);
 });

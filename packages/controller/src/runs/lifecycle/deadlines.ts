@@ -48,7 +48,8 @@ export const queueDeadline = ({ queueTimeoutSec }: TaskSettings, now: number, no
 export const prepareDeadline = ({ prepareTimeoutSec }: TaskSettings, now: number, fileBytes: number) =>
   isoOf(now + (prepareTimeoutSec + fileBytes / minBytesPerSec) * 1000);
 
-export const armedDeadline = (t0: number, { armedMs }: Timing) => isoOf(t0 + armedMs);
+/** Reports of many agents take their time to arrive and to be stored. */
+export const armedDeadline = (t0: number, agents: number, { armedMs }: Timing) => isoOf(t0 + armedMs + agents);
 
 /** The planned end moves by the length of pauses. Runs that end by count or by hand have none. */
 export const plannedEndMs = ({ t0, plannedSec, pausedMs }: Pick<RunRecord, 't0' | 'plannedSec' | 'pausedMs'>) =>
@@ -66,6 +67,11 @@ export const pauseDeadline = ({ maxPauseSec }: TaskSettings, now: number) => iso
 
 export const stopDeadline = ({ stopTimeoutSec }: TaskSettings, now: number) => isoOf(now + stopTimeoutSec * 1000);
 
-/** The common start: late enough for the command to reach the slowest agent. */
-export const commonStart = (now: number, roundTripsMs: readonly number[], { leadMs }: Timing) =>
-  Math.ceil(now + Math.max(leadMs, 3 * Math.max(0, ...roundTripsMs)));
+/** Time to store the start of an agent and to send it the command. */
+const leadPerAgentMs = 0.4;
+
+/** The common start, from the round trips of all agents: late enough for the command to reach the slowest one. */
+export const commonStart = (now: number, roundTripsMs: readonly number[], { leadMs }: Timing) => {
+  const slowestMs = roundTripsMs.reduce((slowest, one) => Math.max(slowest, one), 0);
+  return Math.ceil(now + Math.max(leadMs, 3 * slowestMs, leadPerAgentMs * roundTripsMs.length));
+};

@@ -2,7 +2,7 @@ import type { HeldRun, RunReport } from '@rushhour/protocol';
 import { clockNow } from '../../clock.ts';
 import type { CommandSender } from '../commands/command-sender.ts';
 import type { RunMetrics } from '../verdict/run-metrics.ts';
-import type { RunView } from './run-view.ts';
+import { agentIn, type RunView } from './run-view.ts';
 import type { RunWriter } from './run-writer.ts';
 
 interface Deps {
@@ -38,7 +38,7 @@ const settle = async ({ metrics, writer, commands }: LateResultContext, { runId,
 const meetAgent =
   ({ commands, writer, pending, lateMs }: LateResultContext) =>
   async (agentId: number, held: HeldRun, view: RunView | undefined) => {
-    const agent = view?.agents.find(({ agentID }) => agentID === agentId);
+    const agent = view && agentIn(view, agentId);
     const isOurs = view !== undefined && agent !== undefined && held.epoch === view.run.epoch;
     if (!isOurs || held.state !== 'ended') {
       commands.abandon(agentId, held, 'the run is over');

@@ -23,7 +23,7 @@ export const createSteps = ({ gateway, settings, writer, ending, timing }: Deps)
   const arm = ({ run, agents }: RunView) => {
     const roundTrips = agents.map(({ agentID }) => gateway.roundTripMs(agentID) ?? 0);
     const t0 = commonStart(clockNow(), roundTrips, timing);
-    const patch = { t0, deadlineAt: armedDeadline(t0, timing) };
+    const patch = { t0, deadlineAt: armedDeadline(t0, agents.length, timing) };
     return writer.move(run.id, { trigger: 'arm', source: 'controller', patch }, (tx) =>
       putRunAgents(
         tx,

@@ -24,6 +24,17 @@ describe('a report', () => {
     expect(stateAfter(viewOf({ status: 3 }, agentOf(1, 'armed')), started)).toBeUndefined();
     expect(stateAfter(viewOf({ status: 3 }, agentOf(1, 'armed', { startAfterSec: 30 })), started)).toBe('running');
   });
+  it('of each of twenty thousand agents at once is applied without looking at the others', () => {
+    const agents = Array.from({ length: 20_000 }, (_, i) => agentOf(i + 1, 'preparing'));
+    const run = new ChangingRun(viewOf({ status: 2 }, ...agents));
+    const before = process.cpuUsage();
+    for (const { agentID } of agents) run.take((view) => applyReport(view, agentID, { type: 'prepared', ...of }));
+    // It took minutes when each report copied and searched the list.
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(2000);
+    expect(run.changes.agents?.every(({ state }) => state === 'prepared')).toBe(true);
+    expect(run.changes.agents).toHaveLength(20_000);
+    expect(agents[0]?.state).toBe('preparing');
+  });
   it('said twice means nothing the second time', () => {
     expect(applyReport(viewOf({ status: 2 }, agentOf(1, 'prepared')), 1, { type: 'prepared', ...of })).toEqual({});
     const ended: RunReport = { type: 'ended', ...of, endedByDeadMan: false };

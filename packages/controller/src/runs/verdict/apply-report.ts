@@ -4,7 +4,7 @@ import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
 import type { RunValidity } from '../../store/runs/runs.ts';
 import { reactionTo } from '../commands/loss-policy.ts';
 import type { Changes } from '../lifecycle/changes.ts';
-import type { RunView } from '../lifecycle/run-view.ts';
+import { agentIn, type RunView } from '../lifecycle/run-view.ts';
 
 type ReportOf<Type extends RunReport['type']> = Extract<RunReport, { type: Type }>;
 
@@ -109,7 +109,7 @@ const takeEvent = (agent: RunAgentRecord, event: ReportOf<'event'>): Changes => 
 
 /** Applies an agent's report to the run. Repeated reports change nothing. */
 export const applyReport = (view: RunView, agentId: number, report: RunReport): Changes => {
-  const agent = view.agents.find(({ agentID }) => agentID === agentId);
+  const agent = agentIn(view, agentId);
   if (agent === undefined) return {};
   switch (report.type) {
     case 'prepared':
