@@ -96,6 +96,19 @@ describe('HTTP/3', () => {
     expect(served.gauge('http.concurrent')).toBe(0);
   });
 
+  it('opens another connection after 1,000 requests, since OpenSSL keeps what belongs to streams until then', async () => {
+    const server = await startH3({ responses: [{ body: { type: 'text', data: 'x' } }] });
+    const run = await runJob({
+      engine: 'http',
+      config: clientOf(server.port, { connections: 1, keepAlive: { enabled: true, maxRequests: 0 } }),
+      duration: count(2500),
+    });
+    const served = await server.stop();
+    expect([run.counter('http.ok'), run.counter('http.requests')]).toEqual([2500, 2500]);
+    expect(run.counter('http.connections')).toBe(3);
+    expect(served.counter('http.accepted')).toBe(3);
+  });
+
   it('refuses a certificate of a stranger', async () => {
     const server = await startH3();
     const tls = { verify: true, ca: createSelfSigned(['localhost']).certificate, sni: 'localhost' };

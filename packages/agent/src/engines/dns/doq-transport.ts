@@ -1,5 +1,10 @@
 import { type PacketMeters, PacketObserver } from '../../net/quic/packet-observer.ts';
-import type { QuicConnection, QuicConnectionEvents, QuicStreamEvents } from '../../net/quic/quic.ts';
+import {
+  maxRequestsOfClient,
+  type QuicConnection,
+  type QuicConnectionEvents,
+  type QuicStreamEvents,
+} from '../../net/quic/quic.ts';
 import type { QuicClient } from '../../net/quic/quic-client.ts';
 import type { Route } from '../../net/transport/transport.ts';
 import { frame } from './framing.ts';
@@ -23,6 +28,8 @@ class DoqConnection implements QuicConnectionEvents {
   readonly #waiting: Query[] = [];
   readonly #pending = new Set<number>();
   readonly connection: QuicConnection;
+  #asked = 0;
+  #isRetiring = false;
   #now = 0;
 
   constructor(
@@ -39,7 +46,19 @@ class DoqConnection implements QuicConnectionEvents {
     this.connection = connect(this);
   }
 
+  /** It has had as many queries as a connection should carry. */
+  get isUsedUp(): boolean {
+    return this.#asked >= maxRequestsOfClient;
+  }
+
+  /** Closes once the last query is answered. */
+  retire(): void {
+    this.#isRetiring = true;
+    this.#closeIfDone();
+  }
+
   ask(query: Query): void {
+    this.#asked++;
     if (this.#waiting.length > 0 || !this.#send(query))
       this.#waiting.push({ ...query, message: Buffer.from(query.message) });
   }
@@ -97,14 +116,24 @@ class DoqConnection implements QuicConnectionEvents {
     if (!this.#pending.delete(token)) return;
     framed.writeUInt16BE(token, 2);
     this.#events.onAnswer(token, { bytes: framed, start: 2, end: framed.length, now: this.#now });
+    this.#closeIfDone();
   }
 
   #fail(token: number, code: string): void {
-    if (this.#pending.delete(token)) this.#events.onFail(token, code);
+    if (!this.#pending.delete(token)) return;
+    this.#events.onFail(token, code);
+    this.#closeIfDone();
+  }
+
+  #closeIfDone(): void {
+    if (this.#isRetiring && this.#pending.size === 0 && this.#waiting.length === 0) this.connection.close(noError);
   }
 }
 
-/** Queries over QUIC (RFC 9250). The connection is opened on demand and reopened after the server closes it. */
+/**
+ * Queries over QUIC (RFC 9250). The connection is opened on demand, and another one after the server closes it or it has
+ * had as many queries as it should carry.
+ */
 export class DoqTransport implements MessageTransport {
   readonly #route: () => Route;
   readonly #quic: QuicClient;
@@ -124,6 +153,11 @@ export class DoqTransport implements MessageTransport {
   }
 
   send(message: Buffer, token: number): void {
+    if (this.#current?.isUsedUp) {
+      const usedUp = this.#current;
+      this.#current = undefined;
+      usedUp.retire();
+    }
     this.#current ??= this.#open();
     this.#current.ask({ message, token });
   }

@@ -1,5 +1,14 @@
 import type { HandshakeFacts } from '../transport/transport.ts';
 
+/**
+ * Requests of a client on one connection; then it opens another. OpenSSL keeps a part of every stream until its
+ * connection ends, and goes through all of them whenever the peer allows more.
+ */
+export const maxRequestsOfClient = 1000;
+
+/** The same on a server, which others may use with one connection for long: then it keeps tens of megabytes. */
+export const maxRequestsOfServer = 100_000;
+
 /** One stream of a QUIC connection. */
 export interface QuicStream {
   readonly id: number;

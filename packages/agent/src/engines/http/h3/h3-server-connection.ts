@@ -1,7 +1,12 @@
 import type { H3Events, Header } from '@rushhour/wire';
 import type { IndexedMember, IndexedSet } from '../../../net/loop/indexed-set.ts';
 import { H3Carrier } from '../../../net/quic/h3-carrier.ts';
-import type { QuicConnection, QuicConnectionEvents, QuicStream } from '../../../net/quic/quic.ts';
+import {
+  maxRequestsOfServer,
+  type QuicConnection,
+  type QuicConnectionEvents,
+  type QuicStream,
+} from '../../../net/quic/quic.ts';
 import type { ServerMeters } from '../meters.ts';
 import { type Response, responseHeaders } from '../response.ts';
 
@@ -9,6 +14,8 @@ export interface H3ServerDeps {
   readonly next: () => Response;
   readonly meters: ServerMeters;
   readonly idleMs: number;
+  /** So many requests on a connection, then clients are asked to open another. */
+  readonly maxRequests?: number;
   /** Open connections. */
   readonly connections: IndexedSet<H3ServerConnection>;
 }
@@ -23,6 +30,7 @@ export class H3ServerConnection implements QuicConnectionEvents, H3Events, Index
   readonly #carrier: H3Carrier;
   /** Requests without an answer; true for HEAD. */
   readonly #pending = new Map<number, boolean>();
+  #requests = 0;
   #usedAt = performance.now();
   #isGone = false;
 
@@ -59,6 +67,7 @@ export class H3ServerConnection implements QuicConnectionEvents, H3Events, Index
   }
 
   onHeaders(stream: number, headers: readonly Header[], isEnd: boolean): void {
+    if (++this.#requests === (this.#deps.maxRequests ?? maxRequestsOfServer)) this.#carrier.h3.goaway();
     this.#pending.set(
       stream,
       headers.some(([name, value]) => name === ':method' && value === 'HEAD'),

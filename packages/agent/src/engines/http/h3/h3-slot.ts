@@ -3,7 +3,12 @@ import type { HttpClientConfig, Target } from '@rushhour/protocol';
 import { type H3Events, type Header, h3Error } from '@rushhour/wire';
 import { H3Carrier } from '../../../net/quic/h3-carrier.ts';
 import { PacketObserver } from '../../../net/quic/packet-observer.ts';
-import type { QuicConnection, QuicConnectionEvents, QuicStream } from '../../../net/quic/quic.ts';
+import {
+  maxRequestsOfClient,
+  type QuicConnection,
+  type QuicConnectionEvents,
+  type QuicStream,
+} from '../../../net/quic/quic.ts';
 import type { QuicClient } from '../../../net/quic/quic-client.ts';
 import { isWatched } from '../../../net/quic/quic-meters.ts';
 import type { Expectation } from '../expectation.ts';
@@ -59,7 +64,8 @@ export class H3Slot implements Slot, QuicConnectionEvents, H3Events {
     this.#deps = deps;
     this.index = deps.index;
     this.#config = config;
-    this.#maxRequests = config.keepAlive.enabled ? config.keepAlive.maxRequests || Number.POSITIVE_INFINITY : 1;
+    const { enabled, maxRequests } = config.keepAlive;
+    this.#maxRequests = enabled ? Math.min(maxRequests || maxRequestsOfClient, maxRequestsOfClient) : 1;
   }
 
   get inFlight(): number {

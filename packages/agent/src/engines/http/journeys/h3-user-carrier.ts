@@ -1,7 +1,12 @@
 import { type H3Events, type Header, h3Error } from '@rushhour/wire';
 import { H3Carrier } from '../../../net/quic/h3-carrier.ts';
 import { PacketObserver } from '../../../net/quic/packet-observer.ts';
-import type { QuicConnection, QuicConnectionEvents, QuicStream } from '../../../net/quic/quic.ts';
+import {
+  maxRequestsOfClient,
+  type QuicConnection,
+  type QuicConnectionEvents,
+  type QuicStream,
+} from '../../../net/quic/quic.ts';
 import type { QuicClient } from '../../../net/quic/quic-client.ts';
 import { isWatched } from '../../../net/quic/quic-meters.ts';
 import type { Route } from '../../../net/transport/transport.ts';
@@ -19,7 +24,7 @@ export class H3UserCarrier extends StreamCarrier<QuicConnection, H3Carrier> impl
   #observer: PacketObserver | undefined;
 
   constructor({ quic, ...context }: QuicCarrierContext) {
-    super(context);
+    super(context, maxRequestsOfClient);
     this.#quic = quic;
     this.#isWatched = isWatched(context.index);
   }

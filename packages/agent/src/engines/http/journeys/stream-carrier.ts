@@ -40,10 +40,11 @@ export abstract class StreamCarrier<Connection, Session> implements Carrier {
   /** The server takes no more requests on this connection, or has had as many as allowed. */
   #isUsedUp = false;
 
-  constructor(context: CarrierContext) {
+  /** `maxRequests`: on one connection, unless the configuration allows fewer. */
+  constructor(context: CarrierContext, maxRequests = Number.POSITIVE_INFINITY) {
     this.#context = context;
     const { keepAlive } = context.config;
-    this.#maxRequests = keepAlive.enabled ? keepAlive.maxRequests || Number.POSITIVE_INFINITY : 1;
+    this.#maxRequests = keepAlive.enabled ? Math.min(keepAlive.maxRequests || maxRequests, maxRequests) : 1;
   }
 
   protected abstract connect(route: Route): Connection;
