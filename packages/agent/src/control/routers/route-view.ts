@@ -42,9 +42,9 @@ export class RouteView {
   }
 
   #put(owner: number, routes: ReturnType<ProtocolInstance['routes']>): void {
-    const rows = routes.map(({ detail, nextHop, ...cells }, i) => ({
+    const rows = routes.map(({ detail, nextHop, isStale = false, ...cells }, i) => ({
       index: owner * maxRoutes + i,
-      state: 'received',
+      state: isStale ? 'stale' : 'received',
       cells: { ...cells, nextHop, attributes: detail },
     }));
     for (const row of rows) this.#deps.putRow(row);

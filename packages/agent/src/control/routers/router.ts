@@ -76,6 +76,8 @@ export interface RouteRow {
   readonly nextHop: string;
   /** Attributes in the form of the protocol. */
   readonly detail: string;
+  /** Of a neighbour that restarts, and not announced again yet. */
+  readonly isStale?: boolean;
 }
 
 /** A protocol of a router as the task describes it. */

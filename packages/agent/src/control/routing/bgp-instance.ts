@@ -187,12 +187,13 @@ export class BgpInstance implements ProtocolInstance {
   routes(limit: number): readonly RouteRow[] {
     const { session, router, peer } = this;
     return session.rib.tables.flatMap((table) =>
-      table.list(0, limit).map(({ route, pathId, attributes, nextHop }) => ({
+      table.list(0, limit).map(({ route, pathId, attributes, nextHop, isStale }) => ({
         router: router.address,
         neighbour: peer,
         protocol: 'bgp',
         family: table.family.name,
         route: pathId === 0 ? route : `${route} path ${pathId}`,
+        isStale,
         ...describeAttributes(attributes, nextHop, session.negotiated?.fourByteAs ?? true),
       })),
     );

@@ -194,7 +194,9 @@ export const bgpSessionOptions = (options: BgpInstanceOptions, more: readonly Ro
           receives: addPath === 'receive' || addPath === 'both' ? families : [],
         },
         gracefulRestart:
-          gracefulRestartSec === 0 ? undefined : { restartSec: gracefulRestartSec, isRestarting: false, families },
+          gracefulRestartSec === 0
+            ? undefined
+            : { restartSec: gracefulRestartSec, isRestarting: false, families, forwarded: [] },
       },
     },
     peerAs: session.peerAs,

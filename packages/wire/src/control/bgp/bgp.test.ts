@@ -55,7 +55,7 @@ describe('messages', () => {
       extendedMessages: true,
       extendedNextHop: families,
       addPath: { sends: families, receives: families },
-      gracefulRestart: { restartSec: 120, isRestarting: true, families },
+      gracefulRestart: { restartSec: 120, isRestarting: true, families, forwarded: families.slice(3) },
     };
     const open = { as: 65_000, holdSec: 180, routerId: 1, capabilities: all };
     const bytes = openMessage(open);
@@ -212,7 +212,7 @@ describe('two sessions', () => {
   });
 
   it('keep routes over a graceful restart and drop those that do not come back', () => {
-    const gracefulRestart = { restartSec: 60, isRestarting: false, families: [v4] };
+    const gracefulRestart = { restartSec: 60, isRestarting: false, families: [v4], forwarded: [] };
     const pair = createBgpPair({
       capabilities: { gracefulRestart },
       leftSources: [sourceOf({ first: '10.0.0.0/24', count: 10 })],

@@ -8,6 +8,8 @@ export interface GracefulRestart {
   /** The sender has restarted: it asks the neighbour to keep its routes until it has announced its own. */
   readonly isRestarting: boolean;
   readonly families: readonly BgpFamily[];
+  /** Families whose packets it has gone on to forward meanwhile. */
+  readonly forwarded: readonly BgpFamily[];
 }
 
 /** What a speaker offers in its OPEN (RFC 5492). */
@@ -81,10 +83,10 @@ const writeCapabilities = (writer: MessageWriter, open: OpenMessage): void => {
   if (restart !== undefined)
     writeCapability(writer, capability.gracefulRestart, (w) => {
       w.u16((restart.isRestarting ? 0x8000 : 0) | restart.restartSec);
-      for (const { afi, safi } of restart.families)
-        w.u16(afi)
-          .u8(safi)
-          .u8(restart.isRestarting ? 0x80 : 0);
+      for (const family of restart.families)
+        w.u16(family.afi)
+          .u8(family.safi)
+          .u8(restart.forwarded.includes(family) ? 0x80 : 0);
     });
 };
 
@@ -161,8 +163,13 @@ class Received {
   #takeRestart(view: DataView, start: number, end: number): void {
     const word = view.getUint16(start);
     const families: BgpFamily[] = [];
-    for (let at = start + 2; at + 4 <= end; at += 4) this.#add(families, view.getUint16(at), view.getUint8(at + 2));
-    this.gracefulRestart = { restartSec: word & 0xfff, isRestarting: (word & 0x8000) !== 0, families };
+    const forwarded: BgpFamily[] = [];
+    for (let at = start + 2; at + 4 <= end; at += 4) {
+      const [afi, safi] = [view.getUint16(at), view.getUint8(at + 2)];
+      this.#add(families, afi, safi);
+      if ((view.getUint8(at + 3) & 0x80) !== 0) this.#add(forwarded, afi, safi);
+    }
+    this.gracefulRestart = { restartSec: word & 0xfff, isRestarting: (word & 0x8000) !== 0, families, forwarded };
   }
 }
 

@@ -182,6 +182,8 @@ export interface ListedRoute {
   readonly pathId: number;
   readonly attributes: Uint8Array;
   readonly nextHop: Uint8Array | undefined;
+  /** Of a neighbour that restarts, and not announced again yet. */
+  readonly isStale: boolean;
 }
 
 /** The routes of one family that a neighbour has announced. */
@@ -254,7 +256,8 @@ export class RouteTable {
     for (let slot = 0; slot < this.#used && routes.length < limit; slot++) {
       const attributes = this.#attributes[slot] as number;
       if (attributes === free || skipped++ < offset) continue;
-      routes.push({ ...this.#index.format(slot), ...this.#sets.get(attributes) });
+      const isStale = this.#generations[slot] !== this.#generation;
+      routes.push({ ...this.#index.format(slot), ...this.#sets.get(attributes), isStale });
     }
     return routes;
   }

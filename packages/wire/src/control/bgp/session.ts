@@ -8,6 +8,7 @@ import type { OpenMessage } from './open.ts';
 import type { Opening, OpeningQueue } from './opening-queue.ts';
 import { Rib } from './rib.ts';
 import type { RouteSource } from './route-source.ts';
+import { StaleRoutes } from './stale-routes.ts';
 import type { UpdateMessage } from './update.ts';
 
 export type BgpState = 'idle' | 'connect' | 'active' | 'openSent' | 'openConfirm' | 'established';
@@ -67,7 +68,7 @@ export class BgpSession {
   #now = 0;
   #opening: Opening | undefined;
   #retryAt = Number.POSITIVE_INFINITY;
-  #staleUntil = Number.POSITIVE_INFINITY;
+  readonly #stale = new StaleRoutes(this.rib);
   #isRestarting = false;
   #hasRoom = false;
   #nextPaceAt = 0;
@@ -104,6 +105,8 @@ export class BgpSession {
   /** A connection that the neighbour has opened. */
   accept(stream: BgpStream, now: number): BgpConnection {
     this.#now = now;
+    // A neighbour that calls while its session is up has restarted (RFC 4724, section 5).
+    if (this.#isGraceful) this.#current?.drop('the neighbour has restarted');
     const connection = this.#add(stream, false);
     if (this.state === 'idle') connection.fail(new BgpError(bgpError.cease, ceaseReason.rejected));
     else connection.opened(now);
@@ -115,7 +118,7 @@ export class BgpSession {
     for (const connection of this.#connections) connection.advance(now);
     if (now >= this.#retryAt) this.#connect();
     this.options.openings.advance(now);
-    if (now >= this.#staleUntil) this.#endStale();
+    this.#stale.advance(now);
     if (this.options.updatesPerSec > 0) this.#pump();
   }
 
@@ -162,6 +165,14 @@ export class BgpSession {
   requestRefresh(): void {
     if (this.negotiated?.routeRefresh !== true) return;
     for (const family of this.negotiated.families) this.#current?.send(refreshMessage(family));
+  }
+
+  /** Both sides keep routes while the other one restarts. */
+  get #isGraceful(): boolean {
+    const peer = this.peerOpen?.capabilities.gracefulRestart;
+    return (
+      this.options.open.capabilities.gracefulRestart !== undefined && peer !== undefined && peer.families.length > 0
+    );
   }
 
   #connect(): void {
@@ -213,7 +224,8 @@ export class BgpSession {
     const { open } = this.options;
     const restart = open.capabilities.gracefulRestart;
     if (restart === undefined || !this.#isRestarting) return open;
-    return { ...open, capabilities: { ...open.capabilities, gracefulRestart: { ...restart, isRestarting: true } } };
+    const again = { ...restart, isRestarting: true, forwarded: restart.families };
+    return { ...open, capabilities: { ...open.capabilities, gracefulRestart: again } };
   }
 
   /** Two connections between the same speakers: the one opened by the higher router id stays (RFC 4271, section 6.8). */
@@ -240,8 +252,9 @@ export class BgpSession {
     this.establishedAt = this.#now;
     this.counters.established++;
     this.#giveUpOpening();
+    const restart = peer.capabilities.gracefulRestart;
+    this.#stale.resume((this.#isRestarting ? restart?.families : restart?.forwarded) ?? [], this.#now);
     this.#isRestarting = false;
-    this.#keepOrEndStale(peer);
     this.announcer.reset({
       fourByteAs: agreed.fourByteAs,
       maxMessage: agreed.extendedMessages ? maxExtendedMessage : maxBgpMessage,
@@ -302,8 +315,7 @@ export class BgpSession {
   #update(update: UpdateMessage): void {
     const agreed = this.negotiated as Negotiated;
     this.rib.apply(update, (family) => agreed.receivesPathIds.includes(family));
-    if (update.endOfRib !== undefined && this.#staleUntil < Number.POSITIVE_INFINITY)
-      this.rib.tableOf(update.endOfRib).removeStale();
+    if (update.endOfRib !== undefined) this.#stale.remove(update.endOfRib);
     this.#events.onUpdate?.(update);
   }
 
@@ -316,7 +328,9 @@ export class BgpSession {
       this.negotiated = undefined;
       this.establishedAt = 0;
       this.counters.flaps++;
-      this.#loseRoutes(isGraceful);
+      const restart = this.peerOpen?.capabilities.gracefulRestart;
+      if (isGraceful && this.#isGraceful && restart !== undefined) this.#stale.keep(restart, this.#now);
+      else this.#stale.clear();
     }
     if (this.#current === undefined && (wasUp || connection.isOutgoing || this.#connections.size === 0)) {
       this.lastError = reason;
@@ -330,33 +344,6 @@ export class BgpSession {
     this.#setState('active');
     this.#giveUpOpening();
     if (!this.options.isPassive) this.#retryLater();
-  }
-
-  /** Keeps the routes of a neighbour that restarts (RFC 4724, section 4.2). */
-  #loseRoutes(isGraceful: boolean): void {
-    const own = this.options.open.capabilities.gracefulRestart;
-    const peer = this.peerOpen?.capabilities.gracefulRestart;
-    if (!isGraceful || own === undefined || peer === undefined) {
-      this.rib.clear();
-      return;
-    }
-    for (const table of this.rib.tables) {
-      if (peer.families.includes(table.family)) table.markStale();
-      else table.clear();
-    }
-    this.#staleUntil = this.#now + peer.restartSec * 1000;
-  }
-
-  #keepOrEndStale(peer: OpenMessage): void {
-    if (this.#staleUntil === Number.POSITIVE_INFINITY) return;
-    // Routes stay until the neighbour has announced all of its own.
-    if (peer.capabilities.gracefulRestart === undefined) this.#endStale();
-    else this.#staleUntil = this.#now + Math.max(peer.capabilities.gracefulRestart.restartSec, 1) * 1000 + 360_000;
-  }
-
-  #endStale(): void {
-    this.#staleUntil = Number.POSITIVE_INFINITY;
-    for (const table of this.rib.tables) table.removeStale();
   }
 
   /** An open connection is waited for, and one with an answer makes room for others. */
