@@ -31,7 +31,7 @@ const withoutSql = inController([
  * else may run beside them, nor before them in the same process.
  */
 const timed = [
-  ...['engines/packets/{icmp,rfc2544,streams}', 'control/bfd'].map((name) => `tests/${name}.test.ts`),
+  ...['engines/packets/{icmp,rfc2544,streams}', 'control/{bfd,convergence}'].map((name) => `tests/${name}.test.ts`),
   'packages/agent/src/net/loop/kernel-event-loop.test.ts',
 ];
 
