@@ -2,6 +2,7 @@ import { createCable } from '../tests/engines/namespaces.ts';
 import { stopAll } from './control-peers.ts';
 import { bfdRows, bgpRows, floodRows } from './control-sessions.ts';
 import { tableRows } from './control-table.ts';
+import { withNeighbours } from './neighbour-limit.ts';
 import { takePriority } from './priority.ts';
 import { type Row, report } from './report.ts';
 
@@ -13,7 +14,7 @@ const scaled = (full: number): number => Math.max(1, Math.round(full * Number(sh
 
 const parts: Record<string, (ends: ReturnType<typeof createCable>) => Promise<Row[]>> = {
   table: (ends) => tableRows(ends, scaled(1_000_000)),
-  bgp: (ends) => bgpRows(ends, scaled(4000), scaled(1_000_000)),
+  bgp: (ends) => withNeighbours(scaled(4000), () => bgpRows(ends, scaled(4000), scaled(1_000_000))),
   bfd: (ends) => bfdRows(ends, scaled(2000)),
   flood: (ends) => floodRows(ends, scaled(1000)),
 };
