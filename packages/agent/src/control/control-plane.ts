@@ -78,8 +78,7 @@ export class ControlPlane {
     this.#isStopped = true;
     this.#alarm.cancel();
     const now = performance.now();
-    this.#meters.report(this.#instances, now);
-    this.#neighbours.report(now, true);
+    this.#report(now, true);
     this.#routes.list(this.#instances);
     for (const instance of this.#instances) instance.stop(now);
     for (const site of this.#sites) site.flush();
@@ -116,12 +115,18 @@ export class ControlPlane {
     for (const instance of this.#instances) instance.advance(now);
     if (now >= this.#nextReportAt) {
       this.#nextReportAt = now + reportMs;
-      this.#meters.report(this.#instances, now);
-      this.#neighbours.report(now, false);
+      this.#report(now, false);
     }
     this.#dueAt = now + this.#tickMs;
     this.#alarm.set(this.#dueAt);
   };
+
+  /** `isAll`: also neighbours that have not changed. */
+  #report(now: number, isAll: boolean): void {
+    const neighbours = this.#instances.map((instance) => instance.neighbours(now));
+    this.#meters.report(this.#instances, neighbours);
+    this.#neighbours.report(neighbours, isAll);
+  }
 
   /** A tick that is late must not take neighbours for silent: what they have said meanwhile is heard first. */
   #catchUp(): void {

@@ -84,7 +84,8 @@ export class Site {
   readonly #ldp = new Map<string, LdpInstance>();
   readonly #ports: DatagramPorts;
   readonly #openings = new Map<string, OpeningQueue>();
-  readonly #ttls = new Map<string, number>();
+  /** By host and port: looked up for every packet. */
+  readonly #ttls = new Map<number, number>();
   readonly #keys = new SignatureKeys();
   readonly #fields: HeaderFields[] = [];
   readonly #listeners: Listener[] = [];
@@ -176,7 +177,7 @@ export class Site {
     const pair = pairOf(address, instance.peer);
     if (this.#bgp.has(pair)) throw new RangeError(`two BGP sessions between ${address} and ${instance.peer}`);
     this.#bgp.set(pair, instance);
-    this.#ttls.set(`${options.host} ${bgpPort}`, instance.ttl);
+    this.#ttls.set(portOf(options.host, bgpPort), instance.ttl);
     const { kind, key } = options.profile.authentication;
     if (kind === 'md5') this.#keys.add(bgpPort, pair, key);
     this.instances.push(instance);
@@ -184,7 +185,7 @@ export class Site {
 
   #addBfd(options: InstanceOptions<BfdProfile>) {
     const instance = this.#bfd.add(options);
-    this.#ttls.set(`${instance.host} ${instance.port}`, instance.ttl);
+    this.#ttls.set(portOf(instance.host, instance.port), instance.ttl);
     this.instances.push(instance);
     return instance;
   }
@@ -206,7 +207,7 @@ export class Site {
     const { address, port } = instance;
     this.#ports.add(port, { address, hear: (bytes, source) => instance.receive(bytes, source) });
     // Routers believe RIPng only from their own link (RFC 2080, section 2.4.2).
-    this.#ttls.set(`${host} ${port}`, isNg ? 255 : 1);
+    this.#ttls.set(portOf(host, port), isNg ? 255 : 1);
     this.instances.push(instance);
   }
 
@@ -251,7 +252,8 @@ export class Site {
     this.#ports.add(ldpPort, { address, hear: (bytes, source) => instance.receiveHello(bytes, formatAddress(source)) });
     // Hellos and sessions of IPv6 are believed only from the link (RFC 7552, section 9).
     if (address.includes(':'))
-      for (const host of [options.host, this.#linkLocalHost(options.router)]) this.#ttls.set(`${host} ${ldpPort}`, 255);
+      for (const host of [options.host, this.#linkLocalHost(options.router)])
+        this.#ttls.set(portOf(host, ldpPort), 255);
     this.instances.push(instance);
   }
 
@@ -345,7 +347,7 @@ export class Site {
     if (protocol === ipProtocol.udp && isMappedAddress(keys, at + 4) && isGroup(keys, at + 4))
       return this.#fieldsWith(1);
     const ports = keys[at + 8] as number;
-    const ttl = this.#ttls.get(`${path} ${ports & 0xffff}`) ?? this.#ttls.get(`${path} ${ports >>> 16}`);
+    const ttl = this.#ttls.get(portOf(path, ports & 0xffff)) ?? this.#ttls.get(portOf(path, ports >>> 16));
     return ttl === undefined ? undefined : this.#fieldsWith(ttl);
   }
 
@@ -367,5 +369,8 @@ const carriedByBgp = (profiles: readonly RouterProfile[]): Pick<BgpInstanceOptio
 /** A multicast address of either version. */
 const isGroup = (keys: Int32Array, at: number): boolean =>
   isMappedAddress(keys, at) ? (keys[at + 3] as number) >>> 28 === 0xe : (keys[at] as number) >>> 24 === 0xff;
+
+/** A port of an emulated host as one number. */
+const portOf = (host: number, port: number): number => host * 0x10000 + port;
 
 const pairOf = (local: string, peer: string): string => `${local} ${formatAddress(parseAddress(peer))}`;

@@ -1,24 +1,14 @@
-import {
-  bfdBytes,
-  copyOf,
-  formatAddress,
-  type Memory,
-  type Packet,
-  parseAddress,
-  type UdpHandler,
-} from '@rushhour/wire';
+import { bfdBytes, copyOf, formatAddress, type Memory, type Packet, type UdpHandler } from '@rushhour/wire';
 import type { BfdProfile } from '../routers/profiles.ts';
 import type { InstanceOptions, PlaneContext, Router } from '../routers/router.ts';
 import { type BfdEcho, bfdEchoPort } from './bfd-echo.ts';
+import { BfdIndex } from './bfd-index.ts';
 import { BfdInstance, bfdPorts } from './bfd-instance.ts';
-
-const pairOf = (local: string, peer: string): string => `${local} ${formatAddress(parseAddress(peer))}`;
 
 /** The BFD sessions on one interface. */
 export class BfdSite {
   readonly #context: PlaneContext;
-  /** By port, own address and address of the neighbour. */
-  readonly #sessions = new Map<string, BfdInstance>();
+  readonly #index = new BfdIndex();
   readonly #echoes: BfdEcho[] = [];
   /** Sessions over label switched paths, by own discriminator. */
   readonly #paths = new Map<number, (bytes: Uint8Array) => void>();
@@ -29,10 +19,8 @@ export class BfdSite {
 
   add(options: InstanceOptions<BfdProfile>): BfdInstance {
     const instance = new BfdInstance(options, this.#context);
-    const { address } = instance;
-    const key = `${instance.port} ${pairOf(address, instance.peer)}`;
-    if (this.#sessions.has(key)) throw new RangeError(`two BFD sessions between ${address} and ${instance.peer}`);
-    this.#sessions.set(key, instance);
+    if (!this.#index.add(instance))
+      throw new RangeError(`two BFD sessions between ${instance.address} and ${instance.peer}`);
     return instance;
   }
 
@@ -43,21 +31,19 @@ export class BfdSite {
 
   /** The session of a router with a neighbour. */
   find(address: string, peer: string): BfdInstance | undefined {
-    const pair = pairOf(address, peer);
-    const all = Object.values(bfdPorts).map((port) => this.#sessions.get(`${port} ${pair}`));
-    return all.find((one) => one !== undefined);
+    return this.#index.find(address, peer);
   }
 
   sessionsOf(router: Router): BfdInstance[] {
-    return [...this.#sessions.values()].filter((one) => one.router.index === router.index);
+    return this.#index.sessions.filter((one) => one.router.index === router.index);
   }
 
   /** Takes the packets of the sessions. */
   listen(): void {
-    if (this.#sessions.size + this.#paths.size === 0) return;
+    if (this.#index.sessions.length + this.#paths.size === 0) return;
     const { group } = this.#context.layers;
     for (const port of Object.values(bfdPorts)) group.udp.bind(port, this.#control);
-    const echoes = [...this.#sessions.values()].flatMap(({ echo }) => echo ?? []);
+    const echoes = this.#index.sessions.flatMap(({ echo }) => echo ?? []);
     if (echoes.length === 0) return;
     group.udp.bind(bfdEchoPort, this.#echo);
     this.#echoes.push(...echoes);
@@ -70,8 +56,7 @@ export class BfdSite {
 
   readonly #control: UdpHandler = {
     onDatagram: (key, _packet, memory, start, end) => {
-      const pair = `${formatAddress(key, 0)} ${formatAddress(key, 4)}`;
-      const instance = this.#sessions.get(`${(key[8] as number) >>> 16} ${pair}`);
+      const instance = this.#index.of(key);
       if (instance === undefined) return this.#receiveOfPath(memory, start, end);
       instance.receive(memory.bytes, start, end);
       return true;
@@ -89,8 +74,7 @@ export class BfdSite {
     onDatagram: (key, { ttl }: Packet, memory, start, end) => {
       const [local, source] = [formatAddress(key, 0), formatAddress(key, 4)];
       const payload = copyOf(memory.bytes, start, end);
-      const all = [...this.#sessions.values()];
-      const sessions = all.filter(({ address, echo }) => echo !== undefined && address === local);
+      const sessions = this.#index.sessions.filter(({ address, echo }) => echo !== undefined && address === local);
       if (source === local) for (const { session } of sessions) session.receiveEcho(payload, performance.now());
       else sessions.find(({ peer }) => peer === source)?.echo?.answer(payload, ttl);
       return sessions.length > 0;

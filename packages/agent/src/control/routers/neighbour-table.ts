@@ -5,8 +5,6 @@ import type { NeighbourRow, ProtocolInstance } from './router.ts';
 interface Known {
   readonly index: number;
   row: NeighbourRow;
-  /** To report only changes. */
-  text: string;
 }
 
 /**
@@ -38,10 +36,10 @@ export class NeighbourTable {
     return [...owners].map((owner) => this.#instances[owner] as ProtocolInstance);
   }
 
-  /** Reports what has changed; `isAll`: everything, with the time neighbours have been up. */
-  report(now: number, isAll: boolean): void {
-    this.#instances.forEach((instance, owner) => {
-      const rows = rowsByName(instance.neighbours(now));
+  /** Reports what has changed among the neighbours of each instance; `isAll`: everything, with the time they have been up. */
+  report(neighbours: readonly (readonly NeighbourRow[])[], isAll: boolean): void {
+    neighbours.forEach((all, owner) => {
+      const rows = rowsByName(all);
       const known = this.#known[owner] as Map<string, Known>;
       if (known.size > 0) this.#markGone(known, rows);
       for (const row of rows.values()) this.#put(known, owner, row, isAll);
@@ -59,23 +57,32 @@ export class NeighbourTable {
   }
 
   #put(known: Map<string, Known>, owner: number, row: NeighbourRow, isAll: boolean): void {
-    const text = JSON.stringify(row, (key, value) => (key === 'uptimeMs' ? undefined : value));
-    const own = known.get(row.neighbour) ?? this.#add(known, owner, row);
-    own.row = row;
-    if (own.text === text && !isAll) return;
-    own.text = text;
-    this.#putRow({ index: own.index, state: row.state, cells: cellsOf(row) });
+    const own = known.get(row.neighbour);
+    if (!isAll && own !== undefined && isSame(own.row, row)) return;
+    const { index } = own ?? this.#add(known, owner, row);
+    if (own !== undefined) own.row = row;
+    this.#putRow({ index, state: row.state, cells: cellsOf(row) });
   }
 
   /** The first neighbour takes over the row that has said that there is none. */
   #add(known: Map<string, Known>, owner: number, row: NeighbourRow): Known {
     known.delete('');
     const index = known.size === 0 ? owner : this.#owners.push(owner) - 1;
-    const added = { index, row, text: '' };
+    const added = { index, row };
     known.set(row.neighbour, added);
     return added;
   }
 }
+
+/** Uptimes grow by themselves: they are no change. Thousands of neighbours are compared several times a second. */
+const isSame = (one: NeighbourRow, other: NeighbourRow): boolean =>
+  one.state === other.state &&
+  one.isUp === other.isUp &&
+  one.flaps === other.flaps &&
+  one.routesSent === other.routesSent &&
+  one.routesReceived === other.routesReceived &&
+  one.databaseSize === other.databaseSize &&
+  one.lastError === other.lastError;
 
 /** A neighbour of several levels of IS-IS is as well as the worst of them. */
 const rowsByName = (all: readonly NeighbourRow[]): Map<string, NeighbourRow> => {

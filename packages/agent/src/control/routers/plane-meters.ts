@@ -1,5 +1,5 @@
 import type { Samples } from '../../engine.ts';
-import type { InstanceCounters, ProtocolInstance } from './router.ts';
+import type { InstanceCounters, NeighbourRow, ProtocolInstance } from './router.ts';
 
 const zero = (): InstanceCounters => ({ tx: 0, rx: 0, flaps: 0, prefixesSent: 0, prefixesReceived: 0 });
 const names = Object.keys(zero()) as (keyof InstanceCounters)[];
@@ -32,17 +32,18 @@ export class PlaneMeters {
     };
   }
 
-  report(instances: readonly ProtocolInstance[], now: number): void {
+  /** `neighbours` are those of each instance. */
+  report(instances: readonly ProtocolInstance[], neighbours: readonly (readonly NeighbourRow[])[]): void {
     const sums = new Map<string, InstanceCounters>();
-    let up = 0;
-    let database = 0;
-    for (const instance of instances) {
-      const { protocol, counters } = instance;
+    for (const { protocol, counters } of instances) {
       const sum = sums.get(protocol) ?? zero();
       for (const name of names) sum[name] += counters[name];
       sums.set(protocol, sum);
-      const rows = instance.neighbours(now);
-      up += rows.filter(({ isUp }) => isUp).length;
+    }
+    let up = 0;
+    let database = 0;
+    for (const rows of neighbours) {
+      for (const { isUp } of rows) if (isUp) up++;
       // All neighbours of a router share its database.
       database += rows[0]?.databaseSize ?? 0;
     }
