@@ -22,7 +22,7 @@ const gates: Gate[] = [
   },
   {
     name: 'retired words',
-    command: ['node', 'scripts/words.ts'],
+    command: ['node', 'scripts/retired-words.ts'],
     counted: numberIn(/Checked (\d+) files/),
   },
   { name: 'types', command: ['tsc', '-p', '.', '--diagnostics'], counted: numberIn(/Files:\s+(\d+)/) },

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { retiredWords } from './retired-words.ts';
-import { findRetiredWords } from './words.ts';
+import { findRetiredWords } from './retired-words.ts';
+import { retiredWords } from './retired-words-list.ts';
 
 it.each([
   ['const mostBytes = 1;', 'a variable'],

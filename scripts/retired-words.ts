@@ -1,130 +1,83 @@
-/** A word the code no longer uses, and what to write instead. */
-export interface RetiredWord {
-  /** Matches one word of an identifier, in lower case: `most` of `mostBytes`. */
-  words?: RegExp;
-  /** Matches a whole identifier. */
-  identifiers?: RegExp;
-  /** Matches comments, messages, titles and documents, in lower case. */
-  prose?: RegExp;
-  write: string;
-  /** Files in which the word is the field's own. */
-  except?: readonly { files: RegExp; because: string }[];
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseSync } from 'vite';
+import { readSourceFiles } from './imports.ts';
+import { allowedIdentifiers, type RetiredWord, retiredWords } from './retired-words-list.ts';
+import { root } from './run.ts';
+
+/** An identifier or a piece of prose, and where it begins. */
+interface Text {
+  kind: 'name' | 'prose';
+  value: string;
+  start: number;
 }
 
-const interfaceDocument = {
-  files: /^packages\/contract\/src\//,
-  because: 'descriptions of the API belong to the interface document',
-};
-const certificates = {
-  files: /certificate|tls|x509|flaws|demo-data|screenshots|canaries|tasks\/transfer|approval-dependencies/,
-  because: 'a leaf certificate',
-};
-const mail = { files: /protocols\/lines\/imap/, because: 'a mailbox of IMAP' };
-const benignTexts = { files: /security\/content\/waf\/benign/, because: 'texts of harmless requests' };
-const webLibraries = {
-  files: /^packages\/web\/src\//,
-  because: '`Outlet` of TanStack Router, `Anchor` of Mantine',
+const identifiers = new Set(['Identifier', 'PrivateIdentifier', 'JSXIdentifier']);
+
+/** Collects identifiers and sentences of a syntax tree. A string without a space is a value, often of the wire. */
+const collect = (node: object, texts: Text[]) => {
+  const { type, name, value, start = 0 } = node as { type?: string; name?: string; value?: unknown; start?: number };
+  if (identifiers.has(type ?? '') && name) texts.push({ kind: 'name', value: name, start });
+  const prose = type === 'TemplateElement' ? (value as { raw: string }).raw : value;
+  if (typeof prose === 'string' && prose.includes(' ')) texts.push({ kind: 'prose', value: prose, start });
+  for (const child of Object.values(node)) if (typeof child === 'object' && child !== null) collect(child, texts);
+  return texts;
 };
 
-/** Retired in identifiers and in sentences. */
-const retire = (word: string, write: string, ...except: RetiredWord['except'] & {}): RetiredWord => ({
-  words: new RegExp(`^(?:${word})$`),
-  prose: new RegExp(`\\b(?:${word})\\b`),
-  write,
-  except: [interfaceDocument, ...except],
-});
+const wordsOf = (name: string) =>
+  name.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/).map((word) => word.toLowerCase());
 
-/** Retired in identifiers; sentences may use the word. */
-const retireWord = (word: string, write: string, ...except: RetiredWord['except'] & {}): RetiredWord => ({
-  words: new RegExp(`^(?:${word})$`),
-  write,
-  except,
-});
+const known = new Map<string, RetiredWord[]>();
 
-/** Retired as the name of one thing. */
-const retireName = (name: string, write: string): RetiredWord => ({ identifiers: new RegExp(`^${name}$`), write });
+const rulesBrokenByName = (name: string) =>
+  retiredWords.filter(
+    ({ words, identifiers }) => identifiers?.test(name) || wordsOf(name).some((word) => words?.test(word)),
+  );
 
-const retirePhrase = (phrase: string, write: string): RetiredWord => ({
-  prose: new RegExp(`\\b(?:${phrase})`),
-  write,
-  except: [interfaceDocument],
-});
-
-/** Identifiers that keep a retired word: where (everywhere by default), and why. */
-export const allowedIdentifiers: Readonly<Record<string, { files?: RegExp; because: string }>> = {
-  atLeast: { because: 'plain English' },
-  atMost: { because: 'plain English' },
-  caAsLeaf: { because: 'wire name' },
-  figure: { files: /web\/src/, because: 'an HTML element' },
-  figures: { because: 'wire name' },
-  isOneWay: { because: 'one-way traffic' },
-  jumpIfAtLeast: { because: 'plain English' },
-  leastGapMs: { because: 'wire name' },
-  leaves: { files: /mpls/, because: 'wire name' },
-  mostFrames: { because: 'wire name' },
-  oneWay: { because: 'one-way traffic' },
-  place: {
-    files:
-      /protocol\/src|contract\/src|har-replay|sockets\/timeouts|security\/fuzz|unsupported-members|plan-run.properties|plugins.test|prepare-job|tls-engines/,
-    because: 'wire name',
-  },
-  places: { files: /protocol\/src|contract\/src|har-replay/, because: 'wire name' },
-  way: { files: /protocol\/src|controller\/src|machine\/facts/, because: 'wire name' },
-  wish: { files: /runs\/(commands|control)|tables\/runs/, because: 'member of a stored column' },
+/** The rules a name or a sentence breaks. Names repeat, so their rules are remembered. */
+const rulesBrokenBy = ({ kind, value }: Text) => {
+  if (kind === 'prose') return retiredWords.filter(({ prose }) => prose?.test(value.toLowerCase()));
+  const broken = known.get(value) ?? rulesBrokenByName(value);
+  known.set(value, broken);
+  return broken;
 };
 
-export const retiredWords: readonly RetiredWord[] = [
-  retire('couriers?', 'CommandSender'),
-  retire('ledgers?', 'RunWriter, XdpTxCounters'),
-  retire('rosters?', 'ActiveRunCache'),
-  retire('attendance', 'AgentEventHandler'),
-  retire('mailbox(?:es)?', 'KeyedQueue', mail),
-  retire('errands?', 'PreWaitTasks'),
-  retire('crowds?', 'IndexedSet, group'),
-  retire('luggage', 'context, ImportContext'),
-  retire('farewells?|goodbyes?', 'exitGrace, closeGrace, FIN'),
-  retire('rehears\\w*', 'warmUp, dryRun', benignTexts),
-  retire('wish(?:es|ed)?', 'options, request'),
-  retire('surroundings|scenes?', 'context', benignTexts),
-  retire('referees?', 'MismatchPolicy'),
-  retire('steering', 'RunControl'),
-  retire('keepers?', 'QueueScheduler, CaptureStore'),
-  retire('outlets?', 'TxPath', webLibraries),
-  retire('squeezed', 'zstd, compressed'),
-  retire('essence', 'identityOf'),
-  retire('travelling', 'RecordExporter'),
-  retire('whoever|somebody', 'the caller, the user, the process'),
-  retirePhrase('nobody (?:knows|can|will|has|is|uses|waits|reads|asks)\\b', 'no + noun'),
-  retirePhrase('(?:is|are|was|were|be|been) told\\b(?! apart| from)', 'is reported, is given'),
-  retireWord('told|said', 'reported, given'),
-  retireWord('tells?', 'report'),
-  retireWord('most', 'max'),
-  retireWord('least', 'min'),
-  retireWord('usual', 'default'),
-  retireWord('sound', 'valid'),
-  retireWord('ways?', 'path'),
-  retireWord('places?', 'slot, endpoint'),
-  retireWord('turns?', 'mutex, semaphore, quota, event loop, iteration, ordinal'),
-  retireWord('leaf|leaves', 'TrafficEntry', certificates),
-  retireWord('figures?', 'TrafficEstimate, value'),
-  retireWord('lanes?', 'QueryChannel, HttpConnection'),
-  retireWord('strain', 'GeneratorLoadMonitor'),
-  retireWord('sight', 'ClientObservation'),
-  retireWord('voice', 'authoritativeSide'),
-  retireName('Moment', 'DecisionContext'),
-  retireName('Pulse', 'HeartbeatFlusher'),
-  retireName('Company', 'UserPool'),
-  retireName('AddressBook', 'AddressAllocator'),
-  retireName('Openings', 'ConnectBatcher'),
-  retireName('atOnce', 'concurrentShare'),
-  retireName('claimsOf', 'addressesToAdd'),
-  retireName('withSmartLists', 'resolveSignatureFilters'),
-  retireName('quietFirst', 'benignBaselineFirst'),
-  retireName('lookAlikes', 'findMatches'),
-  retireName('livingOwners', 'liveRouteOwners'),
-  retireName('anchorProgram', 'keepXdpProgramEnabled'),
-  retireName('calmHelperThreads', 'setV8WorkersIdle'),
-  retireName('startTerm', 'startLeaderElection'),
-  retireName('returnOf', 'reconcileReturningAgent'),
-  retireName('(?:Running)?Order', 'Job'),
-];
+const isAllowed = ({ except = [] }: RetiredWord, path: string) => except.some(({ files }) => files.test(path));
+
+const isAllowedName = (name: string, path: string) => {
+  const allowed = Object.hasOwn(allowedIdentifiers, name) ? allowedIdentifiers[name] : undefined;
+  return allowed !== undefined && (allowed.files?.test(path) ?? true);
+};
+
+const textsOf = (path: string, text: string): Text[] => {
+  if (path.endsWith('.md'))
+    return text.split('\n\n').map((value) => ({ kind: 'prose', value, start: text.indexOf(value) }));
+  const { program, comments } = parseSync(path, text);
+  return collect(program.body, [
+    { kind: 'name', value: path.replace(/^.*\//, ''), start: 0 },
+    ...comments.map(({ value, start }): Text => ({ kind: 'prose', value, start })),
+  ]);
+};
+
+/** The retired words of a file, each as a line that says where it is and what to write. */
+export const findRetiredWords = (path: string, text: string): string[] =>
+  textsOf(path, text).flatMap((found) =>
+    (isAllowedName(found.value, path) ? [] : rulesBrokenBy(found))
+      .filter((rule) => !isAllowed(rule, path))
+      .map(({ write }) => {
+        const line = text.slice(0, found.start).split('\n').length;
+        return `${path}:${line} ${found.value.replace(/\s+/g, ' ').trim().slice(0, 80)} (write: ${write})`;
+      }),
+  );
+
+if (import.meta.main) {
+  const documents = globSync('{*.md,docs/**/*.md}', { cwd: root });
+  const files = [
+    ...readSourceFiles().filter(({ path }) => !path.startsWith('scripts/retired-words')),
+    ...documents.map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') })),
+  ];
+  const problems = files.flatMap(({ path, text }) => findRetiredWords(path, text));
+  for (const problem of problems) console.error(problem);
+  console.log(`Checked ${files.length} files: ${problems.length} retired words`);
+  process.exitCode = problems.length === 0 ? 0 : 1;
+}

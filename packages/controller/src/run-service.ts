@@ -23,7 +23,7 @@ import type { Executor } from './store/engine/database.ts';
 import type { Store } from './store/store.ts';
 import type { SettingsStore } from './store/system/settings.ts';
 import { checkTask } from './tasks/check/check-task.ts';
-import { thresholdIssues } from './tasks/thresholds.ts';
+import { thresholdIssues } from './tasks/check/threshold-rules.ts';
 
 interface Parts {
   config: Config;

@@ -9,6 +9,7 @@ import { reportHandlers } from './report.ts';
 import { runResultHandlers } from './results/handlers.ts';
 import { runControlHandlers } from './run-control.ts';
 import { scheduleHandlers } from './schedules.ts';
+import { thresholdHandlers } from './thresholds.ts';
 import { transferHandlers } from './transfer/handlers.ts';
 import { tryHandlers } from './try-journey.ts';
 
@@ -22,6 +23,7 @@ type Deps = Needs<typeof dumpHandlers> &
   Needs<typeof runResultHandlers> &
   Needs<typeof scheduleHandlers> &
   Needs<typeof taskRecordHandlers> &
+  Needs<typeof thresholdHandlers> &
   Needs<typeof transferHandlers> &
   Needs<typeof tryHandlers> &
   Needs<typeof validateHandlers>;
@@ -36,6 +38,7 @@ export const taskHandlers = (deps: Deps): Handlers<typeof api.tasks> => ({
   ...runResultHandlers(deps),
   ...dumpHandlers(deps),
   ...reportHandlers(deps),
+  ...thresholdHandlers(deps),
   ...transferHandlers(deps),
   ...tryHandlers(deps),
 });

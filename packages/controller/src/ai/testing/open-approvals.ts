@@ -7,7 +7,7 @@ import { createStartCheck } from '../../runs/queue/start-check.ts';
 import { openStore } from '../../store/store.ts';
 import { loadSettings } from '../../store/system/settings.ts';
 import { checkTask } from '../../tasks/check/check-task.ts';
-import { thresholdIssues } from '../../tasks/thresholds.ts';
+import { thresholdIssues } from '../../tasks/check/threshold-rules.ts';
 import type { ConfirmDeps } from '../approvals/approval-confirm.ts';
 import { createApprovalService } from '../approvals/approval-service.ts';
 

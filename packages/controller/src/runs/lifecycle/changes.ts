@@ -1,7 +1,7 @@
 import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
 import type { NewRunEvent } from '../../store/runs/run-events.ts';
 import type { RunPatch } from '../../store/runs/runs.ts';
-import { agentIn, placeOf, type RunView } from './run-view.ts';
+import { agentIn, indexOfAgent, type RunView } from './run-view.ts';
 
 /** Changes to the run and its agents that follow from an event. */
 export interface Changes {
@@ -17,7 +17,7 @@ export const isEmptyChange = ({ agents, patch, events, toReset }: Changes) =>
 
 /** Collects the changes of several events on one run; each sees the previous ones, and all are stored together. */
 export class ChangingRun {
-  /** Of this object alone: changed in place, since a copy for each of ten thousand events would cost more than they do. */
+  /** Of this object alone: changed in index, since a copy for each of ten thousand events would cost more than they do. */
   readonly #agents: RunAgentRecord[];
   readonly #changed = new Set<number>();
   readonly #events: NewRunEvent[] = [];
@@ -35,9 +35,9 @@ export class ChangingRun {
     if (isEmptyChange(changes)) return;
     const { agents = [], patch = {}, events = [], toReset = [] } = changes;
     for (const agent of agents) {
-      const place = placeOf(this.#view, agent.agentID);
-      if (place === undefined) continue;
-      this.#agents[place] = agent;
+      const index = indexOfAgent(this.#view, agent.agentID);
+      if (index === undefined) continue;
+      this.#agents[index] = agent;
       this.#changed.add(agent.agentID);
     }
     this.#patch = { ...this.#patch, ...patch };

@@ -13,19 +13,19 @@ export const readView = async (read: Executor, runId: number): Promise<RunView |
   return run && { run, agents: await runAgentsOf(read, runId) };
 };
 
-/** Where each agent of a list stands. A list keeps its agents in their places. */
-const places = new WeakMap<RunView['agents'], ReadonlyMap<number, number>>();
+/** The index of each agent of a list, which keeps its agents where they are. */
+const indexes = new WeakMap<RunView['agents'], ReadonlyMap<number, number>>();
 
-export const placeOf = ({ agents }: Pick<RunView, 'agents'>, agentId: number): number | undefined => {
-  const known = places.get(agents) ?? new Map(agents.map(({ agentID }, place) => [agentID, place]));
-  places.set(agents, known);
+export const indexOfAgent = ({ agents }: Pick<RunView, 'agents'>, agentId: number): number | undefined => {
+  const known = indexes.get(agents) ?? new Map(agents.map(({ agentID }, index) => [agentID, index]));
+  indexes.set(agents, known);
   return known.get(agentId);
 };
 
 /** Thousands of agents report at once: each is found without looking at the others. */
 export const agentIn = (view: Pick<RunView, 'agents'>, agentId: number): RunAgentRecord | undefined => {
-  const place = placeOf(view, agentId);
-  return place === undefined ? undefined : view.agents[place];
+  const index = indexOfAgent(view, agentId);
+  return index === undefined ? undefined : view.agents[index];
 };
 
 /** The states of an agent in a run, in their usual order. */

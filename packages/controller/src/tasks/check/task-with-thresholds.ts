@@ -3,8 +3,8 @@ import { Type } from 'typebox';
 import type { Issue } from '../../errors.ts';
 import { createSchemaCheck } from '../../schema-check.ts';
 import { definitionOf } from '../records/write-task.ts';
-import { thresholdIssues } from '../thresholds.ts';
 import { issuesOfUnknown } from './check-definition.ts';
+import { thresholdIssues } from './threshold-rules.ts';
 
 const checkThresholds = createSchemaCheck(Type.Array(Threshold, { maxItems: 200 }));
 

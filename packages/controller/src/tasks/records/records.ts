@@ -12,7 +12,6 @@ import { countTasks, deletedFilter, findTask, tasks } from '../../store/tasks/ta
 import { definitionIssues } from '../check/check-definition.ts';
 import { referenceIssues } from '../check/reference-rules.ts';
 import { readDeviceRuns } from '../results/device-runs.ts';
-import { thresholdIssues } from '../thresholds.ts';
 import { eachTask, moveTask, type RunStopper, removeTask, restoreTask } from './removal.ts';
 import { readable } from './stored-task.ts';
 import { patchedDefinition, updateTask } from './update-task.ts';
@@ -51,18 +50,7 @@ interface Deps {
   runs: RunStopper;
 }
 
-type Handled =
-  | 'list'
-  | 'create'
-  | 'update'
-  | 'removeMany'
-  | 'get'
-  | 'restore'
-  | 'move'
-  | 'clone'
-  | 'counters'
-  | 'thresholds'
-  | 'setThresholds';
+type Handled = 'list' | 'create' | 'update' | 'removeMany' | 'get' | 'restore' | 'move' | 'clone' | 'counters';
 
 export const taskRecordHandlers = ({ store, bus, runs }: Deps): Pick<Handlers<typeof api.tasks>, Handled> => {
   const { secrets } = store;
@@ -99,15 +87,6 @@ export const taskRecordHandlers = ({ store, bus, runs }: Deps): Pick<Handlers<ty
     clone: ({ params, body = {} }, caller) =>
       store.change(caller, async (tx) => ({ data: await cloneTask(tx, secrets, params.id, body) })),
     counters: async ({ query }) => ({ data: await readCounters(store.read, query) }),
-    thresholds: async ({ params }) => ({ data: (await findReadable(params.id)).thresholds }),
-    setThresholds: ({ body: { id, thresholds } }, caller) =>
-      store.change(caller, async (tx) => {
-        const task = await orNotFound(findTask(tx, id), 'task', id);
-        const issues = thresholdIssues(task, thresholds);
-        if (issues.length > 0) throw invalid(issues);
-        await tasks.update(tx, id, { thresholds });
-        return { data: thresholds };
-      }),
   };
 };
 

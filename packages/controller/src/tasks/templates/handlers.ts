@@ -11,7 +11,7 @@ import type { SettingsStore } from '../../store/system/settings.ts';
 import { findTask, type StoredTemplate, taskTemplates } from '../../store/tasks/tasks.ts';
 import { referenceIssues } from '../check/reference-rules.ts';
 import { issuesWithThresholds } from '../check/task-with-thresholds.ts';
-import { thresholdIssues } from '../thresholds.ts';
+import { thresholdIssues } from '../check/threshold-rules.ts';
 import { issuesOfTemplate, trialOf } from './check-template.ts';
 import { templateOfTask } from './from-task.ts';
 
