@@ -1,6 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@rushhour/client';
+import { type Client, RequestFailed } from '@rushhour/client';
+import { RequestFailed } from '@rushhour/client';
 import { connectTestAgent } from '../../packages/controller/src/testing/agent.ts';
 
 /** What writers have at hand, in one life of the controller. */
@@ -21,6 +21,16 @@ export interface Subject {
   /** Of what was acknowledged since the last count, or of all that is known. */
   countLost(life: Life, what: 'new' | 'all'): Promise<number>;
 }
+
+/** Only what the controller says it does not have is lost; any other failure ends the harness with its reason. */
+const ifThere = async <T>(answer: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof RequestFailed && error.status === 404) return undefined;
+    throw error;
+  }
+};
 
 const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString();
 const target = [{ ip: '127.0.0.1', ports: '8080' }];
@@ -90,7 +100,7 @@ export const projectSubject = (): Subject => {
     },
     countLost: ({ client }, what) =>
       known.countLost(what, async (id, description) => {
-        const found = await client.projects.get({ params: { id } }).catch(() => undefined);
+        const found = await ifThere(client.projects.get({ params: { id } }));
         return found?.description !== description;
       }),
   };
@@ -112,7 +122,7 @@ export const fileSubject = (): Subject => {
     },
     countLost: ({ client }, what) =>
       known.countLost(what, async (id, sha256) => {
-        const response = await client.files.download({ params: { id } }).catch(() => undefined);
+        const response = await ifThere(client.files.download({ params: { id } }));
         const bytes = Buffer.from((await response?.arrayBuffer()) ?? new ArrayBuffer(0));
         return createHash('sha256').update(bytes).digest('hex') !== sha256;
       }),
@@ -135,7 +145,7 @@ export const agentSubject = (): Subject & { newestId(): number | undefined } => 
       agent.socket.terminate();
     },
     countLost: ({ client }, what) =>
-      known.countLost(what, async (id) => (await client.agents.get({ params: { id } }).catch(() => 0)) === 0),
+      known.countLost(what, async (id) => (await ifThere(client.agents.get({ params: { id } }))) === undefined),
   };
 };
 
