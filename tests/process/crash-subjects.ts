@@ -1,6 +1,6 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, RequestFailed } from '@rushhour/client';
-import { RequestFailed } from '@rushhour/client';
 import { connectTestAgent } from '../../packages/controller/src/testing/agent.ts';
 
 /** What writers have at hand, in one life of the controller. */

@@ -7,14 +7,22 @@ export interface BufferSizes {
   readonly group: number;
   /** A power of two. */
   readonly count: number;
-  /** Number of buffers in use at first: the fewer circulate, the better they stay in the CPU cache. */
+  /** Number of buffers in use at least: the fewer circulate, the better they stay in the CPU cache. */
   readonly first: number;
   readonly bytes: number;
 }
 
+/** The part of the share of full buffers that each received one renews. */
+const renewal = 1 / 32;
+/** From this share of full buffers on, data arrives in bulk. */
+const bulkShare = 0.5;
+/** Connections that may find no buffer, for each in use, with bulk data: to ask again costs less than a cold cache. */
+const waitersPerBuffer = 2;
+
 /**
- * Buffers that the kernel picks on receipt, so that idle connections hold none. The memory is never freed: the kernel
- * may write to it as long as the ring exists.
+ * Buffers that the kernel picks on receipt, so that idle connections hold none. Small messages use as many as arrive at
+ * once, bulk data no more than stay in the CPU cache. The memory is never freed: the kernel may write to it as long as
+ * the ring exists.
  */
 export class BufferRing {
   readonly group: number;
@@ -27,9 +35,13 @@ export class BufferRing {
   readonly #tailHalf: Int16Array;
   #tail = 0;
   #published = 0;
-  /** Number of buffers in use. */
   #used = 0;
-  #hasGrown = false;
+  /** Number of buffers that have been in use; those that no longer are, are spare. */
+  #touched = 0;
+  readonly #spare: number[] = [];
+  /** Receptions without a buffer since `publish`. */
+  #missing = 0;
+  #fullShare = 0;
 
   constructor(ring: Ring, sizes: BufferSizes) {
     this.group = sizes.group;
@@ -51,9 +63,15 @@ export class BufferRing {
     this.publish();
   }
 
+  /** Number of buffers that the kernel has, or that hold data. */
+  get inUse(): number {
+    return this.#used;
+  }
+
   /** Received data in a buffer; always the same object. */
   chunkOf(id: number, length: number, now: number): Chunk {
     const chunk = this.#chunk;
+    this.#fullShare += ((length === this.#sizes.bytes ? 1 : 0) - this.#fullShare) * renewal;
     chunk.start = id * this.#sizes.bytes;
     chunk.end = chunk.start + length;
     chunk.now = now;
@@ -63,6 +81,13 @@ export class BufferRing {
 
   /** Returns a buffer; the kernel may use it after `publish`. */
   giveBack(id: number): void {
+    if (this.#used > this.#sizes.first && this.#fullShare > bulkShare && this.#missing === 0) {
+      this.#used--;
+      this.#spare.push(id);
+    } else this.#offer(id);
+  }
+
+  #offer(id: number): void {
     const at = (this.#tail & (this.#sizes.count - 1)) << 2;
     writeAddress(this.#words, at, this.#memory.addressOf(id * this.#sizes.bytes, this.#sizes.bytes));
     this.#words[at + 2] = this.#sizes.bytes;
@@ -70,20 +95,21 @@ export class BufferRing {
     this.#tail = (this.#tail + 1) & 0xffff;
   }
 
-  /** The kernel ran out of buffers: doubles the number in use, up to all. At most once before each `publish`. */
-  grow(): void {
-    if (!this.#hasGrown) this.#use(Math.min(this.#sizes.count, 2 * this.#used));
-    this.#hasGrown = true;
+  /** The kernel had no buffer for a connection that has data: `publish` may double the number in use, up to all. */
+  ranOut(): void {
+    this.#missing++;
   }
 
   publish(): void {
-    this.#hasGrown = false;
+    const allowed = this.#fullShare > bulkShare ? waitersPerBuffer * this.#used : 0;
+    if (this.#missing > allowed) this.#use(Math.min(this.#sizes.count, 2 * this.#used));
+    this.#missing = 0;
     if (this.#tail === this.#published) return;
     this.#published = this.#tail;
     Atomics.store(this.#tailHalf, 7, (this.#tail << 16) >> 16);
   }
 
   #use(count: number): void {
-    while (this.#used < count) this.giveBack(this.#used++);
+    for (; this.#used < count; this.#used++) this.#offer(this.#spare.pop() ?? this.#touched++);
   }
 }

@@ -131,7 +131,7 @@ export class UringConnection extends SocketConnection implements CompletionHandl
       if (this.isReadyToClose) this.closeNow();
       else this.#receive();
     } else if (result === -errno.ENOBUFS) {
-      this.#buffers.grow();
+      this.#buffers.ranOut();
       this.#receive();
     } else if (result === 0) this.peerEnded();
     else this.fail(-result);

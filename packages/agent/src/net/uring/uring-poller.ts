@@ -34,7 +34,7 @@ export class UringPoller implements Poller, FlushScheduler {
   readonly ring = new Ring();
   readonly buffers = {
     // A TLS record fits into one. Short messages touch the first lines of a buffer only.
-    small: new BufferRing(this.ring, { group: 0, count: 512, first: 32, bytes: 20_480 }),
+    small: new BufferRing(this.ring, { group: 0, count: 512, first: 8, bytes: 20_480 }),
     large: new BufferRing(this.ring, { group: 1, count: 8, first: 8, bytes: 262_144 }),
   } as const;
   readonly files = new FileTable(this.ring);
