@@ -15,11 +15,55 @@ export interface IkeUdpEvents {
   onEsp(key: Int32Array, path: number, memory: Memory, start: number, end: number): void;
 }
 
+const maxRoutes = 1024;
+const routeWords = keyWords + 1;
+
+const routeOf = (key: Int32Array, path: number): IkeRoute => {
+  const localPort = (key[portsWord] as number) >>> 16;
+  return {
+    localAddress: addressBytes(key, 0),
+    remoteAddress: addressBytes(key, 4),
+    localPort,
+    remotePort: (key[portsWord] as number) & 0xffff,
+    isEncapsulated: localPort === ikePort.encapsulated,
+    path,
+  };
+};
+
+/** Routes of the flows that were heard last: SAs of one flow share theirs. */
+class RecentRoutes {
+  readonly #words = new Int32Array(maxRoutes * routeWords);
+  readonly #routes: (IkeRoute | undefined)[] = new Array<undefined>(maxRoutes);
+
+  find(key: Int32Array, path: number): IkeRoute {
+    let hash = path;
+    for (let i = 0; i < keyWords; i++) hash = Math.imul(hash ^ (key[i] as number), 0x9e3779b1);
+    const slot = (hash >>> 16) & (maxRoutes - 1);
+    const known = this.#routes[slot];
+    if (known !== undefined && this.#isAt(slot, key, path)) return known;
+    const words = this.#words;
+    const at = slot * routeWords;
+    for (let i = 0; i < keyWords; i++) words[at + i] = key[i] as number;
+    words[at + keyWords] = path;
+    const route = routeOf(key, path);
+    this.#routes[slot] = route;
+    return route;
+  }
+
+  #isAt(slot: number, key: Int32Array, path: number): boolean {
+    const words = this.#words;
+    const at = slot * routeWords;
+    for (let i = 0; i < keyWords; i++) if (words[at + i] !== key[i]) return false;
+    return words[at + keyWords] === path;
+  }
+}
+
 /** IKE on the two UDP ports of emulated hosts. Messages on port 4500, which ESP shares, begin with four zeros. */
 export class IkeUdp {
   readonly #udp: UdpLayer;
   readonly #events: IkeUdpEvents;
   readonly #words = new Int32Array(keyWords);
+  readonly #routes = new RecentRoutes();
 
   constructor(udp: UdpLayer, events: IkeUdpEvents) {
     this.#udp = udp;
@@ -63,15 +107,7 @@ export class IkeUdp {
       }
       at += markerBytes;
     }
-    const route: IkeRoute = {
-      localAddress: addressBytes(key, 0),
-      remoteAddress: addressBytes(key, 4),
-      localPort,
-      remotePort: (key[portsWord] as number) & 0xffff,
-      isEncapsulated,
-      path,
-    };
-    this.#events.onMessage(route, memory.bytes.subarray(at, end));
+    this.#events.onMessage(this.#routes.find(key, path), memory.bytes.subarray(at, end));
     return true;
   }
 

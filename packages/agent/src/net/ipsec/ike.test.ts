@@ -257,14 +257,14 @@ describe('an SA that is up', () => {
       }
       pair.pass(5000);
       expect(pair.carries()).toBe(true);
-      expect([a.children.size, b.children.size]).toEqual([1, 1]);
+      expect([a.children.length, b.children.length]).toEqual([1, 1]);
       a.addTask({ kind: 'rekeyIke' });
       b.addTask({ kind: 'rekeyIke' });
       for (const sa of [a, b]) sa.owner.setTimer(sa, 0);
       pair.pass(5000);
       expect([pair.client.endpoint.count, pair.server.endpoint.count]).toEqual([1, 1]);
-      expect([...pair.client.sas].map(({ children }) => children.size)).toEqual([1]);
-      expect([...pair.server.sas].map(({ children }) => children.size)).toEqual([1]);
+      expect([...pair.client.sas].map(({ children }) => children.length)).toEqual([1]);
+      expect([...pair.server.sas].map(({ children }) => children.length)).toEqual([1]);
       expect(pair.carries()).toBe(true);
     }
   });

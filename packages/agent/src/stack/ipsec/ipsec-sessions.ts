@@ -154,7 +154,7 @@ export class IpsecSessions {
         onChildFailed: (sa, _, cause) => {
           this.monitor.onFailed(cause, sa.context as IpsecLink);
           this.monitor.onEvent(sa, `no child SA: ${cause}`);
-          if (sa.children.size === 0 && sa.isInitiator) this.#endpoint.close(sa);
+          if (sa.children.length === 0 && sa.isInitiator) this.#endpoint.close(sa);
         },
       },
     });

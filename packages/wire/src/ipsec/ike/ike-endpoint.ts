@@ -1,3 +1,4 @@
+import { packBytes } from '../../bytes/packed-bytes.ts';
 import { TimerWheel } from '../../bytes/timer-wheel.ts';
 import type { IpsecCrypto } from './crypto.ts';
 import { answerInit } from './exchanges/init-exchange.ts';
@@ -176,10 +177,9 @@ export class IkeEndpoint implements IkeOwner {
   }
 
   setTimer(sa: IkeSa, atMs: number): void {
-    const slot = this.#slotOf.get(spiKey(sa.localSpi));
-    if (slot === undefined) return;
-    if (atMs === Number.POSITIVE_INFINITY) this.#timers.clear(slot);
-    else this.#timers.set(slot, Math.ceil((atMs - this.#startMs) / tickMs));
+    if (sa.slot < 0) return;
+    if (atMs === Number.POSITIVE_INFINITY) this.#timers.clear(sa.slot);
+    else this.#timers.set(sa.slot, Math.ceil((atMs - this.#startMs) / tickMs));
   }
 
   createReplacement(sa: IkeSa, { isInitiator }: { readonly isInitiator: boolean }): IkeSa {
@@ -201,10 +201,10 @@ export class IkeEndpoint implements IkeOwner {
   }
 
   release(sa: IkeSa): void {
-    const key = spiKey(sa.localSpi);
-    const slot = this.#slotOf.get(key);
-    if (slot === undefined) return;
-    this.#slotOf.delete(key);
+    const { slot } = sa;
+    if (slot < 0) return;
+    sa.slot = -1;
+    this.#slotOf.delete(spiKey(sa.localSpi));
     this.#slots[slot] = undefined;
     this.#timers.clear(slot);
     this.#free.push(slot);
@@ -212,15 +212,16 @@ export class IkeEndpoint implements IkeOwner {
   }
 
   #find(spi: Uint8Array): IkeSa | undefined {
-    const slot = this.#slotOf.get(spiKey(spi));
-    const sa = slot === undefined ? undefined : this.#slots[slot];
-    return sa !== undefined && isSameBytes(sa.localSpi, spi) ? sa : undefined;
+    // The bits of an SPI that are not part of its key are zero.
+    const slot = readUint32(spi, 0) > maxSpiHigh ? undefined : this.#slotOf.get(spiKey(spi));
+    return slot === undefined ? undefined : this.#slots[slot];
   }
 
   #create(options: { peer: IkePeer; route: IkeRoute; isInitiator: boolean }): IkeSa {
     const localSpi = this.#newSpi();
     const sa = new IkeSa(this, { ...options, localSpi });
     const slot = this.#free.pop() ?? this.#slots.length;
+    sa.slot = slot;
     this.#slots[slot] = sa;
     this.#slotOf.set(spiKey(localSpi), slot);
     return sa;
@@ -304,5 +305,4 @@ export class IkeEndpoint implements IkeOwner {
 const spiKey = (spi: Uint8Array): number => (readUint32(spi, 0) & maxSpiHigh) * wordRange + readUint32(spi, 4);
 
 /** Ports are left out: they change where a NAT is found. */
-const halfOpenKey = ({ remoteAddress }: IkeRoute, spi: Uint8Array): string =>
-  `${remoteAddress.join('.')} ${spi.join('.')}`;
+const halfOpenKey = ({ remoteAddress }: IkeRoute, spi: Uint8Array): string => packBytes(remoteAddress) + packBytes(spi);

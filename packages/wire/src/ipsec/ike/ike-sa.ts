@@ -16,6 +16,9 @@ const maxRetransmitMs = 16_000;
 const noSpi = new Uint8Array(8);
 const noKey = new Uint8Array(0);
 
+const bytesOf = (bytes: Uint8Array | PackedBytes): Uint8Array =>
+  typeof bytes === 'string' ? unpackBytes(bytes) : bytes;
+
 /** A request that waits for its response. */
 interface PendingRequest {
   readonly id: number;
@@ -96,8 +99,8 @@ export interface IkeOwner extends IkeClock {
 export class IkeSa {
   readonly owner: IkeOwner;
   readonly isInitiator: boolean;
-  readonly localSpi: Uint8Array;
-  remoteSpi: Uint8Array = noSpi;
+  /** Number of the SA in its endpoint; -1: it is not in it. */
+  slot = -1;
   state: IkeState = 'init';
   peer: IkePeer;
   route: IkeRoute;
@@ -120,7 +123,7 @@ export class IkeSa {
   rekeys = 0;
   startedMs: number;
   establishedMs = 0;
-  readonly children = new Set<ChildSa>();
+  readonly children: ChildSa[] = [];
   readonly tasks: IkeTask[] = [];
   readonly counters = { sent: 0, received: 0, retransmits: 0, invalid: 0 };
   heardMs: number;
@@ -139,6 +142,9 @@ export class IkeSa {
   collision: { readonly sa: IkeSa; readonly nonce: Uint8Array } | undefined;
   /** The transport keeps what it knows of the session here. */
   context: unknown;
+  /** As arrays until the SA is authenticated, because they are needed often. */
+  #localSpi: Uint8Array | PackedBytes;
+  #remoteSpi: Uint8Array | PackedBytes = noSpi;
   #pending: PendingRequest | undefined;
   #retransmitAt = never;
   #nextRequest = 0;
@@ -155,11 +161,23 @@ export class IkeSa {
   ) {
     this.owner = owner;
     this.isInitiator = options.isInitiator;
-    this.localSpi = options.localSpi;
+    this.#localSpi = options.localSpi;
     this.peer = options.peer;
     this.route = options.route;
     this.startedMs = owner.nowMs;
     this.heardMs = owner.nowMs;
+  }
+
+  get localSpi(): Uint8Array {
+    return bytesOf(this.#localSpi);
+  }
+
+  get remoteSpi(): Uint8Array {
+    return bytesOf(this.#remoteSpi);
+  }
+
+  set remoteSpi(spi: Uint8Array) {
+    this.#remoteSpi = spi;
   }
 
   get crypto(): IpsecCrypto {
@@ -199,7 +217,7 @@ export class IkeSa {
   /** The message of the last response. */
   get lastResponse(): Uint8Array {
     const [first = noSpi] = this.#lastResponse;
-    return typeof first === 'string' ? unpackBytes(first) : first;
+    return bytesOf(first);
   }
 
   /** Key that further keys are derived from. */
@@ -261,7 +279,7 @@ export class IkeSa {
   /** True if a request is the one that was answered last; it is answered again. */
   repeatResponse(messageId: number): boolean {
     if (messageId !== this.#expected - 1) return false;
-    this.sendAll(this.#lastResponse.map((one) => (typeof one === 'string' ? unpackBytes(one) : one)));
+    this.sendAll(this.#lastResponse.map(bytesOf));
     return true;
   }
 
@@ -329,6 +347,15 @@ export class IkeSa {
     this.owner.events.onClosed(this, cause);
   }
 
+  /** The SA is authenticated: what is kept of it takes little memory from now on. */
+  pack(): void {
+    this.#localSpi = packBytes(this.localSpi);
+    this.#remoteSpi = packBytes(this.remoteSpi);
+    this.localIdentity = undefined;
+    this.remoteIdentity = undefined;
+    this.authKeys = undefined;
+  }
+
   /** What was needed to find out who the peer is. */
   forgetNegotiation(): void {
     this.negotiation?.eap?.close?.();
@@ -336,7 +363,9 @@ export class IkeSa {
   }
 
   removeChild(child: ChildSa): void {
-    if (!this.children.delete(child)) return;
+    const at = this.children.indexOf(child);
+    if (at < 0) return;
+    this.children.splice(at, 1);
     child.state = 'deleted';
     this.owner.events.onChildDown(this, child);
   }

@@ -7,12 +7,17 @@ import type { Suite } from './messages/suites.ts';
 const expand = (crypto: IpsecCrypto, prf: number, key: Uint8Array, seed: Uint8Array, length: number): Uint8Array => {
   const size = prfBytes(prf);
   const output = new Uint8Array(Math.ceil(length / size) * size);
-  let block = new Uint8Array(0);
+  // The block before, the seed and a number. Nothing comes before the first block.
+  const text = new Uint8Array(size + seed.length + 1);
+  text.set(seed, size);
+  const first = text.subarray(size);
   for (let i = 1, at = 0; at < length; i++, at += size) {
-    block = crypto.prf(prf, key, concatBytes(block, seed, Uint8Array.of(i))) as Uint8Array<ArrayBuffer>;
+    text[text.length - 1] = i;
+    const block = crypto.prf(prf, key, i === 1 ? first : text);
     output.set(block, at);
+    text.set(block);
   }
-  return output.subarray(0, length);
+  return output;
 };
 
 const noKey = new Uint8Array(0);
@@ -98,8 +103,19 @@ export const deriveChildKeys = (crypto: IpsecCrypto, input: ChildKeyInput): Chil
 
 const keyPad = new TextEncoder().encode('Key Pad for IKEv2');
 
+/** The same for all SAs to a peer: by its key and the pseudo-random function. */
+const paddedKeys = new WeakMap<Uint8Array, Map<number, Uint8Array>>();
+
+const paddedKey = (crypto: IpsecCrypto, prf: number, key: Uint8Array): Uint8Array => {
+  const ofKey = paddedKeys.get(key) ?? new Map<number, Uint8Array>();
+  paddedKeys.set(key, ofKey);
+  const padded = ofKey.get(prf) ?? crypto.prf(prf, key, keyPad);
+  ofKey.set(prf, padded);
+  return padded;
+};
+
 /** AUTH data of a pre-shared key (RFC 7296, 2.15). */
 export const sharedKeyAuth = (
   crypto: IpsecCrypto,
   { prf, key, octets }: { readonly prf: number; readonly key: Uint8Array; readonly octets: Uint8Array },
-): Uint8Array => crypto.prf(prf, crypto.prf(prf, key, keyPad), octets);
+): Uint8Array => crypto.prf(prf, paddedKey(crypto, prf, key), octets);

@@ -146,7 +146,7 @@ const answerInformational = (sa: IkeSa, request: PayloadSet): void => {
     return;
   }
   const deleted = deletes.flatMap(({ spis }) => spis.map(spiIn));
-  const children = [...sa.children].filter(({ outbound }) => deleted.includes(outbound.spi));
+  const children = sa.children.filter(({ outbound }) => deleted.includes(outbound.spi));
   const answered = children.filter(({ state }) => state !== 'deleting').map(({ inbound }) => spiOf(inbound.spi));
   sa.respond(exchangeType.informational, answered.length === 0 ? [] : [writeDelete(protocolId.esp, answered)]);
   for (const child of children) sa.removeChild(child);
@@ -168,7 +168,7 @@ const startTask = (sa: IkeSa, task: IkeTask): void => {
       startCreateChild(sa, task.index);
       return;
     case 'rekeyChild':
-      if (task.child.state === 'installed' && sa.children.has(task.child)) {
+      if (task.child.state === 'installed' && sa.children.includes(task.child)) {
         startCreateChild(sa, task.child.index, task.child);
       }
       return;
@@ -190,7 +190,7 @@ const startTask = (sa: IkeSa, task: IkeTask): void => {
 };
 
 const startDeleteChild = (sa: IkeSa, child: ChildSa): void => {
-  if (!sa.children.has(child)) return;
+  if (!sa.children.includes(child)) return;
   child.state = 'deleting';
   const payload = writeDelete(protocolId.esp, [spiOf(child.inbound.spi)]);
   sa.request(exchangeType.informational, [payload], () => sa.removeChild(child));

@@ -196,9 +196,7 @@ const establish = (sa: IkeSa): void => {
   const { owner, peer } = sa;
   sa.state = 'established';
   sa.forgetNegotiation();
-  sa.localIdentity = undefined;
-  sa.remoteIdentity = undefined;
-  sa.authKeys = undefined;
+  sa.pack();
   sa.establishedMs = owner.nowMs;
   startTimers(sa);
   if (sa.isBehindNat && peer.timers.keepaliveMs > 0) sa.keepaliveAt = owner.nowMs + peer.timers.keepaliveMs;

@@ -67,9 +67,11 @@ export const childRequestPayloads = (sa: IkeSa, { spi, wanted, hasGroups }: Chil
   mode: modePayloads(sa.peer.isTransport),
 });
 
+const noTfcPadding = notify(notifyType.espTfcPaddingNotSupported);
+
 const modePayloads = (isTransport: boolean): IkePayload[] => [
   ...(isTransport ? [notify(notifyType.useTransportMode)] : []),
-  notify(notifyType.espTfcPaddingNotSupported),
+  noTfcPadding,
 ];
 
 export interface ChildKeyMaterial {
@@ -110,7 +112,7 @@ const installChild = (sa: IkeSa, child: NewChild): ChildSa => {
   });
   installed.rekeyAt = rekeyTime(sa, peer.timers.rekeyMs);
   installed.expireAt = expiryTime(sa, peer.timers.lifetimeMs);
-  sa.children.add(installed);
+  sa.children.push(installed);
   return installed;
 };
 
@@ -154,8 +156,8 @@ export const acceptChild = (
 
 interface Matched {
   readonly index: number;
-  readonly local: TrafficSelector[];
-  readonly remote: TrafficSelector[];
+  readonly local: readonly TrafficSelector[];
+  readonly remote: readonly TrafficSelector[];
 }
 
 /** The configured child SA that what the initiator asks for fits into best: the first unused one. */
@@ -167,7 +169,7 @@ const matchSelectors = (sa: IkeSa, request: PayloadSet, replaced: ChildSa | unde
     const local = narrowSelectors(offeredLocal, replaced.local);
     return remote.length > 0 && local.length > 0 ? { index: replaced.index, local, remote } : undefined;
   }
-  const used = new Set([...sa.children].map(({ index }) => index));
+  const used = new Set(sa.children.map(({ index }) => index));
   const assigned = sa.innerAddress;
   const matches = sa.peer.children.flatMap((child, index) => {
     const remote = narrowSelectors(offeredRemote, assigned ? [selectorOf(assigned, assigned)] : child.remote);

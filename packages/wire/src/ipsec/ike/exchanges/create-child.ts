@@ -151,7 +151,7 @@ const refused = (
 /** Answers a request for a child SA: a further one, or one in place of another. */
 export const answerCreateChild = (sa: IkeSa, request: PayloadSet): IkePayload[] => {
   const rekey = request.notification(notifyType.rekeySa);
-  const replaced = rekey && [...sa.children].find(({ outbound }) => outbound.spi === spiIn(rekey.spi ?? spiOf(0)));
+  const replaced = rekey && sa.children.find(({ outbound }) => outbound.spi === spiIn(rekey.spi ?? spiOf(0)));
   if (rekey !== undefined && replaced === undefined) {
     return [
       writeNotify({

@@ -62,11 +62,15 @@ export const detectNat = (sa: IkeSa, payloads: PayloadSet, spis: Uint8Array): vo
   sa.hasNat = isRemoteBehind || sa.isBehindNat || sa.peer.forcesEncapsulation;
 };
 
+const knownExtensions = [
+  notify(notifyType.fragmentationSupported),
+  notify(notifyType.signatureHashAlgorithms, hashData),
+];
+
 const extensions = (sa: IkeSa, hasAdditional: boolean): IkePayload[] => [
   ...(hasAdditional ? [notify(notifyType.intermediateExchangeSupported)] : []),
   ...natNotifications(sa),
-  notify(notifyType.fragmentationSupported),
-  notify(notifyType.signatureHashAlgorithms, hashData),
+  ...knownExtensions,
 ];
 
 const readExtensions = (sa: IkeSa, payloads: PayloadSet): void => {
@@ -169,7 +173,7 @@ const finishInit = (
     sa.close('invalidResponse');
     return;
   }
-  const nonces = { initiator: negotiation.localNonce, responder: copyOf(readNonce(answer.get(payloadType.nonce))) };
+  const nonces = { initiator: negotiation.localNonce, responder: readNonce(answer.get(payloadType.nonce)) };
   if (choice.suite.additional !== 0 && !hasIntermediate(answer)) {
     sa.close('invalidResponse');
     return;
@@ -183,7 +187,7 @@ const finishInit = (
   }
   sa.setKeys(choice.suite, { nonces, shared });
   negotiation.nonces = nonces;
-  negotiation.remoteInit = message.slice();
+  negotiation.remoteInit = message;
   negotiation.keyExchange = undefined;
   readExtensions(sa, answer);
   detectNat(sa, answer, concatBytes(sa.initiatorSpi, sa.responderSpi));
@@ -210,7 +214,7 @@ const derive = ({ keyExchange }: Negotiation, value: Uint8Array): Uint8Array | u
 export const answerInit = (sa: IkeSa, payloads: readonly IkePayload[], message: Uint8Array): void => {
   const request = new PayloadSet(payloads);
   const { group, data } = readKeyExchange(request.get(payloadType.keyExchange));
-  const initiatorNonce = copyOf(readNonce(request.get(payloadType.nonce)));
+  const initiatorNonce = readNonce(request.get(payloadType.nonce));
   const choice = chooseProposal(readSa(request.get(payloadType.sa)), sa.peer.ikeOffers, { group });
   const isUnable = choice !== undefined && choice.suite.additional !== 0 && !hasIntermediate(request);
   if (choice === undefined || isUnable) {
@@ -232,7 +236,7 @@ export const answerInit = (sa: IkeSa, payloads: readonly IkePayload[], message: 
   const nonces = { initiator: initiatorNonce, responder: negotiation.localNonce };
   sa.setKeys(choice.suite, { nonces, shared });
   negotiation.nonces = nonces;
-  negotiation.remoteInit = message.slice();
+  negotiation.remoteInit = message;
   readExtensions(sa, request);
   detectNat(sa, request, message.subarray(0, 16));
   sa.respond(exchangeType.saInit, [

@@ -5,8 +5,8 @@ import {
   type HeaderFields,
   type IkeHeader,
   type IkePayload,
+  payloadBytes,
   viewOf,
-  writePayloads,
 } from '../messages/message.ts';
 import { exchangeType, headerFlag, notifyName, notifyType, payloadType } from '../messages/numbers.ts';
 import { PayloadSet } from '../messages/payload-set.ts';
@@ -19,7 +19,7 @@ const firstMessageId = 1;
 const authMessageId = 2;
 
 const textOf = (payloads: readonly IkePayload[]) => ({
-  text: writePayloads(payloads),
+  text: payloadBytes(payloads),
   first: payloads[0]?.type ?? payloadType.none,
 });
 

@@ -102,8 +102,8 @@ const moveTo = (sa: IkeSa, next: IkeSa): void => {
   next.establishedMs = sa.establishedMs;
   next.rekeys = sa.rekeys + 1;
   next.context = sa.context;
-  for (const child of sa.children) next.children.add(child);
-  sa.children.clear();
+  next.children.push(...sa.children);
+  sa.children.length = 0;
   for (const task of sa.tasks) if (task.kind !== 'rekeyIke' && task.kind !== 'check') next.addTask(task);
   sa.tasks.length = 0;
   sa.rekeyAt = Number.POSITIVE_INFINITY;

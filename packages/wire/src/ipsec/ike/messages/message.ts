@@ -56,7 +56,9 @@ export const writeUint32 = (bytes: Uint8Array, at: number, value: number): void 
 };
 
 export const concatBytes = (...parts: readonly Uint8Array[]): Uint8Array => {
-  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const joined = new Uint8Array(length);
   let at = 0;
   for (const part of parts) {
     joined.set(part, at);
@@ -65,8 +67,11 @@ export const concatBytes = (...parts: readonly Uint8Array[]): Uint8Array => {
   return joined;
 };
 
-export const isSameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
-  a.length === b.length && a.every((byte, index) => byte === b[index]);
+export const isSameBytes = (a: Uint8Array, b: Uint8Array): boolean => {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+};
 
 /** Undefined for what is not a whole IKE message. */
 export const readHeader = (message: Uint8Array): IkeHeader | undefined => {
@@ -108,17 +113,28 @@ export const readPayloads = (message: Uint8Array, start: number, first: number):
   return payloads;
 };
 
-/** The chain of payloads, without a header. */
-export const writePayloads = (payloads: readonly IkePayload[]): Uint8Array => {
-  const size = payloads.reduce((sum, { body }) => sum + payloadHeaderBytes + body.length, 0);
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  payloads.forEach(({ body, next }, index) => {
-    bytes[at] = next ?? payloads[index + 1]?.type ?? payloadType.none;
+export const payloadsLength = (payloads: readonly IkePayload[]): number => {
+  let length = 0;
+  for (const { body } of payloads) length += payloadHeaderBytes + body.length;
+  return length;
+};
+
+/** Writes the chain of payloads, without a header. */
+export const writePayloads = (bytes: Uint8Array, start: number, payloads: readonly IkePayload[]): void => {
+  let at = start;
+  for (let i = 0; i < payloads.length; i++) {
+    const { body, next } = payloads[i] as IkePayload;
+    bytes[at] = next ?? payloads[i + 1]?.type ?? payloadType.none;
     writeUint16(bytes, at + 2, payloadHeaderBytes + body.length);
     bytes.set(body, at + payloadHeaderBytes);
     at += payloadHeaderBytes + body.length;
-  });
+  }
+};
+
+/** The chain of payloads alone. */
+export const payloadBytes = (payloads: readonly IkePayload[]): Uint8Array => {
+  const bytes = new Uint8Array(payloadsLength(payloads));
+  writePayloads(bytes, 0, payloads);
   return bytes;
 };
 
@@ -144,7 +160,8 @@ export const writeHeader = (message: Uint8Array, first: number, fields: HeaderFi
 
 /** A message that is not encrypted. */
 export const writeMessage = (fields: HeaderFields, payloads: readonly IkePayload[]): Uint8Array => {
-  const message = concatBytes(new Uint8Array(ikeHeaderBytes), writePayloads(payloads));
+  const message = new Uint8Array(ikeHeaderBytes + payloadsLength(payloads));
+  writePayloads(message, ikeHeaderBytes, payloads);
   writeHeader(message, payloads[0]?.type ?? payloadType.none, fields);
   return message;
 };

@@ -50,71 +50,104 @@ const need = (body: Uint8Array, length: number, what: string): void => {
   if (body.length < length) throw new IkeSyntaxError(`${what} is cut off`);
 };
 
-const writeTransform = ({ type, id, keyBits }: Transform, isLast: boolean): Uint8Array => {
-  const bytes = new Uint8Array(keyBits === undefined ? 8 : 12);
-  bytes[0] = isLast ? 0 : 3;
-  writeUint16(bytes, 2, bytes.length);
-  bytes[4] = type;
-  writeUint16(bytes, 6, id);
-  if (keyBits !== undefined) {
-    writeUint16(bytes, 8, keyLengthAttribute);
-    writeUint16(bytes, 10, keyBits);
+const transformLength = ({ keyBits }: Transform): number => (keyBits === undefined ? 8 : 12);
+
+const proposalLength = ({ spi, transforms }: Proposal): number => {
+  let length = 8 + spi.length;
+  for (const one of transforms) length += transformLength(one);
+  return length;
+};
+
+const writeTransform = (bytes: Uint8Array, at: number, { type, id, keyBits }: Transform): void => {
+  bytes[at + 4] = type;
+  writeUint16(bytes, at + 6, id);
+  if (keyBits === undefined) return;
+  writeUint16(bytes, at + 8, keyLengthAttribute);
+  writeUint16(bytes, at + 10, keyBits);
+};
+
+const writeProposal = (bytes: Uint8Array, start: number, { number, protocol, spi, transforms }: Proposal): void => {
+  bytes[start + 4] = number;
+  bytes[start + 5] = protocol;
+  bytes[start + 6] = spi.length;
+  bytes[start + 7] = transforms.length;
+  bytes.set(spi, start + 8);
+  let at = start + 8 + spi.length;
+  for (let i = 0; i < transforms.length; i++) {
+    const transform = transforms[i] as Transform;
+    bytes[at] = i === transforms.length - 1 ? 0 : 3;
+    writeUint16(bytes, at + 2, transformLength(transform));
+    writeTransform(bytes, at, transform);
+    at += transformLength(transform);
   }
-  return bytes;
 };
 
-const writeProposal = ({ number, protocol, spi, transforms }: Proposal, isLast: boolean): Uint8Array => {
-  const head = new Uint8Array(8);
-  head[0] = isLast ? 0 : 2;
-  head.set([number, protocol, spi.length, transforms.length], 4);
-  const parts = transforms.map((one, index) => writeTransform(one, index === transforms.length - 1));
-  const bytes = concatBytes(head, spi, ...parts);
-  writeUint16(bytes, 2, bytes.length);
-  return bytes;
+export const writeSa = (proposals: readonly Proposal[]): IkePayload => {
+  let length = 0;
+  for (const one of proposals) length += proposalLength(one);
+  const body = new Uint8Array(length);
+  let at = 0;
+  for (let i = 0; i < proposals.length; i++) {
+    const proposal = proposals[i] as Proposal;
+    body[at] = i === proposals.length - 1 ? 0 : 2;
+    writeUint16(body, at + 2, proposalLength(proposal));
+    writeProposal(body, at, proposal);
+    at += proposalLength(proposal);
+  }
+  return { type: payloadType.sa, body };
 };
 
-export const writeSa = (proposals: readonly Proposal[]): IkePayload => ({
-  type: payloadType.sa,
-  body: concatBytes(...proposals.map((one, index) => writeProposal(one, index === proposals.length - 1))),
-});
-
-const readTransform = (bytes: Uint8Array): Transform => {
+const readTransform = (bytes: Uint8Array, start: number, end: number): Transform => {
   let keyBits: number | undefined;
-  for (let at = 8; at < bytes.length; ) {
-    if (at + 4 > bytes.length) throw new IkeSyntaxError('an attribute of a transform is cut off');
+  for (let at = start + 8; at < end; ) {
+    if (at + 4 > end) throw new IkeSyntaxError('an attribute of a transform is cut off');
     const attribute = readUint16(bytes, at);
     if (attribute === keyLengthAttribute) keyBits = readUint16(bytes, at + 2);
     at += (attribute & 0x8000) !== 0 ? 4 : 4 + readUint16(bytes, at + 2);
   }
-  return { type: bytes[4] as number, id: readUint16(bytes, 6), keyBits };
+  return { type: bytes[start + 4] as number, id: readUint16(bytes, start + 6), keyBits };
 };
 
+interface Chain<Part> {
+  readonly start: number;
+  readonly end: number;
+  readonly what: string;
+  read(bytes: Uint8Array, start: number, end: number): Part;
+}
+
 /** Parts of a chain whose elements have their length at offset 2 and at least 8 bytes. */
-const chainOf = (bytes: Uint8Array, what: string): Uint8Array[] => {
-  const parts: Uint8Array[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const length = at + 8 <= bytes.length ? readUint16(bytes, at + 2) : 0;
-    if (length < 8 || at + length > bytes.length) throw new IkeSyntaxError(`${what} is cut off`);
-    parts.push(bytes.subarray(at, at + length));
+const readChain = <Part>(bytes: Uint8Array, { start, end, what, read }: Chain<Part>): Part[] => {
+  const parts: Part[] = [];
+  for (let at = start; at < end; ) {
+    const length = at + 8 <= end ? readUint16(bytes, at + 2) : 0;
+    if (length < 8 || at + length > end) throw new IkeSyntaxError(`${what} is cut off`);
+    parts.push(read(bytes, at, at + length));
     at += length;
   }
   return parts;
 };
 
-export const readSa = (body: Uint8Array): Proposal[] =>
-  chainOf(body, 'a proposal').map((bytes) => {
-    const [number = 0, protocol = 0, spiLength = 0, count = 0] = bytes.subarray(4, 8);
-    need(bytes, 8 + spiLength, 'an SPI');
-    const transforms = chainOf(bytes.subarray(8 + spiLength), 'a transform').map(readTransform);
-    if (transforms.length !== count)
-      throw new IkeSyntaxError(`a proposal has ${transforms.length} of ${count} transforms`);
-    return { number, protocol, spi: bytes.subarray(8, 8 + spiLength), transforms };
-  });
+const readProposal = (bytes: Uint8Array, start: number, end: number): Proposal => {
+  const spiAt = start + 8;
+  const transformsAt = spiAt + (bytes[start + 6] as number);
+  if (transformsAt > end) throw new IkeSyntaxError('an SPI is cut off');
+  const transforms = readChain(bytes, { start: transformsAt, end, what: 'a transform', read: readTransform });
+  const count = bytes[start + 7] as number;
+  if (transforms.length !== count)
+    throw new IkeSyntaxError(`a proposal has ${transforms.length} of ${count} transforms`);
+  const [number, protocol] = [bytes[start + 4] as number, bytes[start + 5] as number];
+  return { number, protocol, spi: bytes.subarray(spiAt, transformsAt), transforms };
+};
 
-export const writeKeyExchange = (group: number, data: Uint8Array): IkePayload => ({
-  type: payloadType.keyExchange,
-  body: concatBytes(Uint8Array.of(group >>> 8, group & 255, 0, 0), data),
-});
+export const readSa = (body: Uint8Array): Proposal[] =>
+  readChain(body, { start: 0, end: body.length, what: 'a proposal', read: readProposal });
+
+export const writeKeyExchange = (group: number, data: Uint8Array): IkePayload => {
+  const body = new Uint8Array(4 + data.length);
+  writeUint16(body, 0, group);
+  body.set(data, 4);
+  return { type: payloadType.keyExchange, body };
+};
 
 export const readKeyExchange = (body: Uint8Array): { group: number; data: Uint8Array } => {
   need(body, 4, 'a key exchange');
@@ -128,10 +161,15 @@ export const readNonce = (body: Uint8Array): Uint8Array => {
   return body;
 };
 
-export const writeNotify = ({ type, protocol = 0, spi = empty, data }: Notification): IkePayload => ({
-  type: payloadType.notify,
-  body: concatBytes(Uint8Array.of(protocol, spi.length, type >>> 8, type & 255), spi, data),
-});
+export const writeNotify = ({ type, protocol = 0, spi = empty, data }: Notification): IkePayload => {
+  const body = new Uint8Array(4 + spi.length + data.length);
+  body[0] = protocol;
+  body[1] = spi.length;
+  writeUint16(body, 2, type);
+  if (spi.length > 0) body.set(spi, 4);
+  if (data.length > 0) body.set(data, 4 + spi.length);
+  return { type: payloadType.notify, body };
+};
 
 export const notify = (type: number, data: Uint8Array = empty): IkePayload => writeNotify({ type, data });
 
@@ -161,10 +199,12 @@ export const readDelete = (body: Uint8Array): { protocol: number; spis: Uint8Arr
   return { protocol, spis: Array.from({ length: count }, (_, i) => body.subarray(4 + i * 4, 8 + i * 4)) };
 };
 
-const writeTyped = (type: number, first: number, data: Uint8Array): IkePayload => ({
-  type,
-  body: concatBytes(Uint8Array.of(first, 0, 0, 0), data),
-});
+const writeTyped = (type: number, first: number, data: Uint8Array): IkePayload => {
+  const body = new Uint8Array(4 + data.length);
+  body[0] = first;
+  body.set(data, 4);
+  return { type, body };
+};
 
 export const writeId = (type: number, { type: kind, data }: Identification): IkePayload => writeTyped(type, kind, data);
 
@@ -197,13 +237,15 @@ export const writeCertificateRequest = (authorities: readonly Uint8Array[]): Ike
 });
 
 const writeSelector = ({ protocol, startPort, endPort, start, end }: TrafficSelector): Uint8Array => {
-  const head = new Uint8Array(8);
-  const view = viewOf(head);
-  head.set([start.length === 4 ? selectorType.ipv4 : selectorType.ipv6, protocol]);
-  view.setUint16(2, 8 + 2 * start.length);
-  view.setUint16(4, startPort);
-  view.setUint16(6, endPort);
-  return concatBytes(head, start, end);
+  const bytes = new Uint8Array(8 + 2 * start.length);
+  bytes[0] = start.length === 4 ? selectorType.ipv4 : selectorType.ipv6;
+  bytes[1] = protocol;
+  writeUint16(bytes, 2, bytes.length);
+  writeUint16(bytes, 4, startPort);
+  writeUint16(bytes, 6, endPort);
+  bytes.set(start, 8);
+  bytes.set(end, 8 + start.length);
+  return bytes;
 };
 
 export const writeSelectors = (type: number, selectors: readonly TrafficSelector[]): IkePayload =>
@@ -211,21 +253,23 @@ export const writeSelectors = (type: number, selectors: readonly TrafficSelector
 
 export const readSelectors = (body: Uint8Array): TrafficSelector[] => {
   need(body, 4, 'a traffic selector');
-  const parts = chainOf(body.subarray(4), 'a traffic selector');
+  const parts = readChain(body, { start: 4, end: body.length, what: 'a traffic selector', read: readSelector });
   if (parts.length !== body[0]) throw new IkeSyntaxError('traffic selectors are missing');
-  return parts.flatMap((bytes) => {
-    const size = bytes[0] === selectorType.ipv4 ? 4 : bytes[0] === selectorType.ipv6 ? 16 : 0;
-    if (size === 0) return [];
-    if (bytes.length !== 8 + 2 * size) throw new IkeSyntaxError('a traffic selector has a wrong length');
-    const view = viewOf(bytes);
-    return {
-      protocol: bytes[1] as number,
-      startPort: view.getUint16(4),
-      endPort: view.getUint16(6),
-      start: copyOf(bytes, 8, 8 + size),
-      end: copyOf(bytes, 8 + size),
-    };
-  });
+  return parts.filter((one) => one !== undefined);
+};
+
+/** Undefined for selectors of an unknown type. */
+const readSelector = (bytes: Uint8Array, at: number, end: number): TrafficSelector | undefined => {
+  const size = bytes[at] === selectorType.ipv4 ? 4 : bytes[at] === selectorType.ipv6 ? 16 : 0;
+  if (size === 0) return undefined;
+  if (end - at !== 8 + 2 * size) throw new IkeSyntaxError('a traffic selector has a wrong length');
+  return {
+    protocol: bytes[at + 1] as number,
+    startPort: readUint16(bytes, at + 4),
+    endPort: readUint16(bytes, at + 6),
+    start: copyOf(bytes, at + 8, at + 8 + size),
+    end: copyOf(bytes, at + 8 + size, end),
+  };
 };
 
 export const writeConfiguration = (type: number, attributes: readonly ConfigurationAttribute[]): IkePayload =>

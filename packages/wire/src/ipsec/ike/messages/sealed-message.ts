@@ -5,10 +5,14 @@ import {
   type IkePayload,
   IkeSyntaxError,
   ikeHeaderBytes,
+  payloadBytes,
+  payloadsLength,
   readPayloads,
+  readUint16,
   viewOf,
   writeHeader,
   writePayloads,
+  writeUint16,
 } from './message.ts';
 import { payloadType } from './numbers.ts';
 
@@ -30,65 +34,70 @@ export const sealMessages = (
   payloads: readonly IkePayload[],
   canFragment: boolean,
 ): Uint8Array[] => {
-  const text = writePayloads(payloads);
+  const length = payloadsLength(payloads);
   const first = payloads[0]?.type ?? payloadType.none;
   const overhead = ikeHeaderBytes + genericHeader + cipher.ivBytes + cipher.icvBytes + cipher.blockBytes;
-  if (!canFragment || text.length + overhead <= maxMessageBytes) {
-    return [sealPiece({ cipher, fields }, { text, first, type: payloadType.encrypted })];
+  if (!canFragment || length + overhead <= maxMessageBytes) {
+    const write = (message: Uint8Array, at: number) => writePayloads(message, at, payloads);
+    return [sealPiece({ cipher, fields }, { length, write, first, type: payloadType.encrypted })];
   }
+  const text = payloadBytes(payloads);
   const room = maxMessageBytes - overhead - fragmentHeader;
-  const total = Math.ceil(text.length / room);
-  return Array.from({ length: total }, (_, index) =>
-    sealPiece(
+  const total = Math.ceil(length / room);
+  return Array.from({ length: total }, (_, index) => {
+    const part = text.subarray(index * room, (index + 1) * room);
+    return sealPiece(
       { cipher, fields },
       {
-        text: text.subarray(index * room, (index + 1) * room),
+        length: part.length,
+        write: (message, at) => message.set(part, at),
         first: index === 0 ? first : payloadType.none,
         type: payloadType.encryptedFragment,
         fragment: { number: index + 1, total },
       },
-    ),
-  );
+    );
+  });
 };
 
 interface Piece {
-  readonly text: Uint8Array;
+  /** Of the text, which `write` puts into the message. */
+  readonly length: number;
+  write(message: Uint8Array, at: number): void;
   readonly first: number;
   readonly type: number;
   readonly fragment?: { readonly number: number; readonly total: number };
 }
 
-const sealPiece = ({ cipher, fields }: Sealing, { text, first, type, fragment }: Piece): Uint8Array => {
+const sealPiece = ({ cipher, fields }: Sealing, piece: Piece): Uint8Array => {
+  const { length, first, type, fragment } = piece;
   const ivAt = ikeHeaderBytes + genericHeader + (fragment === undefined ? 0 : fragmentHeader);
   const textAt = ivAt + cipher.ivBytes;
-  const padding = (cipher.blockBytes - ((text.length + 1) % cipher.blockBytes)) % cipher.blockBytes;
-  const textEnd = textAt + text.length + padding + 1;
+  const padding = (cipher.blockBytes - ((length + 1) % cipher.blockBytes)) % cipher.blockBytes;
+  const textEnd = textAt + length + padding + 1;
   const message = new Uint8Array(textEnd + cipher.icvBytes);
-  const view = viewOf(message);
   writeHeader(message, type, fields);
-  view.setUint8(ikeHeaderBytes, first);
-  view.setUint16(ikeHeaderBytes + 2, message.length - ikeHeaderBytes);
+  message[ikeHeaderBytes] = first;
+  writeUint16(message, ikeHeaderBytes + 2, message.length - ikeHeaderBytes);
   if (fragment !== undefined) {
-    view.setUint16(ikeHeaderBytes + genericHeader, fragment.number);
-    view.setUint16(ikeHeaderBytes + genericHeader + 2, fragment.total);
+    writeUint16(message, ikeHeaderBytes + genericHeader, fragment.number);
+    writeUint16(message, ikeHeaderBytes + genericHeader + 2, fragment.total);
   }
-  message.set(text, textAt);
+  piece.write(message, textAt);
   message[textEnd - 1] = padding;
   cipher.seal(message, { start: 0, ivAt, textEnd, high: -1 });
   return message;
 };
 
-/** Decrypts [ivAt, end) in a copy; undefined if the check fails. */
+/** Decrypts [ivAt, end) in place; undefined, with the text undefined too, if the check fails. */
 const openPiece = (cipher: PacketCipher, message: Uint8Array, ivAt: number): Uint8Array | undefined => {
   const textAt = ivAt + cipher.ivBytes;
   const textEnd = message.length - cipher.icvBytes;
   if (textEnd - textAt < 1 || (textEnd - textAt) % cipher.blockBytes !== 0) return undefined;
-  const copy = message.slice();
   const range: PacketRange = { start: 0, ivAt, textEnd, high: -1 };
-  if (!cipher.open(copy, range)) return undefined;
-  const padding = copy[textEnd - 1] as number;
+  if (!cipher.open(message, range)) return undefined;
+  const padding = message[textEnd - 1] as number;
   if (textEnd - 1 - padding < textAt) throw new IkeSyntaxError('padding is longer than the text');
-  return copy.subarray(textAt, textEnd - 1 - padding);
+  return message.subarray(textAt, textEnd - 1 - padding);
 };
 
 /** Fragments of the message that is being received. */
@@ -155,26 +164,25 @@ export const intermediateOctets = (
 };
 
 /**
- * Payloads of an encrypted message. 'invalid': the integrity check fails; 'partial': fragments are missing. Throws
+ * Payloads of an encrypted message, which is decrypted in place. 'invalid': the integrity check fails; 'partial': fragments are missing. Throws
  * `IkeSyntaxError` for an authentic message with a wrong format.
  */
 export const openMessage = (
   cipher: PacketCipher,
   { message, header, fragments }: { message: Uint8Array; header: IkeHeader; fragments: () => FragmentBuffer },
 ): OpenedMessage | 'invalid' | 'partial' => {
-  const view = viewOf(message);
   const type = header.firstPayload;
   if (message.length < ikeHeaderBytes + genericHeader + fragmentHeader) return 'invalid';
   // The encrypted payload is the only one of every message.
-  if (view.getUint16(ikeHeaderBytes + 2) !== message.length - ikeHeaderBytes) return 'invalid';
-  const first = view.getUint8(ikeHeaderBytes);
+  if (readUint16(message, ikeHeaderBytes + 2) !== message.length - ikeHeaderBytes) return 'invalid';
+  const first = message[ikeHeaderBytes] as number;
   if (type === payloadType.encrypted) {
     const text = openPiece(cipher, message, ikeHeaderBytes + genericHeader);
     return text === undefined ? 'invalid' : openedOf(text, first);
   }
   if (type !== payloadType.encryptedFragment) return 'invalid';
-  const number = view.getUint16(ikeHeaderBytes + genericHeader);
-  const total = view.getUint16(ikeHeaderBytes + genericHeader + 2);
+  const number = readUint16(message, ikeHeaderBytes + genericHeader);
+  const total = readUint16(message, ikeHeaderBytes + genericHeader + 2);
   if (number === 0 || number > total || total > maxFragments) return 'invalid';
   const text = openPiece(cipher, message, ikeHeaderBytes + genericHeader + fragmentHeader);
   if (text === undefined) return 'invalid';

@@ -38,7 +38,18 @@ const intersection = (one: TrafficSelector, other: TrafficSelector): TrafficSele
 export const narrowSelectors = (
   offered: readonly TrafficSelector[],
   configured: readonly TrafficSelector[],
-): TrafficSelector[] => {
+): readonly TrafficSelector[] => {
+  // Most peers offer just that, and the SAs to them share it.
+  const [one, other] = [offered[0], configured[0]];
+  const isSingle = offered.length === 1 && configured.length === 1;
+  if (isSingle && isSameSelector(one as TrafficSelector, other as TrafficSelector)) return configured;
+  return narrowAll(offered, configured);
+};
+
+const narrowAll = (
+  offered: readonly TrafficSelector[],
+  configured: readonly TrafficSelector[],
+): readonly TrafficSelector[] => {
   const common: TrafficSelector[] = [];
   for (const one of offered) {
     for (const other of configured) {

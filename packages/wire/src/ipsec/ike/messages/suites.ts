@@ -202,18 +202,34 @@ export const chooseProposal = (
 
 const transformTypes = Object.values(transformType);
 
+/** The first of the transforms that a type has, the preferred key exchange before all others. */
+const findCommon = (
+  given: readonly Transform[],
+  { wanted, type, group }: { wanted: readonly Transform[]; type: number; group: number | undefined },
+): Transform | undefined => {
+  let found: Transform | undefined;
+  for (const one of wanted) {
+    if (one.type !== type || isNone(one) || !given.some((other) => isSameTransform(one, other))) continue;
+    if (type !== transformType.group || one.id === group) return one;
+    found ??= one;
+  }
+  return found;
+};
+
 const chooseFrom = (proposal: Proposal, offer: Offer, group: number | undefined): Choice | undefined => {
   if (proposal.protocol !== (offer.prfs.length > 0 ? protocolId.ike : protocolId.esp)) return undefined;
   const wanted = transformsOf(offer);
-  const prefers = wanted.filter(({ type, id }) => type === transformType.group && id === group);
   const chosen: Transform[] = [];
   for (const type of transformTypes) {
+    const isOfType = (one: Transform) => one.type === type;
+    // Most suites have no transform of some types.
+    if (!wanted.some(isOfType) && !proposal.transforms.some(isOfType)) continue;
     const given = proposal.transforms.filter((one) => one.type === type && !isNone(one));
-    const own = [...prefers, ...wanted].filter((one) => one.type === type && !isNone(one));
+    const own = wanted.filter((one) => one.type === type && !isNone(one));
     if (given.length === 0 && own.length === 0) continue;
     // Without a transform for them, sequence numbers have 32 bits.
     if (given.length === 0 && type === transformType.esn && own.some(({ id }) => id === 0)) continue;
-    const common = own.find((one) => given.some((other) => isSameTransform(one, other)));
+    const common = findCommon(given, { wanted: own, type, group });
     const isOptional = given.length < proposal.transforms.filter((one) => one.type === type).length;
     const isDispensable =
       type === transformType.additionalExchange && wanted.some((one) => one.type === type && isNone(one));
@@ -240,12 +256,18 @@ const fixedKeyBits: Readonly<Record<number, number>> = {
   [encryptionId.tripleDes]: 192,
 };
 
-const suites = new Map<string, Suite>();
+const suites = new Map<number, Suite>();
+
+/** Algorithms have small numbers: a suite is one number. */
+const suiteKey = ({ encryption, keyBits, integrity, prf, group, additional, hasEsn }: Suite): number => {
+  const algorithms = ((encryption * 512 + keyBits) * 64 + integrity) * 64 + prf;
+  return ((algorithms * 256 + group) * 256 + additional) * 2 + Number(hasEsn);
+};
 
 /** Each suite exists once, however many SAs have it. */
 const suiteOf = (transforms: readonly Transform[]): Suite => {
   const suite = newSuite(transforms);
-  const key = Object.values(suite).join(' ');
+  const key = suiteKey(suite);
   const found = suites.get(key) ?? suite;
   suites.set(key, found);
   return found;
