@@ -327,6 +327,21 @@ describe('an SA that is up', () => {
     expect([short.client.endpoint.count, short.server.endpoint.count]).toEqual([0, 0]);
   });
 
+  it('waits for another response to its first message when one cannot be read', () => {
+    const responseFlag = 0x20;
+    const isFirstResponse = (message: Uint8Array) =>
+      message[18] === 34 && ((message[19] as number) & responseFlag) !== 0;
+    // The SA payload is at 28, its proposal at 32: the number of its transforms is wrong.
+    const spoilt = (message: Uint8Array) => message.with(39, 77);
+    const pair = up({ onWire: (message) => (isFirstResponse(message) ? [spoilt(message), message] : [message]) });
+    expect(pair.client.log).toEqual(['established', 'child 0 up']);
+    expect(pair.carries()).toBe(true);
+    const silent = up({ onWire: (message) => (isFirstResponse(message) ? [spoilt(message)] : [message]) });
+    silent.pass(200_000);
+    expect(silent.client.log).toEqual(['closed timeout']);
+    expect(silent.client.endpoint.count).toBe(0);
+  });
+
   it('comes up and renews its keys over a wire that loses, repeats and reorders', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(9), { minLength: 50, maxLength: 50 }), (dice) => {

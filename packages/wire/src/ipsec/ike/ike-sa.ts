@@ -294,18 +294,25 @@ export class IkeSa {
     return pending;
   }
 
+  /** What arrived was not its response: the request is under way as before. */
+  keepPending(pending: PendingRequest): void {
+    this.#pending = pending;
+    this.#nextRequest = pending.id;
+    this.#retransmitAt = this.owner.nowMs + this.#retransmitMs(pending);
+  }
+
   /** Sends the pending request again if it is time. Returns false when the peer has been silent too long. */
   retransmit(): boolean {
     const pending = this.#pending;
     const { nowMs, events } = this.owner;
     if (pending === undefined || nowMs < this.#retransmitAt) return true;
-    const { retransmitMs, maxRetransmits, dpdTimeoutMs } = this.peer.timers;
+    const { maxRetransmits, dpdTimeoutMs } = this.peer.timers;
     const isEstablished = this.state === 'established' && dpdTimeoutMs > 0;
     const isOver = isEstablished ? nowMs - this.heardMs >= dpdTimeoutMs : pending.retransmits >= maxRetransmits;
     if (isOver) return false;
     pending.retransmits++;
     this.counters.retransmits++;
-    this.#retransmitAt = nowMs + Math.min(retransmitMs * 2 ** pending.retransmits, maxRetransmitMs);
+    this.#retransmitAt = nowMs + this.#retransmitMs(pending);
     events.onRetransmit(this);
     this.sendAll(pending.packets);
     return true;
@@ -368,6 +375,10 @@ export class IkeSa {
     this.children.splice(at, 1);
     child.state = 'deleted';
     this.owner.events.onChildDown(this, child);
+  }
+
+  #retransmitMs({ retransmits }: PendingRequest): number {
+    return Math.min(this.peer.timers.retransmitMs * 2 ** retransmits, maxRetransmitMs);
   }
 
   #write(

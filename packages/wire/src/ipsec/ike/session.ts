@@ -40,13 +40,22 @@ export const handleMessage = (sa: IkeSa, header: IkeHeader, message: Uint8Array)
   sa.reschedule();
 };
 
-/** The response to the first message is neither encrypted nor authenticated yet: anything wrong is ignored. */
+/**
+ * The response to the first message is neither encrypted nor authenticated yet: anything wrong is ignored, and another
+ * one may come.
+ */
 const handlePlain = (sa: IkeSa, header: IkeHeader, message: Uint8Array): void => {
   const isExpected = (header.flags & headerFlag.response) !== 0 && header.exchange === exchangeType.saInit;
   if (!isExpected || !sa.isInitiator) return;
   const payloads = readPayloads(message, ikeHeaderBytes, header.firstPayload);
   sa.heardMs = sa.owner.nowMs;
-  sa.takePending(header.messageId, header.exchange)?.onReply(payloads, message);
+  const pending = sa.takePending(header.messageId, header.exchange);
+  try {
+    pending?.onReply(payloads, message);
+  } catch (error) {
+    if (pending !== undefined && sa.state === 'init') sa.keepPending(pending);
+    throw error;
+  }
 };
 
 const followPeer = (sa: IkeSa): void => {
