@@ -149,7 +149,14 @@ export {
   type PacketHandler,
   type RawHandler,
 } from './host-group/host-group.ts';
-export { createRouter, type FrameSink, type HostDirectory, type OnLinkPrefix } from './host-group/hosts.ts';
+export {
+  type BurstSink,
+  createRouter,
+  type FrameSink,
+  type HostDirectory,
+  type OnLinkPrefix,
+  type SegmentCut,
+} from './host-group/hosts.ts';
 export type { IcmpHandler, OutgoingIcmp } from './host-group/icmp-responder.ts';
 export type { Packet } from './host-group/packet.ts';
 export { Tunnel, type TunnelReceiver, TunnelSet } from './host-group/tunnel.ts';

@@ -47,7 +47,7 @@ const exchange = (lab: FrameLab, client: HostGroup, server: HostGroup, key: Int3
 const expectWhole = (result: ReturnType<typeof exchange>, length: number) =>
   expect(result).toEqual({ returned: length, isEqual: true, causes: [undefined, undefined], isDone: true });
 
-const createLab = (options: Partial<HostGroupOptions> = {}, tags = 0) => {
+const createLab = (options: Partial<HostGroupOptions> & { cuts?: boolean } = {}, tags = 0) => {
   const lab = new FrameLab();
   lab.keepsFrames = true;
   const client = lab.group(0, { hosts: consecutiveHosts('10.0.0.1', 'fd00:0::1', 100, tags), ...options });
@@ -70,9 +70,33 @@ it('datagrams that wait for their neighbour keep their bytes when the sender use
   expect(received).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
+/** Whether a frame carries TCP of the client, whose MAC holds the address. */
+const isClientTcp = (frame: Uint8Array): boolean =>
+  frame[9] === 0 && (frame[12] === 0x08 ? frame[13] === 0 && frame[23] === 6 : frame[20] === 6);
+
 describe.each(['v4', 'v6'] as const)('hosts over %s', (version) => {
   const source = version === 'v4' ? '10.0.0.4' : 'fd00:0::4';
   const key = () => flowKey(source, serverAddress[version], 0, 80);
+
+  it('send many segments in one packet where the link cuts it', () => {
+    const { lab, client, server } = createLab({ cuts: true });
+    expectWhole(exchange(lab, client, server, key(), 400_000), 400_000);
+    expect(lab.bursts).toBeGreaterThan(5);
+    const { packets, bytes } = client.output.counters;
+    const sent = lab.frames.filter(isClientTcp);
+    // Packets are counted as they are on the wire.
+    expect(packets).toBe(sent.length);
+    expect(bytes).toBe(sent.reduce((sum, { length }) => sum + length - 14, 0));
+    expect(Math.max(...sent.map(({ length }) => length))).toBe(1514);
+  });
+
+  it('send no large packets where a header field is wrong or packets leave in fragments', () => {
+    for (const fields of [{ fragmentSize: 600 }, { invalidChecksum: true }]) {
+      const { lab, client } = createLab({ cuts: true, fields });
+      expect(client.output.maxBurst).toBe(0);
+      expect(lab.bursts).toBe(0);
+    }
+  });
 
   it('find each other and exchange bytes', () => {
     const { lab, client, server } = createLab();

@@ -8,7 +8,7 @@ import { completeChecksum } from '../ip/pseudo-header.ts';
 import { ReassemblyStore } from '../ip/reassembly.ts';
 import type { LinkCodec } from '../links/link.ts';
 import { NeighbourCache } from '../neighbours/neighbour-cache.ts';
-import type { TcpLimits } from '../tcp/context.ts';
+import type { SegmentSink, TcpLimits } from '../tcp/context.ts';
 import { Tcp } from '../tcp/tcp.ts';
 import { type FlowShare, isInShare } from './flow-share.ts';
 import type { FrameSink, HostDirectory } from './hosts.ts';
@@ -60,6 +60,23 @@ export type OtherFrameHandler = (memory: Memory, start: number, end: number, hea
 
 /** Messages of MLD (RFC 2710, RFC 3810). */
 const membershipTypes: readonly number[] = [130, 131, 132, 143];
+
+/** Segments of TCP leave as the payload of IP packets. */
+const segmentSinkOf = (output: IpOutput): SegmentSink => ({
+  get memory() {
+    return output.memory;
+  },
+  begin: (keys, at, path, length, fragmentBytes) => output.begin(keys, at, path, ipProtocol.tcp, length, fragmentBytes),
+  commit: (offset, length, ecn, ttl) => output.commit(offset, length, ecn, ttl),
+  mtuOf: (path) => output.mtuOf(path),
+  burst: {
+    get maxBytes() {
+      return output.maxBurst;
+    },
+    begin: (keys, at, path, length) => output.beginBurst(keys, at, path, length),
+    commit: (offset, length, ecn, segmentBytes) => output.commitBurst(offset, length, ecn, segmentBytes),
+  },
+});
 
 const word = (random: () => number): number => Math.floor(random() * 2 ** 32) | 0;
 
@@ -126,15 +143,7 @@ export class HostGroup {
       random,
       limits: options.tcpLimits ?? {},
       answersClosedPorts: options.answersClosedPorts ?? true,
-      sink: {
-        get memory() {
-          return output.memory;
-        },
-        begin: (keys, at, path, length, fragmentBytes) =>
-          output.begin(keys, at, path, ipProtocol.tcp, length, fragmentBytes),
-        commit: (offset, length, ecn, ttl) => output.commit(offset, length, ecn, ttl),
-        mtuOf: (path) => output.mtuOf(path),
-      },
+      sink: segmentSinkOf(output),
     });
     this.udp = new UdpLayer(output);
     const { tcp, udp } = this;

@@ -1,12 +1,33 @@
 import type { Memory } from '../bytes/memory.ts';
 import { copyAddress, isMappedAddress, isSamePrefix } from '../ip/address.ts';
 
+/** Where a TCP packet is cut into segments. */
+export interface SegmentCut {
+  /** Offset of the TCP header, whose checksum covers the pseudo-header alone. */
+  readonly tcpAt: number;
+  readonly dataAt: number;
+  /** Payload of each segment; the last one may have less. */
+  readonly segmentBytes: number;
+  readonly isV6: boolean;
+}
+
+/** Takes TCP packets that are larger than the link allows: the kernel or the interface cuts them into segments. */
+export interface BurstSink {
+  /** Memory of the frame begun last. */
+  readonly memory: Memory;
+  /** Offset for a frame of up to `length` bytes, or -1 while there is no room. */
+  begin(length: number): number;
+  commit(offset: number, length: number, cut: SegmentCut): void;
+}
+
 /** Takes frames (or IP packets, where a link has no Ethernet). Written in place, then committed. */
 export interface FrameSink {
   /** Memory of the frame begun last. */
   readonly memory: Memory;
   /** Largest IP packet it carries. */
   readonly mtu: number;
+  /** Undefined: every frame is sent as it is. */
+  readonly burst?: BurstSink | undefined;
   /** True if VLAN tags of a frame take room of the MTU, as inside a tunnel. */
   readonly carriesTags?: boolean;
   /**

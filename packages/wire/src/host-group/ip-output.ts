@@ -15,10 +15,12 @@ import { dontFragment, type Ipv4Fields, ipv4Bytes, moreFragments, writeIpv4 } fr
 import { fragmentHeaderBytes, fragmentProtocol, ipv6Bytes, writeFragmentHeader, writeIpv6 } from '../ip/ipv6.ts';
 import type { LinkCodec } from '../links/link.ts';
 import type { NeighbourCache } from '../neighbours/neighbour-cache.ts';
-import type { FrameSink, HostDirectory } from './hosts.ts';
+import type { BurstSink, FrameSink, HostDirectory, SegmentCut } from './hosts.ts';
 
 const multicast = -2;
 const maxPacketBytes = 65_535;
+/** The longest TCP packet with its headers, each as long as it can be, still has a length that IP can tell. */
+const maxBurstBytes = maxPacketBytes - ipv6Bytes;
 const maxHeaderBytes = maxEthernetBytes + ipv6Bytes + fragmentHeaderBytes;
 
 export interface IpOutputOptions {
@@ -108,19 +110,7 @@ export class IpOutput {
    * fragments of that size; 0: as `fields` say.
    */
   begin(keys: Int32Array, at: number, path: number, protocol: number, length: number, fragmentBytes = 0): number {
-    const { neighbours, hosts } = this.#options;
-    this.#isV6 = !isMappedAddress(keys, at + 4);
-    this.#tags = 0;
-    if (neighbours !== undefined) {
-      this.#tags = hosts.tagsOf(path);
-      this.#neighbour = this.#resolve(keys, at, path, neighbours);
-      if (this.#neighbour === -1) return -1;
-    }
-    this.#keys = keys;
-    this.#at = at;
-    this.#path = path;
-    this.#protocol = protocol;
-    this.#fields = this.fieldsOf?.(keys, at, path, protocol) ?? this.fields;
+    if (!this.#address(keys, at, path, protocol)) return -1;
     this.#fragmentBytes = fragmentBytes;
     const ipLength = length + (this.#isV6 ? ipv6Bytes : ipv4Bytes);
     this.#isLarge = ipLength > this.#maxPacket();
@@ -140,6 +130,72 @@ export class IpOutput {
     const tos = (fields.dscp << 2) | (ecn === 0 ? fields.ecn : ecn);
     if (this.#isLarge) this.#commitLarge(offset, length, tos);
     else this.#commitFrame(offset, length, tos);
+  }
+
+  /** Longest TCP segment that `beginBurst` takes; 0: it takes none. */
+  get maxBurst(): number {
+    const { shim } = this.#options;
+    const { invalidChecksum, fragmentSize } = this.fields;
+    const isPlain = shim === undefined && this.seal === undefined && this.fieldsOf === undefined;
+    if (!isPlain || invalidChecksum || fragmentSize > 0) return 0;
+    return this.#burst === undefined ? 0 : maxBurstBytes;
+  }
+
+  /** Offset for a TCP segment that is cut into smaller ones below, or -1 as `begin` does. */
+  beginBurst(keys: Int32Array, at: number, path: number, length: number): number {
+    const burst = this.#burst;
+    if (burst === undefined || !this.#address(keys, at, path, ipProtocol.tcp)) return -1;
+    const headers = etherHeaderLength(this.#tags) + (this.#isV6 ? ipv6Bytes : ipv4Bytes);
+    const base = burst.begin(headers + length);
+    if (base < 0) {
+      this.counters.refused++;
+      return -1;
+    }
+    this.memory = burst.memory;
+    return base + headers;
+  }
+
+  /** Sends the segment [offset, offset + length) written after `beginBurst`, with `segmentBytes` of its payload in each. */
+  commitBurst(offset: number, length: number, ecn: number, segmentBytes: number): void {
+    const fields = this.#fields;
+    const end = offset + length;
+    const headerBytes = (this.memory.view.getUint8(offset + 12) >>> 4) << 2;
+    const segments = Math.ceil((length - headerBytes) / segmentBytes);
+    this.#ttl = fields.ttl;
+    const tos = (fields.dscp << 2) | (ecn === 0 ? fields.ecn : ecn);
+    this.#identification = (this.#identification + 1) & 0xffff;
+    const start = this.#isV6
+      ? this.#writeV6(offset, length, tos, this.#protocol)
+      : this.#writeV4(offset, length, tos, fields.df ? dontFragment : 0);
+    // Every segment has a number of its own.
+    this.#identification = (this.#identification + segments - 1) & 0xffff;
+    this.counters.packets += segments;
+    this.counters.bytes += (segments - 1) * (offset - start + headerBytes);
+    const at = this.#writeLink(start, end);
+    const cut: SegmentCut = { tcpAt: offset, dataAt: offset + headerBytes, segmentBytes, isV6: this.#isV6 };
+    this.#burst?.commit(at, end - at, cut);
+  }
+
+  get #burst(): BurstSink | undefined {
+    return this.#options.neighbours === undefined ? undefined : this.#options.sink.burst;
+  }
+
+  /** Takes the flow of a packet. False: no route, or the neighbour is not known yet. */
+  #address(keys: Int32Array, at: number, path: number, protocol: number): boolean {
+    const { neighbours, hosts } = this.#options;
+    this.#isV6 = !isMappedAddress(keys, at + 4);
+    this.#tags = 0;
+    if (neighbours !== undefined) {
+      this.#tags = hosts.tagsOf(path);
+      this.#neighbour = this.#resolve(keys, at, path, neighbours);
+      if (this.#neighbour === -1) return false;
+    }
+    this.#keys = keys;
+    this.#at = at;
+    this.#path = path;
+    this.#protocol = protocol;
+    this.#fields = this.fieldsOf?.(keys, at, path, protocol) ?? this.fields;
+    return true;
   }
 
   #maxPacket(): number {
@@ -223,14 +279,16 @@ export class IpOutput {
     return hash & 0xfffff || 1;
   }
 
-  /** Puts the link header before the packet [start, end) and sends it. */
   #finish(start: number, end: number): void {
-    const { sink, neighbours, hosts, shim } = this.#options;
+    const at = this.#writeLink(start, end);
+    this.#options.sink.commit(at, end - at);
+  }
+
+  /** Puts the link header before the packet [start, end) and returns where it starts. */
+  #writeLink(start: number, end: number): number {
+    const { neighbours, hosts, shim } = this.#options;
     this.counters.bytes += end - start;
-    if (neighbours === undefined) {
-      sink.commit(start, end - start);
-      return;
-    }
+    if (neighbours === undefined) return start;
     const { bytes, view } = this.memory;
     let type: number = this.#isV6 ? etherType.ipv6 : etherType.ipv4;
     let at = start;
@@ -242,7 +300,7 @@ export class IpOutput {
     if (this.#neighbour !== multicast) copyMac(neighbours.macs, this.#neighbour * macBytes, bytes, at);
     else this.#writeMulticastMac(view, at);
     hosts.writeMac(this.#path, bytes, at + macBytes);
-    sink.commit(at, end - at);
+    return at;
   }
 
   #writeMulticastMac(view: DataView, at: number): void {

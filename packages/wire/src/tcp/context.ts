@@ -11,6 +11,15 @@ import { Segment } from './segment/segment.ts';
 import type { TcpSettings } from './settings.ts';
 import { TimeWaitTable } from './time-wait.ts';
 
+/** Takes segments that are cut into smaller ones below. */
+export interface SegmentBurst {
+  /** Longest one, with its header; 0: none can be sent. */
+  readonly maxBytes: number;
+  /** As `begin` and `commit` of the sink. The checksum written covers the pseudo-header alone. */
+  begin(keys: Int32Array, at: number, path: number, length: number): number;
+  commit(offset: number, length: number, ecn: number, segmentBytes: number): void;
+}
+
 /** Takes segments of a stack. */
 export interface SegmentSink {
   /** Memory that segments are written into. */
@@ -24,6 +33,7 @@ export interface SegmentSink {
   commit(offset: number, length: number, ecn: number, ttl?: number): void;
   /** Largest IP packet towards the remote end of a flow. */
   mtuOf(path: number): number;
+  readonly burst?: SegmentBurst;
 }
 
 /** A port that accepts connections. */
@@ -210,6 +220,13 @@ export class TcpContext {
     if (c.isDirty) return;
     c.isDirty = true;
     this.dirty.push(c);
+  }
+
+  /** Remembers that the sink has refused a segment of a connection. */
+  block(c: TcpConnection): void {
+    if (c.isBlocked) return;
+    c.isBlocked = true;
+    this.blocked.push(c);
   }
 
   /** Makes sure the wheel wakes the connection not later than at the tick. Later timers are found when it fires. */

@@ -1,4 +1,5 @@
 import { checksumOf, sumBytes } from '../bytes/checksum.ts';
+import { sendBurst } from './burst.ts';
 import { recoveryPhase, retransmitTimer, type TcpConnection, tcpState } from './connection.ts';
 import type { TcpContext } from './context.ts';
 import { historyOf } from './loss/congestion.ts';
@@ -6,6 +7,7 @@ import { backedOffRto } from './loss/rtt.ts';
 import { appendSent, splitSent } from './loss/scoreboard.ts';
 import { copyQueued } from './loss/send-queue.ts';
 import { type SentSegment, sentMark } from './loss/sent-segment.ts';
+import { windowToAnnounce } from './receive-window.ts';
 import { flowWords, portsWord } from './segment/flow-key.ts';
 import {
   minHeaderLength,
@@ -16,17 +18,11 @@ import {
   writeTimestamps,
 } from './segment/segment.ts';
 import { type Disguise, disguiseSegment, type ShapedPiece, shapedPieces, urgent } from './segment/segment-shape.ts';
-import { distance, isAfter } from './segment/sequence.ts';
+import { distance } from './segment/sequence.ts';
 import { signatureBytes, signSegment } from './segment/signature.ts';
 
 const ectZero = 2;
 const minProbeMs = 10;
-
-const block = (context: TcpContext, c: TcpConnection): void => {
-  if (c.isBlocked) return;
-  c.isBlocked = true;
-  context.blocked.push(c);
-};
 
 /** Sets a use of the retransmission timer. */
 export const setRetransmitTimer = (context: TcpContext, c: TcpConnection, use: number, ms: number): void => {
@@ -52,18 +48,6 @@ export const armRetransmit = (context: TcpContext, c: TcpConnection): void => {
     }
   }
   setRetransmitTimer(context, c, retransmitTimer.timeout, rto);
-};
-
-/** Bytes the peer may send beyond rcvNxt. The edge moves on only by a worthwhile step (RFC 9293, 3.8.6.2.2). */
-const windowToAnnounce = (c: TcpConnection): number => {
-  const current = distance(c.rcvAdvertised, c.rcvNxt);
-  const room = c.settings.window - c.rcvHeld;
-  const step = Math.min(c.settings.window >> 1, c.rcvMss === 0 ? c.mss : c.rcvMss);
-  const window = room - current >= step || room > current + (c.settings.window >> 2) ? room : Math.max(current, 0);
-  const scaled = Math.min(window >> c.rcvShift, 0xffff);
-  const edge = (c.rcvNxt + (scaled << c.rcvShift)) | 0;
-  if (isAfter(edge, c.rcvAdvertised)) c.rcvAdvertised = edge;
-  return scaled;
 };
 
 const maxSackBlocks = 4;
@@ -102,13 +86,13 @@ const writeSacks = (c: TcpConnection, view: DataView, at: number): number => {
 
 const maxSackOptionLength = 40;
 
-/** Options that every segment has. */
-export const optionBytesOf = (c: TcpConnection): number =>
-  (c.usesTimestamps ? 12 : 0) + (c.signatureKey === undefined ? 0 : signatureBytes);
-
 /** Beside a signature and timestamps SACK blocks find no room: signed connections do without timestamps, as Linux does. */
 export const mayUseTimestamps = ({ settings, signatureKey }: TcpConnection): boolean =>
   settings.timestamps && signatureKey === undefined;
+
+/** Options that every segment has. */
+export const optionBytesOf = (c: TcpConnection): number =>
+  (c.usesTimestamps ? 12 : 0) + (c.signatureKey === undefined ? 0 : signatureBytes);
 
 /**
  * Writes and sends one segment of a synchronized connection with `length` bytes of the send queue from `seq` on.
@@ -129,7 +113,7 @@ export const emitSegment = (
   const room = minHeaderLength + optionBytesOf(c) + (hasSacks ? maxSackOptionLength : 0) + length;
   const at = sink.begin(keys, key, c.path, room, length > 0 ? c.shape?.fragmentBytes : 0);
   if (at < 0) {
-    block(context, c);
+    context.block(c);
     return false;
   }
   const { memory } = sink;
@@ -210,7 +194,7 @@ export const emitSyn = (context: TcpContext, c: TcpConnection): boolean => {
   const at = sink.begin(flows.keys, key, c.path, 60);
   c.mustAck = at < 0;
   if (at < 0) {
-    block(context, c);
+    context.block(c);
     return false;
   }
   const { memory } = sink;
@@ -284,12 +268,18 @@ const nextLength = (c: TcpConnection, queued: number): number => {
 const sendNew = (context: TcpContext, c: TcpConnection): void => {
   const before = c.sndNxt;
   if (c.shape !== undefined) sendShaped(context, c);
-  while (!c.isFinSent && (c.shape === undefined || c.sndNxt === c.queueEnd) && sendNext(context, c)) {
+  while (!c.isFinSent && (c.shape === undefined || c.sndNxt === c.queueEnd) && sendMore(context, c)) {
     // Until the window is full or nothing is queued.
   }
   // The timer depends on how much is in flight, so it starts after the last segment.
   const isArmed = c.retransmitUse !== retransmitTimer.none && c.retransmitUse !== retransmitTimer.persist;
   if (!isArmed && c.sndNxt !== before) armRetransmit(context, c);
+};
+
+/** Sends a part of what is queued. Returns false if nothing can be sent now. */
+const sendMore = (context: TcpContext, c: TcpConnection): boolean => {
+  const sent = sendBurst(context, c);
+  return sent === 0 ? sendNext(context, c) : sent > 0;
 };
 
 /** Segments of a flight in a shape of its own; the next ones follow when they are acknowledged. */

@@ -52,6 +52,18 @@ describe('a transfer between two stacks', () => {
     expect([result.client.retransmits, result.server.retransmits]).toEqual([0, 0]);
   });
 
+  it('leaves in large segments where the wire cuts them, and lost parts are repeated alone', () => {
+    const result = transfer({ seed: 3, up: 3_000_000, down: 1_000_000, cuts: true });
+    expectWhole(result, 3_000_000, 1_000_000);
+    expect([result.client.retransmits, result.server.retransmits]).toEqual([0, 0]);
+    const { bursts, segments } = result.wire;
+    expect(segments / bursts).toBeGreaterThan(3);
+    const lossy = transfer({ seed: 4, up: 2_000_000, down: 0, cuts: true, lossRate: 0.02 });
+    expectWhole(lossy, 2_000_000, 0);
+    expect(lossy.wire.bursts).toBeGreaterThan(10);
+    expect(lossy.client.retransmits).toBeLessThan(100);
+  });
+
   it.each(['newreno', 'cubic'] as const)('recovers from 2 %% loss with %s', (congestion) => {
     const result = transfer({
       seed: 7,
@@ -92,6 +104,7 @@ describe('a transfer between two stacks', () => {
       markRate: fc.constantFrom(0, 0.1),
       delayUs: fc.constantFrom(20, 1000, 40_000),
       jitterUs: fc.constantFrom(0, 500, 20_000),
+      cuts: fc.boolean(),
       client: settings,
       server: settings,
     });

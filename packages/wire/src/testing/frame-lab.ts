@@ -1,8 +1,9 @@
 import { copyOf, createMemory, Memory } from '../bytes/memory.ts';
 import { HostGroup, type HostGroupOptions } from '../host-group/host-group.ts';
-import { createRouter, type FrameSink, type HostDirectory } from '../host-group/hosts.ts';
+import { type BurstSink, createRouter, type FrameSink, type HostDirectory } from '../host-group/hosts.ts';
 import { copyAddress, isMappedAddress, parseAddress } from '../ip/address.ts';
 import { createRandom } from './random.ts';
+import { cutFrame } from './segment-cutter.ts';
 
 /** Hosts with consecutive addresses, MACs 02:… with the last word of the address, no gateway: all are on link. */
 export const consecutiveHosts = (first4: string, first6: string, count: number, tags = 0): HostDirectory => {
@@ -50,30 +51,53 @@ export class FrameLab {
   nowUs = 1_000_000;
   readonly frames: Uint8Array[] = [];
   keepsFrames = false;
+  /** TCP packets larger than the link allows that were cut. */
+  bursts = 0;
   readonly #queues: [Uint8Array[], Uint8Array[]] = [[], []];
   readonly random = createRandom(3);
   readonly groups: HostGroup[] = [];
   /** Groups that take frames of the two sides. */
   readonly ends: [HostGroup | undefined, HostGroup | undefined] = [undefined, undefined];
 
-  sink(side: 0 | 1, mtu = 1500): FrameSink {
+  /** `cuts`: it takes large TCP packets. */
+  sink(side: 0 | 1, mtu = 1500, cuts = false): FrameSink {
     const memory = createMemory(4096);
     return {
+      ...(cuts && { burst: this.#burst(side) }),
       memory,
       mtu,
       begin: (length) => (length > 4000 ? -1 : 16),
       commit: (offset, length) => {
-        const frame = copyOf(memory.bytes, offset, offset + length);
-        if (this.keepsFrames) this.frames.push(frame);
-        this.#queues[side].push(frame);
+        this.#put(side, copyOf(memory.bytes, offset, offset + length));
+      },
+    };
+  }
+
+  #put(side: 0 | 1, frame: Uint8Array): void {
+    if (this.keepsFrames) this.frames.push(frame);
+    this.#queues[side].push(frame);
+  }
+
+  #burst(side: 0 | 1): BurstSink {
+    const memory = createMemory(70_000);
+    return {
+      memory,
+      begin: () => 16,
+      commit: (offset, length, cut) => {
+        this.bursts++;
+        const inFrame = { ...cut, tcpAt: cut.tcpAt - offset, dataAt: cut.dataAt - offset };
+        for (const frame of cutFrame(copyOf(memory.bytes, offset, offset + length), inFrame)) this.#put(side, frame);
       },
     };
   }
 
   /** A group on one side of the wire. */
-  group(side: 0 | 1, options: Partial<HostGroupOptions> & { hosts: HostDirectory; mtu?: number }): HostGroup {
+  group(
+    side: 0 | 1,
+    options: Partial<HostGroupOptions> & { hosts: HostDirectory; mtu?: number; cuts?: boolean },
+  ): HostGroup {
     const group = new HostGroup({
-      sink: this.sink(side, options.mtu),
+      sink: this.sink(side, options.mtu, options.cuts),
       nowUs: this.nowUs,
       random: this.random,
       ...options,

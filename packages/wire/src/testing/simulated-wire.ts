@@ -1,7 +1,8 @@
 import { copyOf, createMemory, Memory } from '../bytes/memory.ts';
-import type { SegmentSink, TcpLimits } from '../tcp/context.ts';
+import type { SegmentBurst, SegmentSink, TcpLimits } from '../tcp/context.ts';
 import { flowWords, portsWord } from '../tcp/segment/flow-key.ts';
 import { Tcp } from '../tcp/tcp.ts';
+import { cutSegment } from './segment-cutter.ts';
 
 export interface WireOptions {
   readonly random: () => number;
@@ -14,6 +15,8 @@ export interface WireOptions {
   /** ECN marks instead of nothing, where the packet allows it. */
   readonly markRate?: number;
   readonly limits?: Partial<TcpLimits>;
+  /** Segments larger than the wire allows are cut. */
+  readonly cuts?: boolean;
 }
 
 interface Flight {
@@ -49,6 +52,8 @@ export class SimulatedWire {
   /** A side that is cut off sends and receives nothing. */
   readonly isCut = [false, false];
   segments = 0;
+  /** Large segments that were cut. */
+  bursts = 0;
   readonly #flights: Flight[] = [];
   #order = 0;
 
@@ -91,13 +96,26 @@ export class SimulatedWire {
   #sink(side: number): SegmentSink {
     const memory = createMemory(70_000);
     let addresses = new Int32Array(8);
+    const begin = (keys: Int32Array, at: number) => {
+      // The receiver's local end is our remote end.
+      addresses = Int32Array.from([...keys.subarray(at + 4, at + 8), ...keys.subarray(at, at + 4)]);
+      return 8;
+    };
+    const burst: SegmentBurst = {
+      maxBytes: 65_000,
+      begin,
+      commit: (offset, length, ecn, segmentBytes) => {
+        this.bursts++;
+        for (const segment of cutSegment(copyOf(memory.bytes, offset, offset + length), segmentBytes)) {
+          this.segments++;
+          this.#transmit(side, segment, addresses, ecn);
+        }
+      },
+    };
     return {
       memory,
-      begin: (keys, at) => {
-        // The receiver's local end is our remote end.
-        addresses = Int32Array.from([...keys.subarray(at + 4, at + 8), ...keys.subarray(at, at + 4)]);
-        return 8;
-      },
+      begin,
+      ...(this.options.cuts && { burst }),
       commit: (offset, length, ecn) => {
         this.segments++;
         this.#transmit(side, copyOf(memory.bytes, offset, offset + length), addresses, ecn);

@@ -9,7 +9,7 @@ const ioctl = process.arch === 'x64' ? 16 : 29;
 const request = { flags: 0x8913, mtu: 0x8921, hardware: 0x8927, index: 0x8933, ethtool: 0x8946 } as const;
 const nameBytes = 16;
 const requestBytes = 40;
-const ethtoolGetLink = 10;
+const ethtoolGet = { link: 0xa, segmentation: 0x1e } as const;
 const ethtoolAt = 64;
 /** Ethernet and loopback. */
 const ethernetKinds: ReadonlySet<number> = new Set([1, 772]);
@@ -73,16 +73,20 @@ export const requireDevice = (name: string): Device => {
   return device;
 };
 
-/** The link state reported by the driver, which is current; undefined if it reports none. */
-const carrierOf = (fd: number, name: string): boolean | undefined => {
+/** What the driver says about an interface; undefined if it does not. */
+const askDriver = (fd: number, name: string, question: number): boolean | undefined => {
   const memory = scratch();
   memory.bytes.fill(0, 0, ethtoolAt + 8);
   memory.bytes.write(name.slice(0, nameBytes - 1), 0, 'latin1');
   memory.bytes.writeBigUInt64LE(BigInt(memory.addressOf(ethtoolAt, 8)), nameBytes);
-  memory.bytes.writeUInt32LE(ethtoolGetLink, ethtoolAt);
+  memory.bytes.writeUInt32LE(question, ethtoolAt);
   const result = requireLibc().syscall(ioctl, fd, request.ethtool, memory.addressOf(0, requestBytes), 0, 0, 0);
   return result < 0 ? undefined : memory.bytes.readUInt32LE(ethtoolAt + 4) !== 0;
 };
+
+/** Whether the interface takes TCP packets that are larger than its MTU; a virtual one passes them on as they are. */
+export const takesLargePackets = (name: string): boolean =>
+  withInterfaceSocket((fd) => askDriver(fd, name, ethtoolGet.segmentation) ?? false);
 
 /** Whether frames can be sent now. */
 export const linkStateOf = (name: string): 'up' | 'down' | 'gone' =>
@@ -90,7 +94,8 @@ export const linkStateOf = (name: string): 'up' | 'down' | 'gone' =>
     const flags = queryInterface(fd, request.flags, name)?.readUInt16LE(0);
     if (flags === undefined) return 'gone';
     // The kernel's flag may lag by a second.
-    const hasCarrier = carrierOf(fd, name) ?? (flags & flag.running) !== 0;
+    // The state reported by the driver is current.
+    const hasCarrier = askDriver(fd, name, ethtoolGet.link) ?? (flags & flag.running) !== 0;
     return (flags & flag.up) !== 0 && hasCarrier ? 'up' : 'down';
   });
 

@@ -17,6 +17,7 @@ export const packetOption = {
   receiveRing: [263, 5],
   statistics: [263, 6],
   version: [263, 10],
+  hasOffloadHeader: [263, 15],
   bypassQueue: [263, 20],
   ignoreOutgoing: [263, 23],
 } as const;
@@ -79,6 +80,14 @@ export const openSender = (device: Device, isCaptured = false): number =>
   configureOrClose(openSocket(familyPacket, socketRaw), (fd) => {
     // Bypasses the queueing discipline, which would change the send times.
     setPacketOption(fd, packetOption.bypassQueue, isCaptured ? 0 : 1);
+    bindTo(fd, device, 0);
+  });
+
+/** A socket that sends whole frames, each behind a virtio_net_hdr that says what is left to the kernel. */
+export const openBurstSocket = (device: Device): number =>
+  configureOrClose(openSocket(familyPacket, socketRaw), (fd) => {
+    // Through the queueing discipline: the kernel cuts frames into segments nowhere else.
+    setPacketOption(fd, packetOption.hasOffloadHeader, 1);
     bindTo(fd, device, 0);
   });
 

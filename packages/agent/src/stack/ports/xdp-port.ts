@@ -4,7 +4,7 @@ import { errno } from '../../net/kernel/errno.ts';
 import { type Libc, requireLibc } from '../../net/kernel/libc.ts';
 import { type Memory, mapMemory } from '../../net/kernel/memory.ts';
 import { closeSocket } from '../../net/kernel/socket.ts';
-import type { Device } from '../../net/packet/device.ts';
+import { type Device, takesLargePackets } from '../../net/packet/device.ts';
 import { neighbourProgram } from '../../net/packet/packet-filter.ts';
 import {
   bindXdp,
@@ -17,6 +17,7 @@ import {
   type XdpRingName,
 } from '../../net/xdp/af-xdp-socket.ts';
 import { attachProgramTo, createSocketMap, loadProgram, putSocket } from '../../net/xdp/bpf.ts';
+import { BurstSender } from './burst-sender.ts';
 import { PacketReceiver } from './packet-port.ts';
 import type { FrameReceiver, Port } from './port.ts';
 import { type AddressBlock, maxBlocks, redirectProgram } from './redirect-program.ts';
@@ -29,6 +30,10 @@ const sendChunks = 2048;
 const dontWait = 0x40;
 /** Frames handled before other descriptors get their turn. */
 const framesPerIteration = 1024;
+/** To sleep and to be woken takes longer than the acknowledgements of a burst on a short path. */
+const awakeMs = 0.03;
+/** Bursts sent before other descriptors get their turn. */
+const burstsPerIteration = 16;
 /** Calls that handle a full ring. */
 const pollRounds = receiveChunks / framesPerIteration;
 
@@ -46,6 +51,8 @@ class XdpQueue implements Watcher {
   readonly fd: number;
   readonly memory: WireMemory;
   readonly rings: Readonly<Record<XdpRingName, XdpRing>>;
+  /** A burst was sent since the last frames were handled. */
+  hasBurst = false;
   readonly #frames: Memory;
   readonly #isVirtual: boolean;
   #handler: FrameReceiver | undefined;
@@ -76,7 +83,31 @@ class XdpQueue implements Watcher {
     poller.add(this.fd, epollEvent.in, this);
   }
 
+  /** Handles frames, and those that answer a burst at once. */
   ready(): void {
+    for (let bursts = 0; bursts < burstsPerIteration; bursts++) {
+      this.hasBurst = false;
+      this.#handle();
+      if (this.#isClosed || !this.hasBurst || !this.#stayAwake()) return;
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    closeSocket(this.fd);
+    for (const { memory } of [...Object.values(this.rings), { memory: this.#frames }]) memory.release();
+  }
+
+  /** Waits a moment for frames without sleeping. False if there are none. */
+  #stayAwake(): boolean {
+    const { words, producer, consumer } = this.rings.receive;
+    const end = performance.now() + awakeMs;
+    while (Atomics.load(words, producer) === words[consumer]) if (performance.now() > end) return false;
+    return true;
+  }
+
+  #handle(): void {
     const { words, producer, consumer, entries, firstEntry } = this.rings.receive;
     const { fill } = this.rings;
     const handler = this.#handler as FrameReceiver;
@@ -98,13 +129,6 @@ class XdpQueue implements Watcher {
     handler.onIdle();
   }
 
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    closeSocket(this.fd);
-    for (const { memory } of [...Object.values(this.rings), { memory: this.#frames }]) memory.release();
-  }
-
   #fillAll(): void {
     const { words, producer, firstEntry } = this.rings.fill;
     for (let index = 0; index < receiveChunks; index++) words[firstEntry + index * 2] = index * chunkBytes;
@@ -117,9 +141,12 @@ class XdpPort implements Port {
   readonly name = 'AF_XDP';
   readonly mtu: number;
   readonly memory: WireMemory;
-  sendErrors = 0;
-  sentFrames = 0;
   readonly #device: Device;
+  readonly #isVirtual: boolean;
+  #errors = 0;
+  #committed = 0;
+  /** Undefined until it is asked for; false: there is none. */
+  #burst: BurstSender | false | undefined;
   readonly #libc: Libc = requireLibc();
   readonly #poller: EpollPoller = epollPoller();
   readonly #queues: XdpQueue[] = [];
@@ -139,6 +166,7 @@ class XdpPort implements Port {
     const { device, blocks, queues } = options;
     this.mtu = device.mtu;
     this.#device = device;
+    this.#isVirtual = options.isVirtual;
     try {
       const map = createSocketMap(queues);
       this.#fds.push(map);
@@ -156,6 +184,20 @@ class XdpPort implements Port {
     }
     this.#first = this.#queues[0] as XdpQueue;
     this.memory = this.#first.memory;
+  }
+
+  get sentFrames(): number {
+    return this.#committed + (this.#burst ? this.#burst.sent : 0);
+  }
+
+  get sendErrors(): number {
+    return this.#errors + (this.#burst ? this.#burst.errors : 0);
+  }
+
+  /** Undefined where large packets would arrive in one piece, as at the other end of a veth. */
+  get burst(): BurstSender | undefined {
+    this.#burst ??= this.#openBurst();
+    return this.#burst === false ? undefined : this.#burst;
   }
 
   receive(handler: FrameReceiver): void {
@@ -182,21 +224,12 @@ class XdpPort implements Port {
     words[at] = offset;
     words[at + 2] = length;
     this.#producer = (this.#producer + 1) | 0;
-    this.sentFrames++;
+    this.#committed++;
   }
 
   flush(): void {
-    const { words, producer } = this.#first.rings.send;
-    Atomics.store(words, producer, this.#producer);
-    // A call sends a part of what is in the ring.
-    for (let left = this.#waiting(); left > 0; ) {
-      if (this.#libc.send(this.#first.fd, 0, 0, dontWait) < 0 && !this.#isTemporary(this.#libc.errno())) break;
-      const now = this.#waiting();
-      if (now >= left) break;
-      left = now;
-    }
-    this.#reclaim();
-    if (this.#waiting() > 0) this.#refuse();
+    this.#sendRing();
+    if (this.#burst) this.#burst.flush();
   }
 
   takeDrops(): number {
@@ -214,9 +247,41 @@ class XdpPort implements Port {
     this.#release();
   }
 
+  #openBurst(): BurstSender | false {
+    const { name } = this.#device;
+    if (this.#isVirtual && takesLargePackets(name)) return false;
+    try {
+      return new BurstSender({
+        device: this.#device,
+        sendEarlier: () => {
+          this.#first.hasBurst = this.#queues.length === 1;
+          this.#sendRing();
+        },
+        refuse: () => this.#refuse(),
+      });
+    } catch {
+      // Without it segments are sent one by one.
+      return false;
+    }
+  }
+
+  #sendRing(): void {
+    const { words, producer } = this.#first.rings.send;
+    Atomics.store(words, producer, this.#producer);
+    // A call sends a part of what is in the ring.
+    for (let left = this.#waiting(); left > 0; ) {
+      if (this.#libc.send(this.#first.fd, 0, 0, dontWait) < 0 && !this.#isTemporary(this.#libc.errno())) break;
+      const now = this.#waiting();
+      if (now >= left) break;
+      left = now;
+    }
+    this.#reclaim();
+    if (this.#waiting() > 0) this.#refuse();
+  }
+
   /** EBUSY: the interface has dropped the frame, as a veth does whose other end is not run in time (256 frames). */
   #isTemporary(error: number): boolean {
-    if (error === errno.EBUSY) this.sendErrors++;
+    if (error === errno.EBUSY) this.#errors++;
     return error === errno.EAGAIN || error === errno.EBUSY || error === errno.ENOBUFS || error === errno.EINTR;
   }
 
@@ -245,12 +310,14 @@ class XdpPort implements Port {
       this.#hasRefused = false;
       if (this.#isClosed) return;
       this.flush();
-      if (this.#freeCount > 0) this.#handler?.onRoom();
+      const hasRoom = this.#freeCount > 0 && (!this.#burst || this.#burst.hasRoom);
+      if (hasRoom) this.#handler?.onRoom();
       else this.#refuse();
     });
   }
 
   #release(): void {
+    if (this.#burst) this.#burst.close();
     for (const fd of this.#fds.toReversed()) closeSocket(fd);
     for (const queue of this.#queues) queue.close();
   }
