@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Totals } from '../job.ts';
 import { type Cable, createCable, deviceCounter, runJobIn, startJobIn } from '../namespaces.ts';
 import { takePriority } from '../priority.ts';
 import { stopNeighbourDiscovery, useCable } from '../use-cable.ts';
@@ -35,6 +36,33 @@ describe('streams over a cable', () => {
     expect(arrived - sent.counter('stream.sent')).toBeLessThan(10);
     expect(arrived).toBeGreaterThanOrEqual(sent.counter('stream.sent'));
     expect(received.histogram('stream.latency').quantile(0.5)).toBeLessThan(5000);
+  });
+
+  it('go both ways at once, and each direction counts what is its own', async () => {
+    const [back, rates] = [{ targets: [{ host: '10.99.0.1', port }] }, [20_000, 12_000] as const];
+    const servers = [
+      await startJobIn(cable.right, receiver()),
+      await startJobIn(cable.left, receiver({ listen: [{ host: '10.99.0.1', port }] })),
+    ];
+    const before = [cable.right, cable.left].map((side) => deviceCounter(side, 'rx_packets'));
+    const sent = await Promise.all([
+      runJobIn(cable.left, sender({ streams: 3, load: { rate: rates[0] } }, 3)),
+      runJobIn(cable.right, sender({ ...back, streams: 4, load: { rate: rates[1] } }, 3)),
+    ]);
+    const received = await Promise.all(servers.map((server) => server.stop()));
+    for (const [index, side] of [cable.right, cable.left].entries()) {
+      const [ours, theirs] = [sent[index] as Totals, received[index] as Totals];
+      expect(ours.counter('stream.sent') + ours.counter('stream.dropped')).toBe((rates[index] as number) * 3);
+      expect(theirs.counter('stream.received')).toBe(ours.counter('stream.sent'));
+      expect(['lost', 'sequenceErrors', 'misdirected'].map((name) => theirs.counter(`stream.${name}`))).toEqual([
+        0, 0, 0,
+      ]);
+      expect(theirs.gauge('stream.streams')).toBe(index === 0 ? 3 : 4);
+      // ARP adds a frame or two.
+      const arrived = deviceCounter(side, 'rx_packets') - (before[index] as number);
+      expect(arrived).toBeGreaterThanOrEqual(ours.counter('stream.sent'));
+      expect(arrived - ours.counter('stream.sent')).toBeLessThan(10);
+    }
   });
 
   it('have their tags in tshark at the far end, frame by frame', async () => {
