@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { Outcome } from '@rushhour/agent';
 import type { Summary } from '@rushhour/protocol';
+import { engineFlags } from '../../packages/agent/src/runs/supervisor/run-child.ts';
 import { programAt } from '../process/program.ts';
 import { type Totals, totalsOf } from './job.ts';
 
@@ -16,11 +17,15 @@ interface JobChild {
 
 const summaryMark = 'summary ';
 
-/** Runs a script of this folder with a job, started by the programs in `behind`; resolves at its first line or its end. */
+/**
+ * Runs a script of this folder with a job, in a process like that of an agent, started by the programs in `behind`;
+ * resolves at its first line or its end.
+ */
 export const startJobChild = async (script: string, job: object, behind: readonly string[]): Promise<JobChild> => {
   const [program = '', ...args] = [
     ...behind,
     process.execPath,
+    ...engineFlags,
     programAt(`tests/engines/${script}`),
     JSON.stringify(job),
   ];
