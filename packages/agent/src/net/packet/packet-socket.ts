@@ -16,6 +16,7 @@ export const packetOption = {
   addMembership: [263, 1],
   receiveRing: [263, 5],
   statistics: [263, 6],
+  copyThreshold: [263, 7],
   version: [263, 10],
   hasOffloadHeader: [263, 15],
   bypassQueue: [263, 20],

@@ -1,112 +1,14 @@
 import { Memory as WireMemory } from '@rushhour/wire';
-import { type EpollPoller, epollEvent, epollPoller, type Watcher } from '../../net/epoll/epoll-poller.ts';
+import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { errno } from '../../net/kernel/errno.ts';
 import { type Libc, requireLibc } from '../../net/kernel/libc.ts';
 import { type Memory, mapMemory, writeAddress } from '../../net/kernel/memory.ts';
-import { closeSocket, configureOrClose } from '../../net/kernel/socket.ts';
+import { closeSocket } from '../../net/kernel/socket.ts';
 import type { Device } from '../../net/packet/device.ts';
 import type { FilterProgram } from '../../net/packet/packet-filter.ts';
-import {
-  attachProgram,
-  openReceiver,
-  openSender,
-  packetOption,
-  setPacketOption,
-  takeStatistics,
-} from '../../net/packet/packet-socket.ts';
+import { openSender } from '../../net/packet/packet-socket.ts';
+import { PacketReceiver } from './packet-receiver.ts';
 import type { FrameReceiver, Port } from './port.ts';
-
-const version2 = 1;
-/** Room for the largest frame that a virtual interface delivers in one piece, and an odd number of cache lines. */
-const slotBytes = 69_696;
-const blockBytes = 1 << 20;
-const blocks = 32;
-const slotsPerBlock = Math.floor(blockBytes / slotBytes);
-const slotCount = slotsPerBlock * blocks;
-const status = { user: 1, checksumMissing: 8, vlanValid: 0x10, vlanTypeValid: 0x40 } as const;
-const promiscuous = 1;
-
-const offsetOfSlot = (slot: number): number =>
-  Math.floor(slot / slotsPerBlock) * blockBytes + (slot % slotsPerBlock) * slotBytes;
-
-/** Frames that arrive at an interface, one by one (TPACKET_V2). */
-export class PacketReceiver implements Watcher {
-  readonly #fd: number;
-  readonly #poller: EpollPoller = epollPoller();
-  readonly #memory: Memory;
-  readonly #wire: WireMemory;
-  readonly #words: Int32Array;
-  readonly #halves: Uint16Array;
-  readonly #receiver: FrameReceiver;
-  #slot = 0;
-  #isClosed = false;
-
-  constructor(device: Device, filter: FilterProgram | undefined, receiver: FrameReceiver) {
-    this.#receiver = receiver;
-    this.#fd = openReceiver(device, false, (fd) => {
-      setPacketOption(fd, packetOption.version, version2);
-      setPacketOption(fd, packetOption.receiveRing, blockBytes, blocks, slotBytes, slotCount);
-      if (filter !== undefined) attachProgram(fd, filter);
-    });
-    let memory: Memory | undefined;
-    configureOrClose(this.#fd, (fd) => {
-      // The kernel ends it with the socket, however the process ends.
-      setPacketOption(fd, packetOption.addMembership, device.index, promiscuous, 0, 0);
-      memory = mapMemory({ length: blockBytes * blocks, fd });
-      this.#poller.add(fd, epollEvent.in, this);
-    });
-    this.#memory = memory as unknown as Memory;
-    this.#wire = new WireMemory(this.#memory.bytes);
-    this.#words = this.#memory.int32;
-    this.#halves = this.#memory.uint16;
-  }
-
-  ready(): void {
-    for (let count = 0; count < slotCount && !this.#isClosed; count++) {
-      const at = offsetOfSlot(this.#slot);
-      const state = Atomics.load(this.#words, at >> 2);
-      if ((state & status.user) === 0) break;
-      this.#deliver(at, state);
-      if (this.#isClosed) return;
-      Atomics.store(this.#words, at >> 2, 0);
-      this.#slot = (this.#slot + 1) % slotCount;
-    }
-    this.#receiver.onIdle();
-  }
-
-  takeDrops(): number {
-    return this.#isClosed ? 0 : takeStatistics(this.#fd).drops;
-  }
-
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#poller.forget(this.#fd);
-    closeSocket(this.#fd);
-    this.#memory.release();
-  }
-
-  /** tpacket2_hdr: status, length, captured, offset of the frame (16 bits), …, tag, type of the tag (16 bits each). */
-  #deliver(at: number, state: number): void {
-    const captured = this.#words[(at >> 2) + 2] as number;
-    let start = at + (this.#halves[(at >> 1) + 6] as number);
-    const end = start + captured;
-    if ((state & status.vlanValid) !== 0) {
-      start -= 4;
-      this.#restoreTag(start, at, state);
-    }
-    this.#receiver.onFrame(this.#wire, start, end, (state & status.checksumMissing) !== 0);
-  }
-
-  /** The kernel removes the outermost VLAN tag; the header before the frame has room for it. */
-  #restoreTag(start: number, at: number, state: number): void {
-    const { bytes, view } = this.#wire;
-    bytes.copyWithin(start, start + 4, start + 16);
-    const type = (state & status.vlanTypeValid) === 0 ? 0x8100 : (this.#halves[(at >> 1) + 13] as number);
-    view.setUint16(start + 12, type);
-    view.setUint16(start + 14, this.#halves[(at >> 1) + 12] as number);
-  }
-}
 
 const headerBytes = 64;
 const vectorBytes = 16;
@@ -215,7 +117,7 @@ class PacketPort implements Port {
   }
 
   poll(): void {
-    this.#receiver?.ready();
+    this.#receiver?.drain();
   }
 
   get sentFrames(): number {

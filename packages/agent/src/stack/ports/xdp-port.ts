@@ -18,7 +18,7 @@ import {
 } from '../../net/xdp/af-xdp-socket.ts';
 import { attachProgramTo, createSocketMap, loadProgram, putSocket } from '../../net/xdp/bpf.ts';
 import { BurstSender } from './burst-sender.ts';
-import { PacketReceiver } from './packet-port.ts';
+import { PacketReceiver } from './packet-receiver.ts';
 import type { FrameReceiver, Port } from './port.ts';
 import { type AddressBlock, maxBlocks, redirectProgram } from './redirect-program.ts';
 
