@@ -19,11 +19,15 @@ const receivers: Record<string, (side: Side) => Promise<Receiver>> = {
     startFrr(
       side,
       ['bgpd'],
-      `router bgp 65001
+      // It would announce the whole table back.
+      `route-map none deny 1
+       router bgp 65001
         bgp router-id 10.99.0.2
         no bgp ebgp-requires-policy
         neighbor ${announcer} remote-as 65000
-        neighbor ${announcer} passive`,
+        neighbor ${announcer} passive
+        address-family ipv4 unicast
+         neighbor ${announcer} route-map none out`,
     ),
   BIRD: (side) =>
     startBird(
