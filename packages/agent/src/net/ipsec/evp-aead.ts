@@ -1,5 +1,5 @@
 import { type CipherKeys, type PackedBytes, type PacketCipher, type PacketRange, packBytes } from '@rushhour/wire';
-import { addressOfBytes, type Memory, mapMemory } from '../kernel/memory.ts';
+import { addressOfBytes, type Memory, mapMemory, writeAddress } from '../kernel/memory.ts';
 import { type Evp, findEvp } from './evp.ts';
 
 export type EvpCipherName = 'aes-128-gcm' | 'aes-192-gcm' | 'aes-256-gcm' | 'chacha20-poly1305';
@@ -11,10 +11,8 @@ const symbols = {
   'chacha20-poly1305': 'EVP_chacha20_poly1305',
 } as const;
 
-const control = { getTag: 0x10, setTag: 0x11 } as const;
 const saltBytes = 4;
 const ivBytes = 8;
-const nonceBytes = saltBytes + ivBytes;
 
 /** Contexts of OpenSSL of one thread: idle keys cost nothing, because a context belongs to the cipher that used it last. */
 const maxContexts = 4096;
@@ -30,14 +28,45 @@ const takeSlot = (evp: Evp): number => {
   return slot;
 };
 
-// Layout of the work memory: key, additional data with an extended number, the nonce of each context, and what is
-// encrypted of packets in the heap: a copy of the packet with its tag.
-const at = { key: 0, additional: 64, nonces: 128, packet: 128 + 16 * maxContexts } as const;
+/** Lengths of tags; each has its parameter for OpenSSL: an OSSL_PARAM of 40 bytes and one that ends the list. */
+const tagSizes = [8, 12, 16] as const;
+const paramBytes = 40;
+const octetString = 5;
+/** Of the address of the tag in its parameter. */
+const tagPointerWord = 4;
+
+// Layout of the work memory: key, additional data with an extended number, the name and the parameters of tags, the nonce
+// of each context, and what is encrypted of packets in the heap: a copy of the packet with its tag.
+const at = { key: 0, additional: 64, tagName: 80, tags: 128, nonces: 512, packet: 512 + 16 * maxContexts } as const;
 const extendedBytes = 12;
 const workBytes = at.packet + 128 * 1024;
 
 /** Memory that OpenSSL reads and writes beside the packets: one for a thread. */
-let work: Memory | undefined;
+interface Work {
+  readonly memory: Memory;
+  readonly words: Int32Array;
+  /** Address of the first byte. */
+  readonly base: number;
+}
+
+let work: Work | undefined;
+
+const tagParamAt = (icvBytes: number): number =>
+  at.tags + 2 * paramBytes * (tagSizes as readonly number[]).indexOf(icvBytes);
+
+/** Name, type, address and length of the tag; only the address differs between packets. */
+const createWork = (): Work => {
+  const memory = mapMemory({ length: workBytes });
+  const [base, words] = [memory.addressOf(0, workBytes), memory.int32];
+  memory.bytes.write('tag\0', at.tagName, 'latin1');
+  for (const size of tagSizes) {
+    const word = tagParamAt(size) / 4;
+    writeAddress(words, word, base + at.tagName);
+    words[word + 2] = octetString;
+    words[word + 6] = size;
+  }
+  return { memory, words, base };
+};
 
 /** Where the bytes of packets are: those of a direction come from one memory, again and again. */
 class Location {
@@ -58,15 +87,18 @@ const locations = [new Location(), new Location()] as const;
 /** What all keys of a cipher share. */
 interface AeadKind {
   readonly evp: Evp;
-  readonly memory: Memory;
+  readonly work: Work;
   readonly name: EvpCipherName;
   readonly icvBytes: number;
+  /** Offset of the parameter of the tag. */
+  readonly tagAt: number;
 }
 
 /**
  * A cipher with its own integrity by OpenSSL's functions, which cost a tenth of the objects of `node:crypto`. Packets in
  * mapped memory, as those of ports, are encrypted where they are. `EVP_Cipher` does the work of `EVP_CipherUpdate` and,
- * without input, of `EVP_CipherFinal_ex`, and needs no memory for the number of bytes.
+ * without input, of `EVP_CipherFinal_ex`, and needs no memory for the number of bytes. A tag is a parameter: that of a
+ * packet that is opened comes with its nonce, in one call.
  */
 class EvpAead implements PacketCipher {
   readonly #kind: AeadKind;
@@ -110,7 +142,7 @@ class EvpAead implements PacketCipher {
     if (end > bytes.length) throw new RangeError('the packet does not end within its memory');
     const address = locations[direction].of(bytes);
     if (address > 0) return this.#process(address, bytes, range, direction);
-    const { memory } = this.#kind;
+    const { memory } = this.#kind.work;
     const length = end - range.start;
     memory.bytes.set(bytes.subarray(range.start, end), at.packet);
     const base = memory.addressOf(at.packet, length) - range.start;
@@ -122,19 +154,21 @@ class EvpAead implements PacketCipher {
   /** `base`: the address that offset 0 of the packet's memory has, or would have. */
   #process(base: number, bytes: Uint8Array, range: PacketRange, direction: 0 | 1): boolean {
     const { start, ivAt, textEnd, high } = range;
-    const { evp, memory, icvBytes } = this.#kind;
+    const { evp, work, tagAt } = this.#kind;
     if (this.#direction !== direction || owners[this.#slot] !== this) this.#start(direction);
-    const context = contexts[this.#slot] as number;
-    const nonce = at.nonces + 16 * this.#slot;
-    for (let i = 0; i < ivBytes; i++) memory.bytes[nonce + saltBytes + i] = bytes[ivAt + i] as number;
-    evp.EVP_CipherInit_ex(context, 0, 0, 0, memory.addressOf(nonce, nonceBytes), direction);
-    if (direction === 0) evp.EVP_CIPHER_CTX_ctrl(context, control.setTag, icvBytes, base + textEnd);
+    const slot = this.#slot;
+    const context = contexts[slot] as number;
+    const nonce = at.nonces + 16 * slot;
+    const nonces = work.memory.bytes;
+    for (let i = 0; i < ivBytes; i++) nonces[nonce + saltBytes + i] = bytes[ivAt + i] as number;
+    writeAddress(work.words, tagAt / 4 + tagPointerWord, base + textEnd);
+    evp.EVP_CipherInit_ex2(context, 0, 0, work.base + nonce, direction, direction === 0 ? work.base + tagAt : 0);
     if (high < 0) evp.EVP_Cipher(context, 0, base + start, ivAt - start);
     else evp.EVP_Cipher(context, 0, this.#writeExtended(bytes, start, high), extendedBytes);
     const text = base + ivAt + ivBytes;
     evp.EVP_Cipher(context, text, text, textEnd - ivAt - ivBytes);
     const isAuthentic = evp.EVP_Cipher(context, 0, 0, 0) >= 0;
-    if (direction === 1) evp.EVP_CIPHER_CTX_ctrl(context, control.getTag, icvBytes, base + textEnd);
+    if (direction === 1) evp.EVP_CIPHER_CTX_get_params(context, work.base + tagAt);
     // What is left in the queue of errors of the thread would be taken for an error of the next TLS call.
     if (!isAuthentic) evp.ERR_clear_error();
     return isAuthentic;
@@ -142,7 +176,7 @@ class EvpAead implements PacketCipher {
 
   /** SPI and both halves of the sequence number; returns their address. */
   #writeExtended(bytes: Uint8Array, start: number, high: number): number {
-    const { memory } = this.#kind;
+    const { memory } = this.#kind.work;
     for (let i = 0; i < 4; i++) {
       memory.bytes[at.additional + i] = bytes[start + i] as number;
       memory.bytes[at.additional + 8 + i] = bytes[start + 4 + i] as number;
@@ -153,7 +187,8 @@ class EvpAead implements PacketCipher {
 
   /** The key schedule: once for a key and a direction, as long as its context is not given to another key. */
   #start(direction: 0 | 1): void {
-    const { evp, memory, name } = this.#kind;
+    const { evp, work, name } = this.#kind;
+    const { memory } = work;
     if (owners[this.#slot] !== this) {
       this.#slot = takeSlot(evp);
       owners[this.#slot] = this;
@@ -166,7 +201,7 @@ class EvpAead implements PacketCipher {
     for (let i = 0; i < saltBytes; i++) memory.bytes[nonce + i] = this.#key.charCodeAt(keyBytes + i);
     const cipher = names[slot] === name ? 0 : evp[symbols[name]]();
     names[slot] = name;
-    evp.EVP_CipherInit_ex(contexts[slot] as number, cipher, 0, memory.addressOf(at.key, 32), 0, direction);
+    evp.EVP_CipherInit_ex2(contexts[slot] as number, cipher, work.base + at.key, 0, direction, 0);
     memory.bytes.fill(0, at.key, at.key + 32);
   }
 }
@@ -187,8 +222,8 @@ const kindOf = (
   const key = `${name} ${icvBytes}`;
   const known = kinds.get(key);
   if (known !== undefined) return known;
-  work ??= mapMemory({ length: workBytes });
-  const kind = { evp, memory: work, name, icvBytes };
+  work ??= createWork();
+  const kind = { evp, work, name, icvBytes, tagAt: tagParamAt(icvBytes) };
   kinds.set(key, kind);
   return kind;
 };

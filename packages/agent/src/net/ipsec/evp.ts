@@ -7,9 +7,9 @@ const declarations = {
   ERR_clear_error: 'void ERR_clear_error()',
   EVP_CIPHER_CTX_new: 'uintptr_t EVP_CIPHER_CTX_new()',
   EVP_CIPHER_CTX_free: 'void EVP_CIPHER_CTX_free(uintptr_t context)',
-  EVP_CIPHER_CTX_ctrl: 'int EVP_CIPHER_CTX_ctrl(uintptr_t context, int type, int argument, uintptr_t pointer)',
-  EVP_CipherInit_ex:
-    'int EVP_CipherInit_ex(uintptr_t context, uintptr_t cipher, uintptr_t engine, uintptr_t key, uintptr_t iv, int encrypts)',
+  EVP_CIPHER_CTX_get_params: 'int EVP_CIPHER_CTX_get_params(uintptr_t context, uintptr_t params)',
+  EVP_CipherInit_ex2:
+    'int EVP_CipherInit_ex2(uintptr_t context, uintptr_t cipher, uintptr_t key, uintptr_t iv, int encrypts, uintptr_t params)',
   EVP_Cipher: 'int EVP_Cipher(uintptr_t context, uintptr_t output, uintptr_t input, uint length)',
   EVP_aes_128_gcm: 'uintptr_t EVP_aes_128_gcm()',
   EVP_aes_192_gcm: 'uintptr_t EVP_aes_192_gcm()',
