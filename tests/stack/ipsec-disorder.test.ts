@@ -123,6 +123,7 @@ it('every packet that comes again or is changed is counted as that, and only the
     config: { role: 'client', targets: [{ host: outer.server, port: 500 }], sourceCount: 4, ...config },
     stack: hostsOn(left, outer.subnet, '10.99.0.11-10.99.0.14'),
   });
+  await expect.poll(() => countIn([near], 'opened'), { timeout: 60_000 }).toBe(tunnels);
   const echoes = 6;
   await expect
     .poll(() => countIn([near], 'rxBytes'), { timeout: 60_000 })
