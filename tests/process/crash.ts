@@ -15,7 +15,7 @@ import {
   type Subject,
   scheduleSubject,
 } from './crash-subjects.ts';
-import { spawnController } from './spawn-controller.ts';
+import { type Spawned, spawnController } from './spawn-controller.ts';
 
 const admin = { email: 'crash@example.test', password: 'five-Grey-Otters-swim' };
 
@@ -52,10 +52,11 @@ const enter = async (url: string, name: string): Promise<Access> => {
 };
 
 /** Only what happens before the kill counts; a refusal while the controller is alive is a fault of the harness. */
-const writeUntilKilled = async (subject: Subject, life: Life, isAlive: () => boolean) => {
+const writeUntilKilled = async (subject: Subject, life: Life, isAlive: () => boolean, onWritten: () => void) => {
   for (let step = 0; ; step += 1) {
     try {
       await subject.write(life, step);
+      onWritten();
     } catch (error) {
       if (isAlive()) throw error;
       return;
@@ -86,6 +87,28 @@ const createLives = () => {
   };
 };
 
+/** Everything is written at once until the controller is killed, at no particular moment. */
+const liveAndDie = async (subjects: readonly Subject[], controller: Spawned, life: Life) => {
+  let isAlive = true;
+  const written = new Set<Subject>();
+  const work = subjects.map((subject) =>
+    writeUntilKilled(
+      subject,
+      life,
+      () => isAlive,
+      () => written.add(subject),
+    ),
+  );
+  await Promise.race([sleep(Math.random() * 1000), ...work]);
+  // However slow the machine is: every kill comes after something of every kind was acknowledged in this life.
+  while (written.size < subjects.length || subjects.some(({ count }) => count === 0)) {
+    await Promise.race([sleep(20), ...work]);
+  }
+  isAlive = false;
+  await controller.kill('SIGKILL');
+  await Promise.all(work);
+};
+
 /**
  * Kills the controller repeatedly while files, agents, runs, schedules, approvals and projects are written, and checks
  * after each restart that no write acknowledged in the life before is lost, and at the end the newest of all, and that
@@ -105,6 +128,7 @@ export const runCrashes = async (
     ...(databaseUrl && { DATABASE_URL: databaseUrl }),
   };
   const subjects = createSubjects();
+  const all: readonly Subject[] = Object.values(subjects);
   const lost: string[] = [];
   const nextLife = createLives();
   // A process that ends by itself leaves its compiled code to the next one; those that are killed do not.
@@ -114,14 +138,7 @@ export const runCrashes = async (
     const controller = await spawnController(env);
     const life = await nextLife(controller.url, `kill ${round}`);
     lost.push(...(await countLost(subjects, life, 'new')));
-    let isAlive = true;
-    const work = Object.values(subjects).map((subject) => writeUntilKilled(subject, life, () => isAlive));
-    await Promise.race([sleep(300 + Math.random() * 700), ...work]);
-    // The first kill waits until something of every kind is acknowledged.
-    while (Object.values(subjects).some(({ count }) => count === 0)) await Promise.race([sleep(20), ...work]);
-    isAlive = false;
-    await controller.kill('SIGKILL');
-    await Promise.all(work);
+    await liveAndDie(all, controller, life);
   }
   const last = await spawnController(env);
   lost.push(...(await countLost(subjects, await nextLife(last.url, 'the last kill'), 'all')));
