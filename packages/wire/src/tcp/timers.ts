@@ -1,10 +1,10 @@
 import { recoveryPhase, retransmitTimer, type TcpConnection, tcpState } from './connection.ts';
 import type { TcpContext } from './context.ts';
 import { abortConnection, endConnection } from './end.ts';
+import { enterLoss } from './loss/enter-loss.ts';
 import { onReorderingTimer } from './loss/recovery.ts';
 import { backedOffRto } from './loss/rtt.ts';
 import { sentMark } from './loss/sent-segment.ts';
-import { enterLoss } from './loss/timeout.ts';
 import {
   armRetransmit,
   clearRetransmitTimer,
