@@ -63,7 +63,8 @@ export class BfdInstance implements ProtocolInstance {
   readonly #key = new Int32Array(9);
   #startedAt = 0;
 
-  constructor({ profile, router, host }: InstanceOptions<BfdProfile>, context: PlaneContext) {
+  /** `number` counts the sessions of an interface: no two share a discriminator or, among the first 16,384, a port. */
+  constructor({ profile, router, host }: InstanceOptions<BfdProfile>, context: PlaneContext, number: number) {
     const { kind, peerAddress, txMs, rxMs, multiplier, passive, ttl, echoMs, demand } = profile.session;
     if (kind === 'seamless') throw new RangeError('seamless BFD is not supported');
     if (peerAddress === undefined)
@@ -80,11 +81,10 @@ export class BfdInstance implements ProtocolInstance {
     this.#context = context;
     copyAddress(parseAddress(this.address), 0, this.#key, 0);
     copyAddress(parseAddress(peerAddress), 0, this.#key, 4);
-    this.#key[8] = ((firstBfdSourcePort + (router.index % sourcePorts)) << 16) | this.port;
+    this.#key[8] = ((firstBfdSourcePort + (number % sourcePorts)) << 16) | this.port;
     const { intervalSec, downSec, count } = profile.flaps;
     this.#flaps = new FlapSchedule({ intervalMs: intervalSec * 1000, downMs: downSec * 1000, count });
-    const discriminator = ((router.index + 1) * 8 + Object.keys(bfdPorts).indexOf(kind)) >>> 0;
-    const options = { discriminator, txMs, rxMs, multiplier, isPassive: passive, random: Math.random };
+    const options = { discriminator: number + 1, txMs, rxMs, multiplier, isPassive: passive, random: Math.random };
     this.#signer = signerOf(profile);
     this.echo =
       echoMs === 0 ? undefined : new BfdEcho({ context, host: this.host, local: this.address, peer: peerAddress });

@@ -18,7 +18,7 @@ export class BfdSite {
   }
 
   add(options: InstanceOptions<BfdProfile>): BfdInstance {
-    const instance = new BfdInstance(options, this.#context);
+    const instance = new BfdInstance(options, this.#context, this.#index.sessions.length);
     if (!this.#index.add(instance))
       throw new RangeError(`two BFD sessions between ${instance.address} and ${instance.peer}`);
     return instance;
