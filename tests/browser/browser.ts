@@ -14,10 +14,29 @@ export const launchBrowser = async (): Promise<Browser> => {
   return chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
 };
 
+const networkChanged = /ERR_NETWORK_CHANGED|chrome-error:/;
+const navigations = 10;
+
+/** Tests beside this one make and remove interfaces; Chromium then gives up what it loads, also from this machine. */
+const loadInSpiteOfOthers = (page: Page): void => {
+  const load = page.goto.bind(page);
+  page.goto = async (...args) => {
+    for (let left = navigations; ; left -= 1) {
+      try {
+        return await load(...args);
+      } catch (error) {
+        if (left === 0 || !networkChanged.test(String(error))) throw error;
+        await page.waitForTimeout(500);
+      }
+    }
+  };
+};
+
 /** A page, and the errors that its scripts throw. */
 export const openPage = async (browser: Browser, options: object = {}) => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
+  loadInSpiteOfOthers(page);
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));
   page.setDefaultTimeout(90_000);
