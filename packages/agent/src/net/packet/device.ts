@@ -93,8 +93,7 @@ export const linkStateOf = (name: string): 'up' | 'down' | 'gone' =>
   withInterfaceSocket((fd) => {
     const flags = queryInterface(fd, request.flags, name)?.readUInt16LE(0);
     if (flags === undefined) return 'gone';
-    // The kernel's flag may lag by a second.
-    // The state reported by the driver is current.
+    // The state reported by the driver is current; the kernel's flag may lag by a second.
     const hasCarrier = askDriver(fd, name, ethtoolGet.link) ?? (flags & flag.running) !== 0;
     return (flags & flag.up) !== 0 && hasCarrier ? 'up' : 'down';
   });
